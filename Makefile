@@ -18,6 +18,8 @@ CRATES        := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type 
 
 # CI must find the lock files up to date; elsewhere cargo may bring them up to date.
 LOCKED        := $(if $(CI),--locked)
+# The same flags for the extension and for the wheel: what one has compiled, the other takes.
+RELEASE       := --release --strip $(LOCKED)
 
 # Caches that would otherwise land in the home directory.
 export PIP_CACHE_DIR ?= $(CURDIR)/.cache/pip
@@ -29,8 +31,8 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
-        fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
+.PHONY: help sbom fit-accuracy diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
+        fuzz bench docs docs-rust docs-site wheel wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -52,6 +54,9 @@ agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated a
 
 endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
 	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/emulation/test_endure.py
+
+host-load: $(EXTENSION) ## honest clients of 'netspurt host http' under five loads (docs/engineering/host-load.md; needs the same, ten minutes)
+	$(VENV)/bin/python tools/host_load.py
 
 lint: lint-structure lint-rust lint-python ## formatting, lints, types, and which crate may import which
 
@@ -90,12 +95,32 @@ report/reproduce.json:
 	$(MAKE) reproduce REPORT=report STUDIES=
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build --release --strip $(LOCKED) --out dist
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build $(RELEASE) --out dist
+
+wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and uses it; checks the source distribution
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin sdist --out dist
+	$(VENV)/bin/python tools/wheel_test.py
+
+gallery: $(EXTENSION) ## the pictures of the gallery, into gallery/, and its page
+	$(VENV)/bin/python tools/gallery.py --page --out gallery
+
+# A target whose standard library is not installed is left out: rustup target add x86_64-apple-darwin aarch64-unknown-linux-gnu
+cross-check: $(INSTALLED) | need-rust ## whether everything compiles for aarch64, and everything but the kernel parts for macOS
+	@for target in aarch64-unknown-linux-gnu x86_64-apple-darwin; do \
+		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
+			echo "cargo check for $$target"; cargo check --quiet $(LOCKED) --target $$target -p netspurt-python || exit 1; \
+		else echo "make: the standard library of $$target is not installed; not checked" >&2; fi; \
+	done
 
 diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right, on seeds that chose no parameter (docs/diagnosis/accuracy.md)
 	mkdir -p target
 	cargo run --release $(LOCKED) --quiet -p netspurt-observe --bin netspurt-why-judge -- 1000000 400 target/judged.pcapng page > target/accuracy.md
 	mv target/accuracy.md docs/diagnosis/accuracy.md
+
+fit-accuracy: | need-python ## how near fits are to random paths, on seeds that chose no parameter (docs/fit/accuracy.md)
+	mkdir -p target
+	$(PYTHON) tools/fit_accuracy.py 2000000 200 > target/fit-accuracy.md
+	mv target/fit-accuracy.md docs/fit/accuracy.md
 
 sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/
 	$(PYTHON) tools/sbom.py dist/sbom.cdx.json
@@ -120,7 +145,7 @@ format: $(INSTALLED) | need-rust ## puts all sources into the form that lint ask
 
 clean: ## removes what was built and reported; keeps .venv and what was fetched
 	cargo clean --quiet
-	rm -rf fuzz/target fuzz/artifacts dist report site python/netspurt/_core*.so $(EXTENSION)
+	rm -rf fuzz/target fuzz/artifacts dist report site gallery python/netspurt/_core*.so $(EXTENSION)
 
 distclean: clean ## removes all that make ever made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz/corpus
@@ -135,7 +160,7 @@ $(SITE_READY): requirements-docs.txt $(INSTALLED)
 	@touch $@
 
 $(EXTENSION): $(INSTALLED) $(CRATES) | need-rust
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin develop --release $(LOCKED)
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin develop $(RELEASE)
 	@touch $@
 
 need-rust:

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from netspurt.comparing import compare as compare
     from netspurt.diagnosing import Diagnosis as Diagnosis
     from netspurt.diagnosing import why as why
+    from netspurt.fitting import Fit as Fit
+    from netspurt.fitting import fit as fit
+    from netspurt.inputs.path_models import PathModel as PathModel
+    from netspurt.inputs.path_models import paths as paths
+    from netspurt.remedies import WhatIf as WhatIf
+    from netspurt.remedies import what_if as what_if
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -41,17 +47,23 @@ if TYPE_CHECKING:
     from netspurt.sweeping import sweep as sweep
     from netspurt.sweeping.axes import latin_hypercube as latin_hypercube
     from netspurt.sweeping.axes import random_sample as random_sample
+    from netspurt.underload import UnderLoad as UnderLoad
+    from netspurt.underload import rrul as rrul
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
+    *("UnderLoad", "WhatIf", "rrul", "what_if"),
+    *("Fit", "fit"),
     *(
         "latin_hypercube",
         "algorithms",
         "load",
         "parse",
+        "PathModel",
+        "paths",
         "plot",
         "random_sample",
         "read_capture",
@@ -74,11 +86,19 @@ _HOME = {
     "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
+    "PathModel": "netspurt.inputs.path_models",
+    "paths": "netspurt.inputs.path_models",
     "random_sample": "netspurt.sweeping.axes",
     "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
     "why": "netspurt.diagnosing",
+    "UnderLoad": "netspurt.underload",
+    "WhatIf": "netspurt.remedies",
+    "rrul": "netspurt.underload",
+    "what_if": "netspurt.remedies",
+    "Fit": "netspurt.fitting",
+    "fit": "netspurt.fitting",
 }
 
 

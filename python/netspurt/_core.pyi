@@ -29,6 +29,7 @@ __all__ = [
     "View",
     "commit",
     "mechanisms",
+    "paths",
     "profiles",
     "schema",
     "version",
@@ -388,6 +389,11 @@ def profiles() -> str: ...
 # [{"family", "path", "summary", "document", "unit", "default", "choices": [{"name", "default", "summary", "document",
 #   "parameters": [{"name", "default", "unit", "summary"}]}]}]
 def mechanisms() -> str: ...
+
+# [{"name", "title", "summary", "modelled", "not_modelled", "parameters": [{"name", "default", "meaning"}], "sources":
+#   [{"cite", "gives"}], "figures": [{"quantity", "quantile", "published", "within", "source"}], "link", "change",
+#   "toml"}]
+def paths() -> str: ...
 def version() -> str: ...
 
 # None outside a checkout.

@@ -18,11 +18,28 @@ class RequestError(Exception):
     """The request was wrong: the message is one sentence that says what, where and what would be right."""
 
 
+class FilterError(RequestError):
+    """A filter of packets is not understood; it would fail for every file alike."""
+
+
 class OutputError(RequestError):
     """A file or directory could not be written."""
 
     def __init__(self, path: Path | str, error: OSError) -> None:
-        super().__init__(f"cannot write {path}: {reason(error)}; nothing was left there")
+        super().__init__(
+            f"cannot write {path}: {reason(error)}; nothing was left there{_instead(Path(path), error)}"
+        )
+
+
+def _instead(path: Path, error: OSError) -> str:
+    """What to do about a file that cannot be written, where it is known."""
+    if error.errno == errno.ENOENT and not path.parent.exists():
+        return f": make the folder {path.parent} first"
+    if error.errno == errno.EISDIR:
+        return ": name a file in it"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ": name a place where you may write"
+    return ""
 
 
 class EngineError(Exception):
@@ -47,6 +64,32 @@ def reason(error: OSError) -> str:
     if told.errno == errno.EDQUOT:
         return "the disk quota is used up"
     return (told.strerror or str(told)).lower()
+
+
+def absent(path: Path, what: str = "") -> str:
+    """The sentence that there is no such file, with the folder that is missing or the name that is near."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"there is no {what}{path}: the folder {folder} does not exist"
+    try:
+        names = [each.name for each in folder.iterdir()]
+    except OSError:
+        names = []
+    match = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return f"there is no {what}{path}" + (f", did you mean '{folder / match[0]}'?" if match else "")
+
+
+def unreadable(path: Path, error: OSError) -> str:
+    """The sentence that a file cannot be read: why, and what to do next."""
+    advice = ""
+    if error.errno == errno.ENOENT:
+        name = absent(path)
+        advice = name.partition(str(path))[2] or ": check the name, and the folder that you are in"
+    elif error.errno == errno.EISDIR:
+        advice = ": name a file in it"
+    elif error.errno in (errno.EACCES, errno.EPERM):
+        advice = ": check the permissions of the file and of its folders"
+    return f"cannot read {path}: {(error.strerror or str(error)).lower()}{advice}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

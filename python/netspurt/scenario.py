@@ -6,6 +6,7 @@ Must not live here: knowledge of scenario keys, of studies, or of plots.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -242,14 +243,42 @@ class Result:
         ``time_s``, ``link``, ``direction``, ``value``. Windows in bytes, times in seconds, queues in packets.
 
         Args:
-            name: one of ``SERIES``; it must also be in ``record`` of the run.
+            name: one of ``SERIES``; it must also be in ``record`` of the run. Or ``limit``, the rows of ``limits``.
 
         Raises:
             ValueError: the series does not exist or was not recorded.
         """
+        if name == "limit":
+            if "limits" not in self.recorded:
+                raise ValueError('the run did not record its limits: run it with record=["limits"]')
+            return self.limits
         if name not in SERIES:
             raise ValueError(f"unknown series '{name}'; the series are: {', '.join(SERIES)}")
         return _frame(self._native.series(name))
+
+    @property
+    def limits(self) -> pl.DataFrame:
+        """One row per interval in which one limit applied to one sender; empty unless ``"limits"`` was recorded.
+
+        Columns: ``time_s`` (its beginning), ``until_s``, ``flow``, ``index``, ``connection``, ``end`` ("client" or
+        "server"), ``value`` (the name of the limit, see ``netspurt.diagnosing.limits``).
+        """
+        import polars as pl
+
+        rows = [
+            (
+                *(direction["start_s"] + each[name] for name in ("from_s", "until_s")),
+                *(row[name] for name in ("flow", "index", "connection")),
+                direction["from"],
+                each["limit"],
+            )
+            for row in (json.loads(self._native.limits()) if "limits" in self.recorded else ())
+            for direction in row["directions"]
+            for each in direction["intervals"]
+        ]
+        times = {"time_s": pl.Float64, "until_s": pl.Float64}
+        names = {"flow": pl.String, "index": pl.Int64, "connection": pl.Int64, "end": pl.String}
+        return pl.DataFrame(rows, schema={**times, **names, "value": pl.String}, orient="row")
 
     @property
     def segments(self) -> pl.DataFrame:

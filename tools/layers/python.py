@@ -1,8 +1,8 @@
 """Checks that imports between the packages of python/netspurt run one way, without circles of modules.
 
-The order: cli -> report, lab, notebook -> studies, comparing, plot -> inputs, sweeping, analysis, emulation, probing,
-diagnosing, sockets -> files and the modules at the top level (the public API). Within one of these groups only
-SIDEWAYS allows imports.
+The order: cli -> report, lab, notebook -> studies, comparing, plot, remedies -> inputs, sweeping, analysis, emulation,
+probing, diagnosing, sockets, fitting, underload -> files and the modules at the top level (the public API). Within one
+of these groups only SIDEWAYS allows imports.
 
 An import counts at the top of a module, in a function and below TYPE_CHECKING. Imports below
 TYPE_CHECKING are exempt from the check for circles, since they never run. ``netspurt/__init__.py`` and ``__main__.py``
@@ -23,8 +23,18 @@ API = "the top level"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (API, "files"),
-    ("inputs", "sweeping", "analysis", "emulation", "probing", "diagnosing", "sockets"),
-    ("studies", "comparing", "plot"),
+    (
+        "inputs",
+        "sweeping",
+        "analysis",
+        "emulation",
+        "probing",
+        "diagnosing",
+        "sockets",
+        "fitting",
+        "underload",
+    ),
+    ("studies", "comparing", "plot", "remedies"),
     ("report", "lab", "notebook"),
     ("cli",),
 )
@@ -36,6 +46,7 @@ SIDEWAYS: dict[str, frozenset[str]] = {
     "diagnosing": frozenset({"analysis", "inputs"}),
     "emulation": frozenset({"analysis"}),
     "sockets": frozenset({"analysis", "diagnosing"}),
+    "fitting": frozenset({"analysis", "diagnosing"}),
     "inputs": frozenset({"analysis", "sweeping", "probing"}),
     "comparing": frozenset({"plot"}),
     "studies": frozenset({"plot"}),

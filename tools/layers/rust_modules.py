@@ -69,12 +69,13 @@ ALLOWED: dict[str, Table] = {
         tcp:        own reading values
         network:    tcp values
         flow:       own tcp values
-        scenario:   flow network reading tcp values
+        paths:      reading values
+        scenario:   flow network paths reading tcp values
         meaning:    flow network reading scenario tcp values
-        parse:      meaning reading scenario values
-        remarks:    flow network reading scenario tcp values
+        parse:      meaning paths reading scenario values
+        remarks:    flow network paths reading scenario tcp values
         build:      flow network own reading scenario
-        catalogue:  reading scenario tcp values
+        catalogue:  paths reading scenario tcp values
         document:   tcp
         synthetic:  reading values
     """),

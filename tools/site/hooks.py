@@ -20,6 +20,9 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
+sys.path.insert(0, str(ROOT / "tools"))
+
+import gallery  # noqa: E402
 import reference_pages as reference  # noqa: E402
 import study_pages as studies  # noqa: E402
 
@@ -42,6 +45,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for place, text in made.items():
         whole = _relinked(text, place, origins.get(place, f"docs/{place}"))
         files.append(File.generated(config, place, content=whole))
+    for entry in gallery.entries():
+        files.append(File.generated(config, gallery.picture_of(entry), content=gallery.svg(entry)))
     for file in files.documentation_pages():
         if file.src_uri not in made and file.abs_src_path:
             text = Path(file.abs_src_path).read_text(encoding="utf-8")

@@ -24,6 +24,7 @@ def pages() -> dict[str, str]:
         "reference/scenario.md": scenario(schema),
         "reference/mechanisms.md": mechanisms(json.loads(_core.mechanisms())),
         "reference/profiles.md": profiles(json.loads(_core.profiles())),
+        "reference/paths.md": paths(json.loads(_core.paths())),
         "reference/commands.md": commands(parser(COMMANDS)),
     }
 
@@ -79,7 +80,8 @@ def _behind(choice: Schema) -> str:
 
 
 def _kind(choice: Schema) -> str | None:
-    found = choice.get("properties", {}).get("kind", {}).get("const")
+    keys = choice.get("properties", {})
+    found = keys.get("kind", keys.get("model", {})).get("const")
     return str(found) if found is not None else None
 
 
@@ -194,6 +196,81 @@ def profiles(known: Sequence[Mapping[str, Any]]) -> str:
         lines += [f"| `{key}` | `{_toml(value)}` |" for key, value in profile["tcp"].items()]
         lines.append("")
     return "\n".join(lines) + "\n"
+
+
+EXAMPLE = """\
+duration = "60 s"
+
+[link.line]
+between = ["home", "net"]
+path = {path}
+
+[[flow]]
+from = "net"
+to = "home"
+app = {{ kind = "bulk", bytes = "20 MB" }}
+"""
+
+
+def paths(models: Sequence[Mapping[str, Any]]) -> str:
+    """Describes every path model: what it models, what not, its sources, its keys, and an example."""
+    lines = [
+        "# Path models",
+        "",
+        'Generated from `netspurt paths`. `path = "leo"` on a link stands for plain keys of the link and for changes '
+        "of it; `netspurt run --path leo` uses a model without a file. The first node of `between` is the user's side. "
+        "Keys beside `path` replace those of the model. The merged scenario of a run shows the plain keys.",
+        "",
+        "The figures of each section are published values that the tests measure on the model.",
+        "",
+    ]
+    for model in models:
+        lines += [f"## `{model['name']}`", "", f"{model['title']}. {model['summary']}", ""]
+        lines += ["Modelled:", "", *(f"* {each}" for each in model["modelled"]), ""]
+        lines += ["Not modelled:", "", *(f"* {each}" for each in model["not_modelled"]), ""]
+        if model["parameters"]:
+            lines += ["| parameter | default | meaning |", "| --- | --- | --- |"]
+            lines += [
+                f"| `{each['name']}` | `{each['default']}` | {_cell(each['meaning'])} |"
+                for each in model["parameters"]
+            ]
+            lines.append("")
+        if model["figures"]:
+            lines += ["| figure | published | model within | source |", "| --- | --- | --- | --- |"]
+            lines += [_figure(figure) for figure in model["figures"]]
+            lines.append("")
+        lines += ["Sources:", ""]
+        lines += [
+            f"{number}. {each['cite']}: {each['gives']}" for number, each in enumerate(model["sources"], 1)
+        ]
+        lines += [
+            "",
+            "Example:",
+            "",
+            "```toml",
+            EXAMPLE.format(path=_toml(_chosen(model))).rstrip(),
+            "```",
+            "",
+        ]
+        lines += ["It stands for:", "", "```toml", model["toml"].rstrip(), "```", ""]
+    return "\n".join(lines) + "\n"
+
+
+def _chosen(model: Mapping[str, Any]) -> str | dict[str, str]:
+    """A model as a file names it: with its parameters, if it has any."""
+    given = {each["name"]: each["default"] for each in model["parameters"]}
+    return {"model": model["name"], **given} if given else str(model["name"])
+
+
+def _figure(figure: Mapping[str, Any]) -> str:
+    names = {"rtt": "round trip of small packets", "down": "rate to the user", "up": "rate from the user"}
+    share = figure["quantile"]
+    which = "mean" if share is None else "median" if share == 0.5 else f"quantile {share:g}"
+    unit = "ms" if figure["quantity"] == "rtt" else "Mbit/s"
+    return (
+        f"| {names[figure['quantity']]}, {which} | {figure['published']:g} {unit} | {100 * figure['within']:g} % | "
+        f"{figure['source'] + 1} |"
+    )
 
 
 def _toml(value: Any) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-NAMES = ("terabit", "rfc1106", "rfc2415", "doupnik", "rfc889")
+NAMES = ("terabit", "rfc1106", "rfc2415", "doupnik", "rfc889", "today")
 
 Document = Mapping[str, Any]
 

@@ -19,6 +19,8 @@
 //! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `cells.rs`: those of a file; `wide.rs`: tables under
 //!   each other; `plain.rs`: these as a file; `gather.rs`: tables out of many of them
 //! * `errors.rs`: what is raised
+//!
+//! What needs Linux's kernel (`prober.rs`, `sockets.rs`, `emulate.rs`, `host.rs`) is left out elsewhere.
 
 mod arrivals;
 mod capture;
@@ -27,19 +29,23 @@ mod cells;
 mod columns;
 mod delays;
 mod diagnose;
+#[cfg(target_os = "linux")]
 mod emulate;
 mod errors;
 mod gather;
 mod gathered;
+#[cfg(target_os = "linux")]
 mod host;
 mod limits;
 mod own;
 mod path;
 mod plain;
+#[cfg(target_os = "linux")]
 mod prober;
 mod run;
 mod scenario;
 mod simulate;
+#[cfg(target_os = "linux")]
 mod sockets;
 mod table;
 mod tally;
@@ -65,18 +71,21 @@ mod core_module {
     use crate::errors::CaptureError;
     #[pymodule_export]
     use crate::errors::ScenarioError;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::host::Host;
     #[pymodule_export]
     use crate::own::{Action, Situation, Socket, Start, View};
     #[pymodule_export]
     use crate::path::SyntheticPath;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::prober::Prober;
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::sockets::Sockets;
 
@@ -99,6 +108,12 @@ mod core_module {
     #[pyfunction]
     fn mechanisms() -> String {
         scenario::mechanisms_json().to_string()
+    }
+
+    /// Every path model with what it stands for and its sources, as JSON.
+    #[pyfunction]
+    fn paths() -> String {
+        scenario::paths_json().to_string()
     }
 
     /// The version of the native module.

@@ -1,10 +1,12 @@
 //! The class `Scenario`.
 
+#[cfg(target_os = "linux")]
 use crate::emulate::{self, Request, Words};
 use crate::errors::{scenario_error, scenario_fault, system_words};
 use crate::own::Algorithms;
 use crate::run::{Recorded, Run};
 use crate::simulate::{self, Task};
+#[cfg(target_os = "linux")]
 use netspurt_live::emulator::KernelTcp;
 use netspurt_observe::tap::Points;
 use netspurt_scenario as scenario;
@@ -158,6 +160,7 @@ impl Scenario {
     /// ``/etc/resolv.conf``. Returns the results of links and hosts; ``status`` is the exit status of
     /// the command, as a shell reports it, or None after Ctrl-C. Releases the interpreter lock. ``warn`` is called with
     /// each warning before the start.
+    #[cfg(target_os = "linux")]
     #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new(), outside = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn emulate<'py>(

@@ -1,8 +1,9 @@
-//! What `netspurt profiles` and `netspurt mechanisms` show, drawn from the profiles and the schema: nothing is written
+//! What `netspurt profiles`, `netspurt mechanisms` and `netspurt paths` show, drawn from the profiles, the schema and the path models: nothing is written
 //! twice.
 
+use crate::paths::MODELS;
 use crate::reading::{forms, kind_of};
-use crate::scenario::schema;
+use crate::scenario::{Scenario, schema};
 use crate::tcp::table::TcpTable;
 use crate::values::quantity;
 use netspurt_tcp::profile;
@@ -56,6 +57,36 @@ pub fn mechanisms_json() -> Json {
         Some(family(&root, name, &format!("flow.N.app.{key}"), schema, &schema["default"]))
     });
     tcp.chain(link).chain(hub).chain(host).chain(app).chain(inner).collect()
+}
+
+/// Every path model with what it stands for on a link called `line`, whose first node is the user's side:
+/// `[{"name", "title", "summary", "modelled", "not_modelled", "parameters": [{"name", "default", "meaning"}], "sources":
+/// [{"cite", "gives"}], "figures": [{"quantity", "quantile", "published", "within", "source"}], "link": {…}, "change": […],
+/// "toml"}]`.
+pub fn paths_json() -> Json {
+    let entry = |model: &crate::paths::Model| {
+        let text = format!("[link.line]\nbetween = [\"user\", \"net\"]\npath = \"{}\"\n", model.name);
+        let scenario = Scenario::parse(&text, model.name, &[]).expect("the tests parse every model");
+        let facts = &model.facts;
+        let parameters = facts
+            .parameter
+            .iter()
+            .map(|(name, each)| json!({ "name": name, "default": each.default, "meaning": each.meaning }));
+        json!({
+            "name": model.name,
+            "title": facts.title,
+            "summary": facts.summary,
+            "modelled": facts.modelled,
+            "not_modelled": facts.not_modelled,
+            "parameters": parameters.collect::<Vec<_>>(),
+            "sources": facts.source,
+            "figures": facts.figure,
+            "link": scenario.link.get("line"),
+            "change": scenario.change,
+            "toml": scenario.merged_toml(),
+        })
+    };
+    MODELS.iter().map(entry).collect()
 }
 
 fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `scenario.rs`, `network/`, `flow/`, `tcp/` | the types, whose doc comments are the file's reference |
 //! | `values/` | values with units, exact; a bare name for a table, a table for a list |
+//! | `paths/` | path models: `path = "leo"` on a link, expanded to plain keys |
 //! | `own.rs` | a built-in choice, or a user's own, and where that is found |
 //! | `reading/` | from text to a type, for any file of ours |
 //! | `parse.rs`, `meaning.rs`, `build.rs` | from text to a [`Scenario`], checked; from there to a world |
@@ -25,6 +26,7 @@ mod meaning;
 mod network;
 mod own;
 mod parse;
+mod paths;
 mod reading;
 mod remarks;
 mod scenario;
@@ -32,7 +34,7 @@ pub mod synthetic;
 mod tcp;
 mod values;
 
-pub use catalogue::{mechanisms_json, profiles_json};
+pub use catalogue::{mechanisms_json, paths_json, profiles_json};
 pub use flow::app::{
     App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written,
 };

@@ -1,8 +1,9 @@
 //! From the text of a file to a [`Scenario`], or to a sentence that says what is wrong, and where.
 
 use crate::meaning::{self, Objection, TcpObjection};
+use crate::paths;
 use crate::reading::error::ScenarioError;
-use crate::reading::shaped;
+use crate::reading::shaped_tree;
 use crate::reading::tree::{At, Fault, Node, Part};
 use crate::scenario::{SCHEMA, Scenario};
 use crate::values::distribution::Files;
@@ -29,7 +30,7 @@ impl Scenario {
     }
 
     fn read(text: &str, overrides: &[(&str, &str)], files: Files<'_>) -> Result<Self, Fault> {
-        let (tree, mut scenario) = shaped::<Self>(&SCHEMA, text, overrides)?;
+        let (tree, mut scenario) = shaped_tree::<Self>(&SCHEMA, paths::tree(text, overrides)?)?;
         let placed = |objection: Objection| {
             let path: Vec<&str> = objection.path.iter().map(String::as_str).collect();
             Fault { at: locate(&tree, &path, objection.part), message: objection.message }

@@ -5,6 +5,7 @@
 
 use crate::flow::{End, Flow};
 use crate::network::{Duplex, Link};
+use crate::paths;
 use crate::reading::error::ScenarioError;
 use crate::reading::tree::{At, Fault, Node, Part};
 use crate::scenario::Scenario;
@@ -45,13 +46,7 @@ struct Found {
 impl Scenario {
     /// What is to be said of a scenario that was read from `text` with these overrides. Each remark is given once.
     pub fn remarks(&self, text: &str, file: &str, overrides: &[(&str, &str)]) -> Vec<Remark> {
-        let Ok(tree) = Node::parse(text).and_then(|mut tree| {
-            overrides
-                .iter()
-                .enumerate()
-                .try_for_each(|(index, (path, value))| tree.set(path, value, index))?;
-            Ok(tree)
-        }) else {
+        let Ok(tree) = paths::tree(text, overrides) else {
             return Vec::new();
         };
         let mut remarks: Vec<Remark> = Vec::new();

@@ -3,6 +3,7 @@
 use crate::flow::{End, Flow};
 use crate::network::change::Change;
 use crate::network::{Host, Hub, Link};
+use crate::paths;
 use crate::reading::schema_of;
 use crate::tcp::table::{TcpError, TcpTable};
 use crate::values::quantity::Duration;
@@ -41,6 +42,7 @@ pub struct Scenario {
 
 pub(crate) static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| {
     let mut schema = schema_of::<Scenario>();
+    paths::admit(&mut schema);
     schema["title"] = "netspurt scenario".into();
     schema
 });

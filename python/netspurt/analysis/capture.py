@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.errors import RequestError
+from netspurt.errors import FilterError, RequestError, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -211,6 +211,7 @@ class Reading:
 
     Raises:
         RequestError: the file cannot be read, or is not a capture.
+        FilterError: ``chosen`` is not understood.
         ValueError: ``record`` contains an unknown name.
     """
 
@@ -243,9 +244,9 @@ class Reading:
         except _core.CaptureError as error:
             raise RequestError(str(error)) from error
         except ValueError as error:
-            raise RequestError(f"--filter '{chosen}': {error}") from error
+            raise FilterError(f"--filter '{chosen}': {error}") from error
         except OSError as error:
-            raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+            raise RequestError(unreadable(Path(path), error)) from error
 
     @property
     def octets(self) -> int:

@@ -108,7 +108,7 @@ def run(
             command,
             beside,
             # A path without a rate is to be as fast as it can.
-            warn=_silent if options.scenario is None and options.rate is None else _warn,
+            warn=_silent if options.quiet or (options.scenario is None and options.rate is None) else _warn,
             seed=options.seed,
             mtu=options.mtu,
             congestion=options.congestion,
@@ -191,7 +191,7 @@ def show(report: dict[str, Any], options: argparse.Namespace) -> None:
     if report["removed"]:
         title += f"; processes left by an earlier emulation and killed: {report['removed']}"
     if report["stolen_s"]:
-        title += f"; processors taken away from this machine for {report['stolen_s']:.2f} s meanwhile"
+        title += f"; CPU steal time: {report['stolen_s']:.2f} s"
     tables.show(console, title, [_link(row) for row in report["links"]], LINKS)
     tables.show(console, "", report["hosts"], HOSTS)
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import NoReturn, cast
 
-from netspurt.cli import options, progress, streams
+from netspurt.cli import advice, options, progress, streams
 from netspurt.cli.commands import COMMANDS
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, WRONG_REQUEST
 from netspurt.errors import RequestError, nearest, reason, system_error
@@ -28,6 +28,9 @@ from netspurt.files.places import Places
 
 Command = Callable[[argparse.Namespace], int]
 
+
+KERNEL = ("emulate", "shell", "ping", "host")
+"""Commands that need what only Linux's kernel has."""
 
 DENIED = (errno.EACCES, errno.EPERM)
 
@@ -37,7 +40,16 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises what ``main`` turns into a sentence and an exit status."""
-        raise RequestError(f"{message} (see '{self.prog} --help')")
+        raise RequestError(advice.refused(self, message))
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuses unknown words here, where it is known which command they were typed after."""
+        found, more = super().parse_known_args(args, namespace)
+        if more:
+            raise RequestError(advice.unknown(self, more))
+        return found, more
 
 
 class Version(argparse.Action):
@@ -134,6 +146,7 @@ def _sentence(error: Exception) -> object | None:
 
 
 def _command(words: list[str]) -> int:
+    words = advice.meant(words)
     asked = words[0] if words and not words[0].startswith("-") else None
     if asked is not None and asked not in COMMANDS:
         raise RequestError(f"there is no command '{asked}'{nearest(asked, COMMANDS)} (see 'netspurt --help')")
@@ -147,6 +160,11 @@ def _command(words: list[str]) -> int:
     if chosen.command is None:
         top.print_help()
         return FINE
+    if sys.platform != "linux" and (asked in KERNEL or getattr(chosen, "sockets", False)):
+        raise RequestError(
+            f"netspurt {asked} needs Linux: use it there, or in a virtual machine or container; simulation and the "
+            "analysis of captures work here"
+        )
     progress.quiet = getattr(chosen, "quiet", False)
     chosen.places = Places(vars(chosen), force=getattr(chosen, "force", False))
     for _name, place in getattr(chosen, "algorithms", ()):

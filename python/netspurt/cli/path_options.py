@@ -15,6 +15,7 @@ from netspurt.cli.options import add_input, add_output
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs import one_path
+from netspurt.inputs.scenario_file import check_scenario_file
 from netspurt.settings import toml
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ FILE = "SCENARIO.toml"
 def add_scenario(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
     """A scenario file, or the options of a path; without ``flow`` there is no transfer, since programs make it."""
     add_input(
-        command, "scenario", FILE, "a scenario file; or describe a path with --rate and --delay", nargs="?"
+        command,
+        "scenario",
+        FILE,
+        "a scenario file; or describe a path with --path, or with --rate and --delay",
+        nargs="?",
     )
     add_path(command, flow=flow)
 
@@ -43,6 +48,12 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
     """The options of a path."""
     group = command.add_argument_group("a path without a file")
     rows = [
+        (
+            "--path",
+            "MODEL",
+            "a path model such as leo, or docsis:down=100mbit,up=10mbit ('netspurt paths' lists them); options such as "
+            "--rate replace what it says. The client is the user's side",
+        ),
         ("--rate", "RATE", "rate of the link, such as 10mbit or '10 Mbit/s'"),
         ("--delay", "TIME", "one-way delay, such as 40ms"),
         ("--loss", "PERCENT", "share of packets lost in each direction, such as 0.1%%"),
@@ -59,6 +70,13 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
             "-n", "--bytes", metavar="SIZE", help="length of the transfer, such as 20MB (default: no end)"
         )
         group.add_argument("-P", "--parallel", metavar="N", help="transfers at the same time (default: 1)")
+        group.add_argument(
+            "-R",
+            "--reverse",
+            action="store_const",
+            const="yes",
+            help="the server sends: a download (default: the client sends)",
+        )
         group.add_argument("--profile", metavar="NAME", help=f"TCP profile (default: {one_path.PROFILE})")
         group.add_argument(
             "-t",
@@ -86,9 +104,11 @@ def described(options: argparse.Namespace) -> one_path.OnePath | None:
         if options.save:
             raise RequestError("--save writes the path that --rate and --delay describe: leave the file out")
         return None
-    if path.rate is None and path.delay is None:
+    if path.path is None and path.rate is None and path.delay is None:
+        before, _, behind = options.asked.partition(" -- ")
+        behind = behind and f" -- {behind}"
         raise RequestError(
-            f"name a SCENARIO.toml, or describe a path: {options.asked} --rate 10mbit --delay 40ms"
+            f"name a SCENARIO.toml, or describe a path: {before} --rate 10mbit --delay 40ms{behind}, or --path NAME"
         )
     return path
 
@@ -103,12 +123,7 @@ def load(options: argparse.Namespace, *, flow: bool = True) -> _core.Scenario:
     path = described(options)
     if path is None:
         file = Path(options.scenario)
-        if not file.exists():
-            raise RequestError(
-                f"there is no scenario file {file}: 'netspurt new {file}' writes one to start from"
-            )
-        if file.is_dir():
-            raise RequestError(f"{file} is a folder: name a scenario file in it")
+        check_scenario_file(file)
         from netspurt import _core
 
         scenario = _core.Scenario.load(str(file), settings_of(options))

@@ -19,6 +19,7 @@ PICTURES = {
     "round-trips": "round-trip times, smoothed, and the timeout (of captures: the first)",
     "queues": "packets waiting at links, and drops by cause (runs)",
     "throughput": "acknowledged bits a second of each flow (runs, captures)",
+    "limits": "what limits one flow at each instant (scenarios, captures)",
     "distribution": "of round-trip times (runs, captures), or of --quantity (sweeps)",
     "curves": "means over seeds against a path, with intervals (sweeps)",
     "heat-map": "means over seeds over two paths (sweeps)",

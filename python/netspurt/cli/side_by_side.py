@@ -63,4 +63,4 @@ def _show_table(console: Console, table: Table) -> None:
 
 def _left_out(console: Console) -> tuple[str, ...]:
     """Columns that a terminal has no room for; the report has them all. Bars stand below the table."""
-    return ("bar",) if console.width >= WIDE else ("bar", "null", "role", "95 % interval")
+    return ("bar",) if console.width >= WIDE else ("bar", "null", "role", "origin", "95 % interval")

@@ -99,16 +99,24 @@ class Comparison:
             found.append("With one capture each, the comparison cannot separate a difference from chance.")
         return found
 
-    def plot(self) -> Figure:
+    def plot(self, round_trips: str | None = None) -> Figure:
         """Both sides in one matplotlib Figure; for sweeps, the changes.
+
+        Args:
+            round_trips: name of a flow of both runs, whose RTT distributions are drawn.
 
         Raises:
             RequestError: there are no data to draw.
         """
-        return self.plot_differences() if isinstance(self.sides[0], Swept) else self.chart().draw()
+        if isinstance(self.sides[0], Swept) and round_trips is None:
+            return self.plot_differences()
+        return self.chart(round_trips).draw()
 
-    def chart(self) -> Chart:
+    def chart(self, round_trips: str | None = None) -> Chart:
         """Both sides in one plot, as data: the progress of transfers, or the RTT distributions.
+
+        Args:
+            round_trips: name of a flow of both runs, whose RTT distributions are drawn instead of the progress.
 
         Raises:
             RequestError: there are no data to draw: sweeps have no common time axis.
@@ -123,7 +131,7 @@ class Comparison:
             if self.compared_seed is not None
             else min(getattr(first, "documents", {1: None}))
         )
-        return compared_chart((first, second), self.names, seed)
+        return compared_chart((first, second), self.names, seed, round_trips)
 
     def plot_differences(self) -> Figure:
         """The change of each quantity with its interval, in per cent of A.

@@ -122,7 +122,10 @@ class Diagnosis:
 
     @property
     def flows(self) -> list[dict[str, Any]] | None:
-        """The flow of each connection by its number (``flow``, ``index``, ``from``, ``to``); None for a capture."""
+        """The flow of each connection by its number; None for a capture.
+
+        Keys: ``flow``, ``index``, ``from``, ``to``, ``flow_connection`` (its number among the connections of the flow).
+        """
         flows: list[dict[str, Any]] | None = self.tally.get("flows")
         return flows
 

@@ -15,7 +15,7 @@ from netspurt.analysis.capture import STEP
 from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import Diagnosis, collect
 from netspurt.diagnosing.simulated import Simulated
-from netspurt.errors import RequestError
+from netspurt.errors import RequestError, unreadable
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.scenario import Result
 
@@ -69,7 +69,7 @@ def simulate(path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: i
     try:
         scenario = _core.Scenario.load(str(path), list(settings))
     except OSError as error:
-        raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+        raise RequestError(unreadable(Path(path), error)) from error
     return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]))
 
 
@@ -92,7 +92,7 @@ class Reading:
         except _core.CaptureError as error:
             raise RequestError(str(error)) from error
         except OSError as error:
-            raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+            raise RequestError(unreadable(Path(path), error)) from error
 
     @property
     def octets(self) -> int:

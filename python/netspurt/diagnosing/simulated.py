@@ -39,8 +39,9 @@ class Simulated:
         return found
 
     def tally(self) -> dict[str, Any]:
-        """Counts; ``flows`` names the flow of each connection."""
-        flows = [{name: each[name] for name in ("flow", "index", "from", "to")} for each in self._found]
+        """Counts; ``flows`` names the flow of each connection, and its number among those of the flow."""
+        names = ("flow", "index", "from", "to", "flow_connection")
+        flows = [{name: each[name] for name in names} for each in self._found]
         return {
             "connections": len(self._found),
             "packets": None,
@@ -54,6 +55,7 @@ def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
     directions = [_direction(each) for each in row["directions"]]
     return {
         **{name: row[name] for name in ("flow", "index", "from", "to")},
+        "flow_connection": row["connection"],
         "connection": number,
         "client": row["from"],
         "server": row["to"],

@@ -35,6 +35,10 @@ HERE_PORT = 5999
 """The address that tells the emulator that a program is ready; no program listens there."""
 
 PIECE = bytes(1 << 18)
+SO_MAX_PACING_RATE = 47
+"""asm-generic/socket.h."""
+FAST = (1 << 32) - 2
+"""Bytes per second that limit nothing; any rate makes the kernel pace."""
 LOOK_S = 0.005
 SENTRY_S = 0.001
 BEGINNING_S = 0.1
@@ -76,15 +80,113 @@ def send(task: dict[str, Any]) -> Work:
     found = []
     for _ in range(task.get("transfers", 1)):
         began = time.monotonic()
-        with _kernel_socket(task) as here:
-            here.connect((task["to"], PORT))
-            left = task["octets"]
-            while left:
-                left -= here.send(PIECE[: min(left, len(PIECE))])
-            here.shutdown(socket.SHUT_WR)
-            here.recv(1)
-            found.append({"began": began, "ended": time.monotonic()})
+        _transfer(task)
+        found.append({"began": began, "ended": time.monotonic()})
     yield found
+
+
+def _transfer(task: dict[str, Any]) -> None:
+    """Sends data on a connection, until the peer has closed."""
+    with _kernel_socket(task) as here:
+        here.connect((task["to"], PORT))
+        left = task["octets"]
+        while left:
+            left -= here.send(PIECE[: min(left, len(PIECE))])
+        here.shutdown(socket.SHUT_WR)
+        here.recv(1)
+
+
+def send_several(task: dict[str, Any]) -> Work:
+    """Sends data on several connections at once; returns the start, and the time of the last ACK of all."""
+    yield
+    began = time.monotonic()
+    failed: list[Exception] = []
+
+    def one() -> None:
+        try:
+            _transfer(task)
+        except Exception as error:
+            failed.append(error)
+
+    senders = [threading.Thread(target=one) for _ in range(task["connections"])]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    if failed:
+        raise OSError(str(failed[0]))
+    yield {"began": began, "ended": time.monotonic()}
+
+
+def receive_several(task: dict[str, Any]) -> Work:
+    """Receives and discards data on several connections at once, until all other programs are done."""
+    window = task.get("window")
+    here = _kernel_server(task, backlog=256)
+    if window:
+        here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * window)
+
+    def read(there: socket.socket) -> None:
+        with contextlib.suppress(OSError), there:
+            _clamp(there, window)
+            while there.recv(1 << 18):
+                _clamp(there, window)
+
+    def accept() -> None:
+        while True:
+            there, _ = here.accept()
+            threading.Thread(target=read, args=(there,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield
+    yield None
+
+
+def _clamp(there: socket.socket, window: int | None) -> None:
+    """Limits the window; Linux resets the clamp whenever it measures the segment size."""
+    if window:
+        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
+
+
+def ask(task: dict[str, Any]) -> Work:
+    """Sends requests, each in given writes, and reads the answers; returns the start and the end of them all."""
+    yield
+    request = [bytes(length) for length in task["request"]]
+    began = time.monotonic()
+    with _kernel_socket(task) as here:
+        here.settimeout(PATIENCE_S)
+        here.connect((task["to"], PORT))
+        for number in range(task["exchanges"]):
+            if number and task["gap_s"]:
+                time.sleep(task["gap_s"])
+            for piece in request:
+                here.sendall(piece)
+            if not _read_bytes(here, task["response"]):
+                raise ConnectionError("the server closed too early")
+    yield {"began": began, "ended": time.monotonic()}
+
+
+def respond(task: dict[str, Any]) -> Work:
+    """Answers requests of a given length, each answer in given writes, until the peer closes."""
+    response = [bytes(length) for length in task["response"]]
+    here = _kernel_server(task, backlog=64)
+    yield
+    there, _ = here.accept()
+    with there:
+        while _read_bytes(there, task["request"]):
+            for piece in response:
+                there.sendall(piece)
+    yield None
+
+
+def _read_bytes(there: socket.socket, length: int) -> bool:
+    """Reads this many bytes; False if the peer has closed."""
+    left = length
+    while left:
+        piece = there.recv(min(left, 1 << 18))
+        if not piece:
+            return False
+        left -= len(piece)
+    return True
 
 
 def _kernel_socket(task: dict[str, Any]) -> socket.socket:
@@ -97,9 +199,21 @@ def _kernel_server(task: dict[str, Any], backlog: int) -> socket.socket:
 
 
 def _controlled(here: socket.socket, task: dict[str, Any]) -> socket.socket:
-    """Sets the congestion control that the task names, if any, instead of the system's default."""
+    """Sets the options that the task names instead of the system's defaults."""
     if congestion := task.get("congestion"):
         here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+    if task.get("nodelay"):
+        here.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if mss := task.get("mss"):
+        here.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss)
+    if buffer := task.get("send_buffer"):
+        here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
+    if task.get("pacing"):
+        here.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FAST.to_bytes(4, sys.byteorder))
+    if peer := task.get("quickack"):
+        address = socket.gethostbyname(peer)
+        route = ["ip", "route", "replace", address, "dev", DEVICE, "quickack", "1"]
+        subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
     return here
 
 
@@ -373,10 +487,12 @@ def our_exchange(task: dict[str, Any]) -> Work:
 
 
 def run(task: dict[str, Any]) -> Work:
-    """Runs a command; returns its exit status and its standard error."""
+    """Runs a command; returns its exit status, its standard error, and the time it took."""
     yield
+    began = time.monotonic()
     done = subprocess.run(task["words"], capture_output=True, text=True, check=False)
-    yield {"status": done.returncode, "error": done.stderr}
+    seconds = time.monotonic() - began
+    yield {"status": done.returncode, "error": done.stderr, "seconds": seconds}
 
 
 def rest(_task: dict[str, Any]) -> Work:
@@ -411,7 +527,10 @@ def _closed(host: Any, connections: int) -> list[dict[str, Any]]:
 PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
     program.__name__: program
     for program in (receive, send, our_sink, our_source, our_http, http, fetch, pages, files, exchange)
-} | {program.__name__: program for program in (our_exchange, run, rest)}
+} | {
+    program.__name__: program
+    for program in (our_exchange, run, rest, send_several, receive_several, ask, respond)
+}
 
 
 def _wait_for(pipe: Path) -> None:

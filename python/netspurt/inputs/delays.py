@@ -19,7 +19,7 @@ import numpy.typing as npt
 from netspurt.analysis import capture_delays
 from netspurt.analysis.capture import read_capture
 from netspurt.analysis.delay_path import DelayFileError, DelayPath, Floats
-from netspurt.errors import RequestError, nearest
+from netspurt.errors import RequestError, absent, nearest, unreadable
 from netspurt.inputs.kind import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def read(file: str, seed: int = 1) -> list[DelayPath]:
     """
     path = Path(file)
     if path.is_dir():
-        raise DelayFileError(f"{file} is a directory, not a file of delays")
+        raise DelayFileError(f"{file} is a directory, not a file of delays: name a file in it")
     if not path.exists():
-        raise DelayFileError(f"there is no file {file}")
+        raise DelayFileError(absent(path, "file "))
     try:
         kind = kind_of(path)
     except RequestError as error:
@@ -63,7 +63,7 @@ def read(file: str, seed: int = 1) -> list[DelayPath]:
             return _from_parquet(file)
         return _from_csv(file)
     except OSError as error:
-        raise DelayFileError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from error
+        raise DelayFileError(unreadable(path, error)) from error
 
 
 def _synthetic(file: str, seed: int) -> DelayPath:

@@ -12,7 +12,7 @@ import re
 from enum import Enum
 from pathlib import Path
 
-from netspurt.errors import RequestError
+from netspurt.errors import RequestError, absent, unreadable
 from netspurt.sweeping.folder import ABOUT
 
 
@@ -62,13 +62,13 @@ def kind_of(path: Path) -> Kind:
         if path.is_dir():
             return _of_folder(path)
         if not path.exists():
-            raise RequestError(f"there is no {path}")
+            raise RequestError(absent(path))
         if not path.is_file():
             return _of_name(path)
         with path.open("rb") as file:
             beginning = file.read(BEGINNING)
     except OSError as error:
-        raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+        raise RequestError(unreadable(path, error)) from error
     if beginning.startswith(CAPTURES):
         return Kind.CAPTURE
     if beginning.startswith(b"PAR1"):

@@ -38,6 +38,7 @@ COUNT = "flow.0.count"
 class OnePath:
     """The values of the options as the user typed them; None where an option is not given."""
 
+    path: str | None = None
     rate: str | None = None
     delay: str | None = None
     loss: str | None = None
@@ -46,6 +47,8 @@ class OnePath:
     duration: str | None = None
     profile: str | None = None
     parallel: str | None = None
+    reverse: str | None = None
+    """Any text: the server sends."""
 
     @property
     def given(self) -> list[str]:
@@ -55,8 +58,8 @@ class OnePath:
 
     @property
     def words(self) -> str:
-        """The path in a few words, such as ``10mbit 40ms``."""
-        return " ".join(value for value in (self.rate, self.delay, self.loss, self.queue) if value)
+        """The path in a few words, such as ``10mbit 40ms`` or ``leo``."""
+        return " ".join(value for value in (self.path, self.rate, self.delay, self.loss, self.queue) if value)
 
     def text(self, *, flow: bool = True) -> str:
         """The scenario file. Without ``flow`` it is a network alone, for an emulation."""
@@ -80,10 +83,14 @@ class OnePath:
 
         if self.loss is not None:
             _check_loss(self.loss)
+        if self.path is not None:
+            _check_model(self.path)
         values = {path: (option, value) for option, path, value in self._values(flow)}
         pairs = [(path, _written(path, value)) for path, (_, value) in values.items()]
         # A table must exist before a key of it can be overridden.
-        base = OnePath(rate="1 Mbit/s", loss=None if self.loss is None else "0%").text(flow=flow)
+        loss, queue = None if self.loss is None else "0%", None if self.queue is None else QUEUE
+        kind = {"rate": "1 Mbit/s"} if self.path is None else {"path": "lte"}
+        base = OnePath(loss=loss, queue=queue, **kind).text(flow=flow)
         try:
             _core.Scenario.parse(base, NAME, pairs)
         except _core.ScenarioError as error:
@@ -96,6 +103,7 @@ class OnePath:
         """Option, path of the scenario and value, of each option that is given."""
         queue = f"link.{LINK}.queue" + ("" if self.queue is None or _is_kind(self.queue) else ".limit")
         rows = [
+            ("--path", f"link.{LINK}.path", self.path),
             ("--rate", f"link.{LINK}.rate", self.rate),
             ("--delay", f"link.{LINK}.delay", self.delay),
             ("--loss", f"link.{LINK}.loss.rate", self.loss),
@@ -119,11 +127,13 @@ class OnePath:
             yield ""
         yield f"[link.{LINK}]"
         yield f"between = {toml([CLIENT, SERVER])}"
+        if self.path is not None:
+            yield f"path = {toml(model_of(self.path))}"
         if self.rate is not None:
             yield f"rate = {toml(self.rate)}"
         if self.delay is not None:
             yield f"delay = {toml(self.delay)}  # one way"
-        if self.queue is not None or self.rate is not None:
+        if self.queue is not None or (self.rate is not None and self.path is None):
             yield f"queue = {queue_of(self.queue or QUEUE)}"
         if self.loss is not None:
             yield f"loss = {toml({'kind': 'packet-error', 'rate': self.loss})}  # in both directions"
@@ -131,8 +141,9 @@ class OnePath:
             yield ""
             yield "[[flow]]"
             yield f"app = {toml({'kind': 'bulk'} | ({'bytes': self.bytes} if self.bytes else {}))}"
-            yield f"from = {toml(CLIENT)}"
-            yield f"to = {toml(SERVER)}"
+            ends = (CLIENT, SERVER) if self.reverse is None else (SERVER, CLIENT)
+            yield f"from = {toml(ends[0])}"
+            yield f"to = {toml(ends[1])}"
             if self.parallel is not None:
                 yield f"count = {self.parallel}"
 
@@ -160,11 +171,34 @@ def queue_of(queue: str) -> str:
     return toml({"kind": queue} if _is_kind(queue) else {"kind": "drop-tail", "limit": queue})
 
 
+def model_of(path: str) -> str | dict[str, str]:
+    """A path model as a scenario names it: ``leo``, or ``docsis:down=100mbit,up=10mbit`` with parameters."""
+    name, colon, rest = path.partition(":")
+    if not colon:
+        return name
+    pairs = [pair.partition("=") for pair in rest.split(",")]
+    return {"model": name.strip(), **{key.strip(): value.strip() for key, _, value in pairs}}
+
+
 def _written(path: str, value: str) -> str:
     """The TOML text of an option's value."""
+    if path == f"link.{LINK}.path":
+        return toml(model_of(value))
     if path.endswith(".queue"):
         return queue_of(value)
     return value if path == COUNT else toml(value)
+
+
+def _check_model(path: str) -> None:
+    """What follows the name of a model is pairs of a parameter and its value."""
+    _, colon, rest = path.partition(":")
+    for pair in rest.split(",") if colon else ():
+        key, _, value = pair.partition("=")
+        if not re.fullmatch(r"\s*[\w-]+\s*", key) or not value.strip():
+            raise RequestError(
+                f"--path {path}: '{pair}' is no parameter: write NAME:PARAMETER=VALUE,..., such as "
+                "docsis:down=100mbit,up=10mbit"
+            )
 
 
 def _check_loss(loss: str) -> None:

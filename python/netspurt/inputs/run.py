@@ -15,7 +15,8 @@ from typing import Any
 from netspurt.algorithms import Make
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import RUN_MARK
-from netspurt.inputs.recording import RECORDS, Frame, named, placed, series_of
+from netspurt.inputs.link_states import LinkState, changing
+from netspurt.inputs.recording import RECORDS, Frame, Recording, named, placed, series_of
 from netspurt.scenario import Result, Scenario, load
 from netspurt.sweeping.threads import for_each
 
@@ -95,6 +96,10 @@ class Simulated:
             )
         self._tables |= dict.fromkeys(lacking, result)
 
+    def again(self, record: Sequence[str]) -> Result:
+        """The same run with other records."""
+        return self._scenario.run(self._seed, record)
+
     def _holding(self, name: str) -> Result:
         self.prepare([name])
         return self._tables[name]
@@ -107,9 +112,54 @@ class Simulated:
         """See ``Recording``."""
         return series_of(self._holding(name).series(name))
 
+    def changing_links(self) -> list[LinkState]:
+        """The directions of links that change, those that carried most data first."""
+        states = changing(self._scenario.merged())
+        if not states or not self._tables:
+            return states
+        links = next(iter(self._tables.values())).links
+        carried = {(row["link"], row["direction"]): row["bytes"] for row in links.iter_rows(named=True)}
+        return sorted(states, key=lambda state: -carried.get((state.link, state.direction), 0))
+
     def drops(self) -> Frame:
         """See ``Recording``."""
         return placed(self._holding("drops").drops)
+
+
+class OneConnection:
+    """One connection of a run."""
+
+    def __init__(self, run: Recording, flow: str, index: int, connection: int) -> None:
+        self._run = run
+        self._which = {"flow": flow, "index": index, "connection": connection}
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self._run.name
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """See ``Recording``."""
+        self._run.prepare(names)
+
+    def segments(self) -> Frame:
+        """See ``Recording``."""
+        return self._only(self._run.segments())
+
+    def series(self, name: str) -> Frame:
+        """See ``Recording``: series of links are those of all connections."""
+        return self._only(self._run.series(name))
+
+    def drops(self) -> Frame:
+        """See ``Recording``: those of all connections."""
+        return self._run.drops()
+
+    def _only(self, rows: Frame) -> Frame:
+        import polars as pl
+
+        if "flow" not in rows.columns:
+            return rows
+        return rows.filter(*(pl.col(name) == value for name, value in self._which.items()))
 
 
 def _holds(result: Result, name: str) -> bool:

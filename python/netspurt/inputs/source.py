@@ -13,7 +13,7 @@ from netspurt.errors import RequestError
 from netspurt.inputs.capture import Captured
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.inputs.recording import Recording
-from netspurt.inputs.run import Runs, Simulated, documents_of, stored
+from netspurt.inputs.run import OneConnection, Runs, Simulated, documents_of, stored
 from netspurt.inputs.trace import Traced, read_trace
 from netspurt.scenario import Result, Scenario
 from netspurt.sweeping.outcome import Sweep
@@ -30,7 +30,7 @@ def recording(what: object) -> Recording:
         return Simulated.of(what)
     if isinstance(what, Capture):
         return Captured(what)
-    if isinstance(what, Simulated | Captured | Traced):
+    if isinstance(what, Simulated | OneConnection | Captured | Traced):
         return what
     found = of_path(Path(str(what)))
     if isinstance(found, Sweep):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from netspurt.inputs.one_path import PROFILE, QUEUE, OnePath, queue_of
+from netspurt.inputs.one_path import PROFILE, QUEUE, OnePath, model_of, queue_of
 from netspurt.settings import toml
 
 RATE, DELAY, BYTES, DURATION = "10 Mbit/s", "40 ms", "20 MB", "60 s"
@@ -63,6 +63,14 @@ def template(path: OnePath) -> str:
         bytes=toml(path.bytes or BYTES),
         count=path.parallel or 10,
     )
+    if path.path is not None:
+        model = f"path = {toml(model_of(path.path))}  # a path model: 'netspurt paths' lists them\n"
+        for key, given in (("rate", path.rate), ("delay", path.delay), ("queue", path.queue)):
+            text = text if given else text.replace(f"\n{key} = ", f"\n# {key} = ", 1)
+        between = 'between = ["client", "server"]\n'
+        text = text.replace(between, between + model)
+    if path.reverse is not None:
+        text = text.replace('from = "client"\nto = "server"', 'from = "server"\nto = "client"')
     text = text if path.parallel is None else text.replace("# count =", "count =")
     return "\n".join(map(_aligned, text.split("\n")))
 

@@ -72,6 +72,11 @@ def seconds(text: str) -> float:
     return value
 
 
+def interval(text: str) -> float:
+    """A time between two reports, or 0 for none."""
+    return 0.0 if text == "0" else seconds(text)
+
+
 def lengths(text: str) -> tuple[str, list[int]]:
     """``L``, ``L,L,…`` or ``LOW..HIGH``, in bytes."""
     low, dots, high = text.partition("..")

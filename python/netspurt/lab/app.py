@@ -30,7 +30,7 @@ from starlette.staticfiles import StaticFiles
 
 from netspurt import _core, version
 from netspurt.errors import RequestError
-from netspurt.lab import controls, pictures, reasons
+from netspurt.lab import controls, pictures, reasons, verdict
 from netspurt.lab.guard import Guard
 from netspurt.lab.runs import Runs, SupersededError
 from netspurt.lab.shelf import Shelf
@@ -94,8 +94,8 @@ class Lab:
 
     async def _shelf(self, _request: Request) -> Response:
         books = [{"key": book.key, "group": book.group, "name": book.name} for book in self.shelf.books]
-        about = {"books": books, "reasons": reasons.described(), "version": version.full()}
-        return JSONResponse(about)
+        about = {"books": books, "reasons": reasons.described(), "limits": verdict.described()}
+        return JSONResponse(about | {"version": version.full()})
 
     async def _scenario(self, request: Request) -> Response:
         body = await _body_of(request)

@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from netspurt import _core
 from netspurt.lab.reasons import SENT
+from netspurt.lab.verdict import verdict
 
 Floats = npt.NDArray[np.float64]
 Columns = dict[str, npt.NDArray[Any]]
 
 RECORD = (
     *("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"),
-    *("queue", "segments", "arrivals", "drops"),
+    *("queue", "segments", "arrivals", "drops", "limits"),
 )
 
 MOST_POINTS = 20_000
@@ -73,6 +74,8 @@ def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any],
         mine = np.flatnonzero(of == chosen)
         whole = _segments(run, segments, mine, keys[chosen], head)
         columns |= _thinned_segments(whole) | _throughput(whole) | _series(run, keys[chosen], head)
+        head["verdict"], band = verdict(run, keys[chosen])
+        columns |= band
     columns |= _queues(run, head)
     return head, columns
 
@@ -204,24 +207,24 @@ def _queues(run: _core.Run, head: dict[str, Any]) -> Columns:
 
 
 def _throughput(columns: Columns) -> Columns:
-    """Sent data and newly acknowledged data in bits per second, in equal bins over the connection's life."""
+    """Data sent, and data that arrived at the receiver, in bits per second, in equal bins over the connection's life.
+
+    What arrived crossed the links one packet after the other, so it does not exceed their rates; what was sent may,
+    and waits in a queue.
+    """
     time, ours = columns["time"], columns["data_way"] == 1
     begin, end = float(time[0]), float(time[-1])
     if end <= begin:
         return {}
     edges = np.linspace(begin, end, BINS + 1)
     sent, _ = np.histogram(time[ours], edges, weights=columns["length"][ours])
-    theirs = ~ours & ~np.isnan(columns["arrives"])
-    heard = columns["arrives"][theirs]
-    order = np.argsort(heard, kind="stable")
-    reached = np.maximum.accumulate(np.maximum(columns["ack"][theirs][order], 0.0)) if heard.size else heard
-    new = np.diff(reached, prepend=0.0)
-    acknowledged, _ = np.histogram(heard[order], edges, weights=new)
+    came = ours & ~np.isnan(columns["arrives"])
+    delivered, _ = np.histogram(columns["arrives"][came], edges, weights=columns["length"][came])
     width = edges[1] - edges[0]
     return {
         "rate_time": edges[:-1] + width / 2,
         "rate_sent": sent * 8 / width,
-        "rate_acked": acknowledged * 8 / width,
+        "rate_delivered": delivered * 8 / width,
     }
 
 

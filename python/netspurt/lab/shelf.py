@@ -57,6 +57,7 @@ class Shelf:
     def __init__(self, own: Iterable[Path] = ()) -> None:
         books = [Book(f"own/{place}", "Yours", str(path), path) for place, path in enumerate(own)]
         books += _folder("examples", "Examples", EXAMPLES)
+        books += _folder("gallery", "Gallery", EXAMPLES / "gallery")
         for study in NAMES:
             books += _folder(f"studies/{study}", f"Study {study}", STUDIES / study)
         self.books = tuple(books)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from netspurt.plot.studies.growth import cwnd_growth_chart as cwnd_growth_chart
     from netspurt.plot.studies.initial_window import against_window_charts as against_window_charts
     from netspurt.plot.studies.policy_bars import bars_by_policy as bars_by_policy
+    from netspurt.plot.studies.published import published_chart as published_chart
     from netspurt.plot.studies.window_rate import rate_against_window_chart as rate_against_window_chart
     from netspurt.plot.sweeps.curves import curves as curves
     from netspurt.plot.sweeps.curves import curves_chart as curves_chart
@@ -83,6 +84,7 @@ _FILES = {
         *("time_sequence_of", "time_sequences"),
         *("sequence_charts",),
     ),
+    "studies.published": ("published_chart",),
     "studies.window_rate": ("rate_against_window_chart",),
     "runs.windows": ("cwnds", "cwnds_chart", "windows", "windows_chart"),
 }

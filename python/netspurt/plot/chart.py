@@ -169,6 +169,8 @@ class Chart:
 
     def alt(self) -> str:
         """The text alternative of the plot."""
+        if self.y.names:
+            return f"{self.title}. X axis: {self.x.label}. Rows from the top: {', '.join(reversed(self.y.names))}."
         parts = []
         for trace in self.traces:
             known = trace.y[np.isfinite(trace.y)]

@@ -22,18 +22,26 @@ from netspurt.plot.runs.transfers import progress_of, transfers_chart
 Source: TypeAlias = Runs | Traced | Captured
 
 
-def compared_chart(sources: tuple[Source, Source], names: tuple[str, str], seed: int) -> Chart:
+def compared_chart(
+    sources: tuple[Source, Source], names: tuple[str, str], seed: int, round_trips: str | None = None
+) -> Chart:
     """The progress of two transfers; for two captures, the distributions of their RTTs.
 
     Args:
         sources: two of the same kind.
         names: the names of both.
         seed: the seed of the runs.
+        round_trips: name of a flow of both runs: the distributions of its RTTs instead of the progress.
 
     Raises:
         RequestError: there are no data to draw.
     """
     first, second = sources
+    if round_trips is not None:
+        samples = [_round_trips(each, seed, round_trips) * 1e3 for each in sources]
+        axis = Axis("RTT (ms)", "round_trip_ms")
+        of_flow = dict(zip(_labels(names), samples, strict=True))
+        return distribution_chart(of_flow, axis, f"RTT distribution: {round_trips}")
     if isinstance(first, Captured) and isinstance(second, Captured):
         samples = [_karn(each) * 1e3 for each in (first, second)]
         axis = Axis("RTT (ms)", "round_trip_ms")
@@ -57,6 +65,23 @@ def _segments(each: Source, seed: int) -> Mapping[str, npt.NDArray[Any]]:
         name: rows[name].to_numpy()
         for name in ("time_s", "flow", "index", "connection", "from_client", "seq", "length")
     }
+
+
+def _round_trips(each: Source, seed: int, flow: str) -> npt.NDArray[np.float64]:
+    """RTTs, in seconds, at the end of the flow that opened the connections."""
+    import polars as pl
+
+    result = each.repeat(seed, ["rtt"]) if isinstance(each, Runs) else None
+    if result is None:
+        raise RequestError(
+            f"{each.name} has no scenario, so it has no flow '{flow}' to draw: compare scenarios"
+        )
+    rows = result.series("rtt")
+    samples = rows.filter((pl.col("flow") == flow) & (pl.col("end") == "client"))["value"].to_numpy()
+    if samples.size == 0:
+        known = ", ".join(dict.fromkeys(map(str, result.flows["flow"])))
+        raise RequestError(f"{each.name} has no RTTs of a flow '{flow}' to draw; its flows are: {known}")
+    return np.asarray(samples, dtype=np.float64)
 
 
 def _karn(each: Captured) -> npt.NDArray[np.float64]:

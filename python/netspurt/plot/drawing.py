@@ -73,6 +73,20 @@ def draw_panels(charts: Sequence[Chart], *, shared: bool = True) -> Figure:
     return figure
 
 
+def draw_column(charts: Sequence[Chart]) -> Figure:
+    """Charts of the same time, one below the other."""
+    with mpl.rc_context(RC):
+        heights = [chart.height for chart in charts]
+        figure = Figure(figsize=(5.6, sum(heights)), layout="constrained")
+        column = figure.subplots(len(charts), 1, sharex=True, squeeze=False, height_ratios=heights).ravel()
+        for axes, chart in zip(column, charts, strict=True):
+            _fill(axes, chart)
+            axes.legend(loc="upper left", frameon=False)
+        for axes in column[:-1]:
+            axes.set(xlabel="")
+    return figure
+
+
 def _fill(axes: Axes, chart: Chart) -> None:
     for trace in chart.thinned(BUCKETS).traces:
         _DRAWN[trace.shape](axes, trace)

@@ -120,8 +120,8 @@ def write_csv(path: Path, table: Table) -> None:
             names = flat.pop("row")
             low, high = flat.pop("interval") or (None, None)
             flat.pop("band_5_95", None)
-            flat.pop("reason", None)
-            flat.pop("null_model", None)
+            for name in ("reason", "null_model", "origin", "bar_reason"):
+                flat.pop(name, None)
             band = cell.band or (None, None)
             line = {
                 **names,
@@ -132,6 +132,8 @@ def write_csv(path: Path, table: Table) -> None:
                 "band_95": band[1],
                 "null_model": cell.null_model,
                 "reason": cell.reason,
+                "origin": cell.origin,
+                "bar_reason": cell.bar_reason,
             }
             if place == 0:
                 lines.writerow(line)

@@ -13,13 +13,13 @@ from netspurt.studies.model import Cell, Table
 NUMBERS = ("published", "measured", "simulated", "off by", "95 % interval", "null")
 """Right-aligned columns."""
 
-MORE = ("unit", "off by", "95 % interval", "null", "bar", "role")
+MORE = ("unit", "origin", "off by", "95 % interval", "null", "bar", "role")
 """Columns that a narrow screen omits; in landscape orientation it shows them."""
 
 LAST = ("off by", "95 % interval", "null", "bar", "role")
 """Columns after the verdict."""
 
-SHARED = ("unit", "role", "bar", "95 % interval", "null", "off by")
+SHARED = ("unit", "role", "bar", "origin", "95 % interval", "null", "off by")
 """Columns that appear once, above the table, if all cells agree in them."""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -18,6 +19,8 @@ from netspurt.diagnosing.diagnosis import Diagnosis, main_direction
 from netspurt.diagnosing.remedies_text import WHERE, advice
 from netspurt.errors import RequestError
 from netspurt.inputs.capture import Captured
+from netspurt.inputs.recording import Recording
+from netspurt.inputs.run import OneConnection
 from netspurt.plot.chart import Chart
 from netspurt.plot.palette import limit_colour
 from netspurt.plot.runs.limits import chart_of
@@ -61,24 +64,40 @@ FURTHER: tuple[Callable[[object], Chart], ...] = (plot.windows_chart, plot.round
 """Plots above and below the band of limits, in this order."""
 
 
-def page_of(found: Sequence[tuple[Diagnosis, Sequence[int]]], command: str) -> Page:
+@dataclass(frozen=True)
+class Subject:
+    """A diagnosis to be shown.
+
+    Attributes:
+        diagnosis: of a capture or of a simulated run.
+        connections: the numbers of the connections to show, in this order.
+        run: the simulated run, for its plots; None for a capture, which is read again.
+    """
+
+    diagnosis: Diagnosis
+    connections: Sequence[int]
+    run: Recording | None = None
+
+
+def page_of(subjects: Sequence[Subject], command: str) -> Page:
     """The page of some diagnoses.
 
     Args:
-        found: each diagnosis with the numbers of the connections to show, in this order.
+        subjects: what is shown, in this order.
         command: the command line, for the page.
     """
     sections: list[Section] = []
-    for number, (diagnosis, connections) in enumerate(found, 1):
-        prefix = f"{number}-" if len(found) > 1 else ""
+    for number, subject in enumerate(subjects, 1):
+        diagnosis, connections = subject.diagnosis, subject.connections
+        prefix = f"{number}-" if len(subjects) > 1 else ""
         name = f" of {diagnosis.path.name}" if prefix else ""
         sections.append(Section(f"Connections{name}", _connections(diagnosis, connections, prefix)))
-        sections += _details(diagnosis, connections[:MOST_DRAWN], prefix, name)
-    made = [*facts(command), ("captures", ", ".join(str(diagnosis.path) for diagnosis, _ in found))]
+        sections += _details(subject, prefix, name)
+    made = [*facts(command), ("files", ", ".join(str(each.diagnosis.path) for each in subjects))]
     sections.append(Section("How it was made", [Facts(made)]))
-    names = [diagnosis.path.name for diagnosis, _ in found]
-    title = names[0] if len(names) == 1 else f"{len(names)} captures"
-    return Page("why", title, [_lead(*each) for each in found], sections)
+    names = [each.diagnosis.path.name for each in subjects]
+    title = names[0] if len(names) == 1 else f"{len(names)} files"
+    return Page("why", title, [_lead(each.diagnosis, each.connections) for each in subjects], sections)
 
 
 def _lead(diagnosis: Diagnosis, connections: Sequence[int]) -> str:
@@ -115,16 +134,31 @@ def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) 
     return [table(title, shown, COLUMNS, note=note), Text("All columns, full precision:"), files]
 
 
-def _details(diagnosis: Diagnosis, numbers: Sequence[int], prefix: str, name: str) -> list[Section]:
-    """A section for each of these connections."""
+def _details(subject: Subject, prefix: str, name: str) -> list[Section]:
+    """A section for each of the first connections."""
+    diagnosis, numbers = subject.diagnosis, subject.connections[:MOST_DRAWN]
     if not numbers:
         return []
-    capture = _capture(diagnosis, numbers)
+    recording_of = _recordings(subject, numbers)
     sections = []
     for row in diagnosis.documents(numbers):
         title = f"Connection {row['connection']}{name}: {row['client']} → {row['server']}"
-        sections.append(Section(title, _detail(row, capture, f"{prefix}c{row['connection']}")))
+        recording = recording_of(row["connection"])
+        sections.append(Section(title, _detail(row, recording, f"{prefix}c{row['connection']}")))
     return sections
+
+
+def _recordings(subject: Subject, numbers: Sequence[int]) -> Callable[[int], Recording | None]:
+    """The recording of each of these connections; None if there is none for plots."""
+    run, flows = subject.run, subject.diagnosis.flows
+    if run is not None and flows is not None:
+        return lambda number: _of_flow(run, flows[number])
+    capture = _capture(subject.diagnosis, numbers)
+    return lambda number: None if capture is None else _of_connection(capture, number)
+
+
+def _of_flow(run: Recording, flow: Mapping[str, Any]) -> Recording:
+    return OneConnection(run, flow["flow"], flow["index"], flow["flow_connection"])
 
 
 def _capture(diagnosis: Diagnosis, numbers: Sequence[int]) -> Capture | None:
@@ -138,7 +172,7 @@ def _capture(diagnosis: Diagnosis, numbers: Sequence[int]) -> Capture | None:
     return None
 
 
-def _detail(row: Mapping[str, Any], capture: Capture | None, group: str) -> list[Block]:
+def _detail(row: Mapping[str, Any], recording: Recording | None, group: str) -> list[Block]:
     main = main_direction(row)
     bytes_sent = formats.count(main["bytes"])
     about = f"{bytes_sent} bytes from the {main['from']} in {main['duration_s']:.4g} s. {main['sentence']}"
@@ -152,24 +186,23 @@ def _detail(row: Mapping[str, Any], capture: Capture | None, group: str) -> list
     ]
     if tried:
         blocks += [Text("Worth trying:"), Facts(tried)]
-    if capture is None:
+    if recording is None:
         blocks.append(
             Text(
                 "There are no pictures of its packets: standard input, or more segments than a page can hold."
             )
         )
         return [*blocks, Zoomable(f"{group}-limits", chart_of(row), group)]
-    only = _of_connection(capture, row["connection"])
-    charts = [*_drawn(PICTURES, only), chart_of(row), *_drawn(FURTHER, only)]
+    charts = [*_drawn(PICTURES, recording), chart_of(row), *_drawn(FURTHER, recording)]
     return [*blocks, *(Zoomable(f"{group}-{chart.name}", chart, group) for chart in charts)]
 
 
-def _drawn(makers: Sequence[Callable[[object], Chart]], capture: Captured) -> list[Chart]:
+def _drawn(makers: Sequence[Callable[[object], Chart]], recording: Recording) -> list[Chart]:
     """The plots for which there is data."""
     charts = []
     for make in makers:
         with contextlib.suppress(RequestError, ValueError):
-            charts.append(make(capture))
+            charts.append(make(recording))
     return charts
 
 

@@ -14,7 +14,7 @@ from netspurt.errors import RequestError, nearest
 if TYPE_CHECKING:
     from netspurt.studies.experiment import Study
 
-NAMES = ("terabit", "rfc1106", "rfc2415", "doupnik", "rfc889")
+NAMES = ("terabit", "rfc1106", "rfc2415", "doupnik", "rfc889", "today")
 """Every study, in the order of execution."""
 
 

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
     from netspurt.plot.chart import Chart
     from netspurt.plot.sweeps.heat_map import HeatMap
 
+SIGNED = ("decrease", "gain")
+"""Last words of quantities that can be below zero; all others are counts, times, rates and shares."""
+
 Label = str | bool | int | float
 """The labels of a row."""
+
+Origin = Literal["", "formula", "measurement", "rule"]
+"""How a document arrived at a number: computed, measured, or required; empty where a study does not tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class Cell:
     ``measured`` carries full precision. ``interval`` is the 95 % confidence interval of the mean, ``band``
     the 5 to 95 % range over seeds, ``null_model`` the value of a trivial rule; all in ``unit``.
     ``allowance`` marks a bar that some cells of a column may miss: a check then judges the column.
+    ``bar_reason`` says why the bar has its width. ``left_out`` marks a published number for which no run is made;
+    ``reason`` says why.
     """
 
     row: Mapping[str, Label]
@@ -46,16 +54,28 @@ class Cell:
     runs: int = 1
     allowance: bool = False
     reason: str = ""
+    origin: Origin = ""
+    bar_reason: str = ""
+    left_out: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on this cell."""
+        if self.left_out:
+            return "not comparable"
         return judge(self.published, self.measured, self.decimals, self.bar, self.band)
 
     @property
     def deviation(self) -> float | None:
         """Measured over published, minus one."""
         return deviation(self.published, self.measured)
+
+    @property
+    def possible_interval(self) -> tuple[float, float] | None:
+        """The confidence interval, without values below zero of a quantity that has none."""
+        if self.interval is None or self.quantity.split()[-1] in SIGNED:
+            return self.interval
+        return max(self.interval[0], 0.0), self.interval[1]
 
     @property
     def falls_short(self) -> bool:
@@ -70,7 +90,7 @@ class Cell:
             "unit": self.unit,
             "published": self.published,
             "measured": self.measured,
-            "interval": None if self.interval is None else list(self.interval),
+            "interval": None if self.possible_interval is None else list(self.possible_interval),
             "deviation": self.deviation,
             "role": self.role,
             "bar": None if self.bar is None else self.bar.words,
@@ -81,8 +101,9 @@ class Cell:
             cell["band_5_95"] = list(self.band)
         if self.null_model is not None:
             cell["null_model"] = self.null_model
-        if self.reason:
-            cell["reason"] = self.reason
+        for name in ("reason", "origin", "bar_reason"):
+            if getattr(self, name):
+                cell[name] = getattr(self, name)
         return cell
 
 

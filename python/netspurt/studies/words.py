@@ -32,11 +32,8 @@ def measured(cell: Cell) -> str:
 
 def interval(cell: Cell) -> str:
     """The 95 % interval of the mean."""
-    return (
-        "–"
-        if cell.interval is None
-        else f"{formats.number(cell.interval[0], 4)}–{formats.number(cell.interval[1], 4)}"
-    )
+    ends = cell.possible_interval
+    return "–" if ends is None else f"{formats.number(ends[0], 4)}–{formats.number(ends[1], 4)}"
 
 
 def line(table: Table, cell: Cell) -> dict[str, str]:
@@ -51,6 +48,8 @@ def line(table: Table, cell: Cell) -> dict[str, str]:
             "unit": formats.unit(cell.unit),
             "95 % interval": interval(cell),
         }
+    if any(other.origin for other in table.cells):
+        texts["origin"] = cell.origin
     return texts | {
         "published": printed(cell),
         "measured": measured(cell),
@@ -67,6 +66,21 @@ def line(table: Table, cell: Cell) -> dict[str, str]:
 def counts(verdicts: Mapping[Verdict, int]) -> str:
     """The counts of verdicts, such as ``20 exact, 2 outside``."""
     return ", ".join(f"{verdicts[name]} {name}" for name in ORDER if verdicts.get(name)) or "no cells"
+
+
+def verdict(result: StudyResult) -> str:
+    """The outcome of a study in one sentence of plain words, for a reader who looks at nothing else."""
+    found = result.counts()
+    whole = sum(found[name] for name in ("exact", "within bar", "outside"))
+    parts = [f"{found['exact']} are reproduced exactly"]
+    if found["within bar"]:
+        parts.append(f"{found['within bar']} within their bars")
+    if found["outside"]:
+        parts.append(f"{found['outside']} not")
+    checks = result.findings.checks
+    held = sum(check.holds is True for check in checks)
+    listed = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return f"Of {whole} published numbers {listed}; {held} of {len(checks)} checks hold."
 
 
 def headline(result: StudyResult) -> str:

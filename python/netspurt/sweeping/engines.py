@@ -54,14 +54,12 @@ class Engine:
 
 @contextlib.contextmanager
 def threads(jobs: int) -> Iterator[Engine]:
-    """Threads of this process."""
+    """Threads of this process. Calls that still run at the end, after Ctrl-C, are abandoned."""
     pool = Threads(jobs)
-    whole = False
     try:
         yield Engine(pool, lambda: jobs, batch_s=0.15, near=True)
-        whole = True
     finally:
-        pool.shutdown(wait=whole, cancel_futures=not whole)
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netspurt.errors import RequestError, nearest
+from netspurt.errors import RequestError, nearest, unreadable
 from netspurt.settings import Value
 from netspurt.sweeping import axes
 from netspurt.sweeping.stopping import Stop
@@ -131,7 +131,7 @@ def read(path: Path) -> tuple[Path, Request]:
     except UnicodeDecodeError as error:
         raise RequestError(f"{path} is not text in UTF-8: a sweep file is TOML") from error
     except OSError as error:
-        raise RequestError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise RequestError(unreadable(path, error)) from error
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

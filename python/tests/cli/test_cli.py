@@ -69,7 +69,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert end.value.code == 0
     # With the commit, where the native module was built from a checkout.
-    assert re.fullmatch(r"netspurt 0\.1\.0(\+[0-9a-f]{12})?\n", capsys.readouterr().out)
+    assert re.fullmatch(r"netspurt 0\.2\.0(\+[0-9a-f]{12})?\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

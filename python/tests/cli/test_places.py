@@ -17,7 +17,7 @@ from netspurt.cli import main
 from netspurt.cli.commands import COMMANDS
 from netspurt.cli.entry import parser
 
-FAST = SCENARIO.replace("1 MiB", "64 KiB")
+FAST = SCENARIO.replace("1 MiB", "128 KiB")
 DELAYS = "time_s,delay_ms,length_octets\n" + "".join(f"{n},{20 + n % 7},{40 + n}\n" for n in range(200))
 SWEEP = 'scenario = "scenario.toml"\nseeds = 2\n[grid]\n"link.line.delay" = ["1 ms", "2 ms"]\n'
 
@@ -31,6 +31,8 @@ CASES = {
     "capture --report": ("capture in.pcapng", "--report", "x.html", "in.pcapng"),
     "why --out": ("why in.pcapng", "--out", "x.parquet", "in.pcapng"),
     "why --report": ("why in.pcapng", "--report", "x.html", "in.pcapng"),
+    "what-if --report": ("what-if scenario.toml", "--report", "x.html", "scenario.toml"),
+    "fit --out": ("fit in.pcapng", "--out", "x.toml", "in.pcapng"),
     "plot --out, picture": ("plot scenario.toml", "--out", "x.svg", "scenario.toml"),
     "plot --out, pdf": ("plot scenario.toml", "--out", "x.pdf", "scenario.toml"),
     "plot --out, png": ("plot scenario.toml", "--out", "x.png", "scenario.toml"),

@@ -68,7 +68,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_document_has_the_shape_scripts_rely_on(report: Path) -> None:
     document = json.loads((report / "reproduce.json").read_text())
-    assert document["netspurt"] == "0.1.0"
+    assert document["netspurt"] == "0.2.0"
     assert [study["study"] for study in document["studies"]] == ["terabit", "rfc1106"]
     tables = {
         (study["study"], table["table"]): table for study in document["studies"] for table in study["tables"]
@@ -219,3 +219,24 @@ def test_an_interrupted_report_is_shown_as_such(
     captured = capsys.readouterr()
     assert "not run" in captured.out
     assert "finished cells are kept" in captured.err
+
+
+def test_the_page_begins_with_a_sentence_and_a_picture_and_folds_its_tables(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    contents = text[text.index('<nav class="contents"') : text.index("</nav>")]
+    for study in ("terabit", "rfc1106"):
+        section = text[text.index(f'<section id="{study}"') :]
+        section = section[: section.index("</section>")]
+        sentence, picture, folded = (
+            section.index(mark) for mark in ('class="lead"', 'class="picture', "<details")
+        )
+        assert sentence < picture < folded
+        assert re.search(
+            r"Of \d+ published numbers \d+ are reproduced exactly.*; \d+ of \d+ checks hold\.", section
+        )
+        assert f'href="#{study}-checks"' in contents
+        unfolded = re.sub(r"<details.*?</details>", "", section, flags=re.DOTALL)
+        assert "<table" not in unfolded
+        assert unfolded.count('class="picture') == 1
+    assert 'href="#rfc1106-figure2"' in contents
+    assert ".badge.not-comparable { border-color: transparent" in text

@@ -121,6 +121,23 @@ def test_quiet_leaves_remarks_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
+REMARKING = (
+    *("reproduce", "run", "sweep", "compare", "plot", "capture", "why", "emulate", "shell", "ping", "host"),
+    *("delays", "rto"),
+)
+"""Commands that print remarks or progress beside their results."""
+
+
+@pytest.mark.parametrize("name", REMARKING)
+def test_every_command_with_remarks_or_progress_can_be_quiet(name: str) -> None:
+    options = parser((name,))._subparsers._group_actions[0].choices[name]  # type: ignore[union-attr, index, call-overload]
+    if name == "host":
+        (roles,) = (action for action in options._actions if action.dest == "role")
+        options = roles.choices["sink"]
+    assert "--quiet" in options._option_string_actions
+    assert "-q" in options._option_string_actions
+
+
 def test_one_profile_or_family_is_shown_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profiles", "reno", "linux", "--json"]) == 0
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["reno", "linux"]

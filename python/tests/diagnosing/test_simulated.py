@@ -72,3 +72,21 @@ def test_the_text_says_that_the_flow_was_simulated(
 def test_a_scenario_has_no_addresses_to_filter(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["why", str(scenario), "--filter", "port 80"]) == 2
     assert "--filter does not apply" in capsys.readouterr().err
+
+
+def test_a_nak_in_the_middle_of_a_transfer_is_no_tail_loss() -> None:
+    satellite = Path(__file__).parents[3] / "examples" / "satellite.toml"
+    run = ns.load(satellite).run(record=["limits"])
+    assert run.flows["naks_sent"].to_list()[0] > 10
+    intervals = ns.why(run).documents()[0]["directions"][0]["intervals"]
+    tail = [each["from_s"] for each in intervals if each["limit"] == "tail-loss"]
+    assert all(begin > 0.9 * intervals[-1]["until_s"] for begin in tail)
+
+
+def test_the_report_of_a_scenario_has_the_plots_of_its_flows(scenario: Path, tmp_path: Path) -> None:
+    page = tmp_path / "why.html"
+    assert main(["why", str(scenario), "--report", str(page)]) == 0
+    text = page.read_text()
+    for title in ("Time budget", "Limits over time", "receive-window", "RTT and RTO"):
+        assert title in text
+    assert "There are no pictures" not in text

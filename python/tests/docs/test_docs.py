@@ -85,7 +85,7 @@ def test_a_study_shows_the_numbers_of_the_last_report(tmp_path: Path) -> None:
         "checks": [{"check": "order of six recoveries", "holds": True}],
     }
     (tmp_path / "report").mkdir()
-    whole = {"netspurt": "0.1.0", "quick": True, "studies": [found]}
+    whole = {"netspurt": "0.2.0", "quick": True, "studies": [found]}
     (tmp_path / "report" / "reproduce.json").write_text(json.dumps(whole))
     for name in studies.NAMES:
         (tmp_path / "studies" / name).mkdir(parents=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import shlex
 import subprocess
@@ -93,7 +94,7 @@ def _type(line: str, capsys: pytest.CaptureFixture[str]) -> None:
         out.write_text(captured.out, encoding="utf-8")
 
 
-def _run_python(code: str) -> None:
+def _run_python(code: str) -> str:
     package = str(Path(netspurt.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {package!r})\n{code}"],
@@ -102,6 +103,7 @@ def _run_python(code: str) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,30 @@ def test_the_output_shown_is_the_output(
     for line in filter(None, map(str.strip, shown.splitlines())):
         beginning = " ".join(line.removesuffix("…").split())
         assert any(other.startswith(beginning) for other in printed), line
+
+
+def test_the_readme_is_short() -> None:
+    assert README.count("\n") <= 150
+
+
+def test_what_the_readme_shows_is_what_its_examples_print(capsys: pytest.CaptureFixture[str]) -> None:
+    """A block of output follows the block of its command, or of its program."""
+    pairs = [
+        (kind, text, shown)
+        for (kind, text), (after, shown) in itertools.pairwise(BLOCKS)
+        if kind and not after
+    ]
+    assert len(pairs) >= 3
+    for kind, text, shown in pairs:
+        if kind == "python":
+            printed = _run_python(text)
+        else:
+            for line in _commands(text):
+                assert main(shlex.split(line)[1:]) == 0
+            printed = capsys.readouterr().out
+        lines = [" ".join(line.split()) for line in printed.splitlines()]
+        for line in filter(None, map(str.strip, shown.splitlines())):
+            assert " ".join(line.split()) in lines, line
 
 
 @pytest.mark.parametrize(

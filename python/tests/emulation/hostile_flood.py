@@ -13,42 +13,18 @@ import random
 import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from host_script import HOST, connect, start
+from raw_packets import packet, resident_kb
 
 PORT = 9
 PEERS = 40
 """Connections that are opened properly, as far as the host lets them live."""
 
 SAMPLES = 8
-
-
-def checksum(data: bytes) -> int:
-    """RFC 1071's."""
-    data += bytes(len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
-
-
-def packet(
-    source: str, port: int, seq: int, ack: int, flags: int, window: int, rest: tuple[bytes, bytes]
-) -> bytes:
-    """An IPv4 packet to the host; ``rest`` are options, a multiple of four octets, and text."""
-    options, text = rest
-    ends = socket.inet_aton(source) + socket.inet_aton(HOST)
-    words = struct.pack(">HHIIBBHHH", port, PORT, seq, ack, (20 + len(options)) << 2, flags, window, 0, 0)
-    tcp = words + options + text
-    total = checksum(ends + struct.pack(">HH", socket.IPPROTO_TCP, len(tcp)) + tcp)
-    tcp = tcp[:16] + struct.pack(">H", total) + tcp[18:]
-    # The kernel fills in what is zero.
-    return struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0, 64, socket.IPPROTO_TCP, 0) + ends + tcp
 
 
 class Flood:
@@ -71,14 +47,14 @@ class Flood:
     def handshake(self) -> None:
         """Opens a connection in somebody's name."""
         who = (f"10.98.0.{self.draw.randrange(1, 255)}", self.draw.randrange(1024, 65535))
-        self.send(packet(*who, 1000, 0, 2, 65535, (b"\x02\x04\x05\xb4\x03\x03\x07\x00", b"")))
+        self.send(packet(*who, PORT, 1000, 0, 2, 65535, (b"\x02\x04\x05\xb4\x03\x03\x07\x00", b"")))
         until = time.monotonic() + 0.2
         while time.monotonic() < until and select.select([self.heard], [], [], 0.02)[0]:
             said = self.heard.recv(4096)
             if said[9] == 6 and said[16:20] == socket.inet_aton(who[0]) and said[33] & 18 == 18:
                 theirs = (int.from_bytes(said[24:28], "big") + 1) % (1 << 32)
                 self.open[who] = (1001, theirs)
-                self.send(packet(*who, 1001, theirs, 16, 65535, (b"", b"")))
+                self.send(packet(*who, PORT, 1001, theirs, 16, 65535, (b"", b"")))
                 return
 
     def wild(self) -> bytes:
@@ -87,7 +63,9 @@ class Flood:
         kind = draw.randrange(4)
         if kind == 0 or not self.open:
             source = f"10.98.{draw.randrange(256)}.{draw.randrange(256)}"
-            return packet(source, draw.randrange(1024, 65535), draw.getrandbits(32), 0, 2, 1000, (b"", b""))
+            return packet(
+                source, draw.randrange(1024, 65535), PORT, draw.getrandbits(32), 0, 2, 1000, (b"", b"")
+            )
         who = draw.choice(list(self.open))
         seq, ack = self.open[who]
         shift = draw.choice((0, 1, draw.randrange(1 << 17), -draw.randrange(1 << 17), draw.getrandbits(32)))
@@ -98,6 +76,7 @@ class Flood:
         text = bytes(draw.randrange(1400))
         sent = packet(
             *who,
+            PORT,
             (seq + shift) % (1 << 32),
             (ack + moved) % (1 << 32),
             flags,
@@ -108,12 +87,6 @@ class Flood:
             at = draw.randrange(20, len(sent))
             sent = sent[:at] + draw.randbytes(1) + sent[at + 1 :]
         return sent
-
-
-def resident_kb(process: int) -> int:
-    """Memory of a process."""
-    text = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    return int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1])
 
 
 def main() -> int:

@@ -146,7 +146,7 @@ def test_two_settings_stand_beside_each_other(page: Page) -> None:
     rows = page.locator("#numbers tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(2)).to_contain_text("%")
-    expect(page.locator(".chart")).to_have_count(10)
+    expect(page.locator(".chart")).to_have_count(12)
     expect(page.locator(".scene")).to_have_count(2)
     # Both sides have the same axes.
     limits = page.evaluate(
@@ -157,7 +157,7 @@ def test_two_settings_stand_beside_each_other(page: Page) -> None:
     page.get_by_role("button", name="Change A").click()
     expect(page.get_by_label("profile", exact=True)).to_have_value("newreno")
     after(page, lambda: page.get_by_role("button", name="Compare").click())
-    expect(page.locator(".chart")).to_have_count(5)
+    expect(page.locator(".chart")).to_have_count(6)
 
 
 def test_a_transfer_is_played_paused_stepped_and_scrubbed(page: Page) -> None:
@@ -221,6 +221,50 @@ def test_segments_are_reached_by_the_keyboard(page: Page) -> None:
     expect(page.locator("#why")).to_contain_text("Accepts the connection")
     page.keyboard.press(",")
     expect(page.locator("#why")).to_contain_text("Opens the connection.")
+
+
+def test_the_page_says_first_how_long_the_transfer_took_and_what_limited_it(page: Page) -> None:
+    verdict = page.locator("#verdict")
+    found = head(page)["verdict"]
+    expect(verdict).to_contain_text(found["sentence"])
+    expect(verdict.locator(".large")).to_contain_text("293 KiB")
+    widths = page.eval_on_selector_all("#verdict .budget i", "all => all.map(each => each.clientWidth)")
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[-1]
+    expect(page.locator(".chart.band .legend")).to_contain_text("bottleneck")
+
+
+def test_a_setting_is_found_by_its_name_and_all_come_back(page: Page) -> None:
+    find, shown = page.get_by_label("Find"), "#controls .control:not(.inner):not([hidden])"
+    before = page.locator(shown).count()
+    find.fill("rto")
+    expect(page.locator("#found")).to_contain_text(f"of {before} settings")
+    expect(page.locator('[data-path="tcp.rto"]')).to_be_visible()
+    expect(page.locator('[data-path="link.path.rate"]')).to_be_hidden()
+    find.fill("tail loss probe")
+    expect(page.locator('[data-path="tcp.tail_loss_probe"]')).to_be_visible()
+    find.fill("")
+    expect(page.locator(shown)).to_have_count(before)
+    expect(page.locator('[data-path="tcp.tail_loss_probe"]')).to_be_hidden()
+
+
+def test_a_change_is_coloured_by_whether_it_is_for_the_better(page: Page) -> None:
+    after(page, lambda: page.locator("#compare").click())
+    rate = page.get_by_label("rate", exact=True)
+    rate.fill("2 Mbit/s")
+    after(page, lambda: rate.press("Enter"))
+    change = page.locator("tr.difference td")
+    expect(change.nth(0)).to_have_class("number good")
+    expect(change.nth(1)).to_have_class("number good")
+    expect(change.nth(1)).to_contain_text("−")
+
+
+def test_two_settings_are_compared_in_a_sentence(page: Page) -> None:
+    after(page, lambda: page.locator("#compare").click())
+    rate = page.get_by_label("rate", exact=True)
+    rate.fill("2 Mbit/s")
+    after(page, lambda: rate.press("Enter"))
+    expect(page.locator("#verdict .compared")).to_contain_text("times as fast as A.")
 
 
 def test_all_charts_zoom_together(page: Page) -> None:

@@ -184,6 +184,35 @@ def test_a_capture_gives_the_same_time_sequence_graph_as_its_run(result: ns.Resu
     assert any(name.startswith("retransmitted") for name in theirs)
 
 
+def test_the_limits_of_a_scenario_are_drawn_without_gaps(tmp_path: Path) -> None:
+    path = tmp_path / "line.toml"
+    path.write_text(SCENARIO)
+    run = ns.load(path).run(1, record=["limits"])
+    chart = ns.plot.limits_chart(run, 0)
+    assert "bottleneck" in chart.alt()
+    ends = [trace.x.reshape(-1, 3)[:, :2] for trace in chart.traces]
+    drawn = sum(float((rows[:, 1] - rows[:, 0]).sum()) for rows in ends)
+    series = run.series("limit").filter(pl.col("index") == 0, pl.col("end") == "client")
+    assert drawn == pytest.approx(float((series["until_s"] - series["time_s"]).sum()))
+    assert set(series["value"]) == {trace.name for trace in chart.traces}
+    assert main(["plot", str(path), "--picture", "limits", "--out", str(tmp_path / "limits.svg")]) == 0
+
+
+def test_limits_that_were_not_recorded_are_refused(result: ns.Result) -> None:
+    assert result.limits.is_empty()
+    with pytest.raises(ValueError, match="did not record its limits"):
+        result.series("limit")
+
+
+def test_a_flow_without_limits_is_named_with_the_known_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "line.toml"
+    path.write_text(SCENARIO)
+    assert main(["plot", str(path), "--picture", "limits", "--flow", "web"]) == 2
+    assert "there is no flow 'web'; the flows are: bulk" in capsys.readouterr().err
+
+
 def test_throughput_adds_up_to_what_was_acknowledged(result: ns.Result) -> None:
     chart = ns.plot.throughput_chart(result, bin_s=0.5)
     together = next(trace for trace in chart.traces if trace.name == "total")

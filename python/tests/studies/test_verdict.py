@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netspurt.studies import words
 from netspurt.studies.model import Cell, Check, Findings, StudyResult, Table, gather
 from netspurt.studies.verdict import (
     Fraction,
@@ -140,3 +141,11 @@ def test_what_was_not_run_does_not_fall_short() -> None:
 def test_parts_are_gathered_in_order() -> None:
     whole = gather([Findings(notes=("one",)), Findings(notes=("two",))])
     assert whole.notes == ("one", "two")
+
+
+def test_an_interval_ends_at_zero_where_the_quantity_does() -> None:
+    cell = Cell({}, "rtx_time", "s", None, 0.4, interval=(-0.1, 0.9))
+    assert cell.as_json()["interval"] == [0.0, 0.9]
+    assert words.interval(cell) == "0–0.9"
+    signed = Cell({}, "live decrease", "%", None, 0.4, interval=(-0.1, 0.9))
+    assert signed.as_json()["interval"] == [-0.1, 0.9]

@@ -325,7 +325,7 @@ def test_results_of_another_version_are_not_mixed_with_ours(
     about = json.loads((out / "sweep.json").read_text())
     (out / "sweep.json").write_text(json.dumps(about | {"netspurt": "0.0.9"}))
     assert main(["sweep", str(file)]) == 2
-    assert re.search(r"is a sweep of netspurt 0\.0\.9, and this is 0\.1", capsys.readouterr().err)
+    assert re.search(r"is a sweep of netspurt 0\.0\.9, and this is 0\.2", capsys.readouterr().err)
 
 
 def test_a_folder_of_something_else_is_left_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
 //! `netspurt-why-judge FIRST COUNT FILE [list | page]`: the cases with the seeds from FIRST on; FILE is a capture that is overwritten.
-//! `list` prints each trial, `page` a page of the documentation.
+//! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
 
 use netspurt_observe::judge::{Matrix, Place, draw, page, run};
 use std::collections::BTreeMap;
@@ -48,6 +48,11 @@ fn main() -> ExitCode {
                     share,
                     trial.sentence
                 );
+                for ((truth, found), share) in trial.cells() {
+                    if truth != found && share > 0.01 {
+                        println!("wrong {} {share:.3} {} {}", place.name(), truth.name(), found.name());
+                    }
+                }
             }
         }
     }

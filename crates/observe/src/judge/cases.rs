@@ -1,13 +1,14 @@
 //! Paths, TCP settings and applications, drawn from a seed.
 
 use super::apps::Writer;
+use super::troubles::trouble;
 use netspurt_scenario::Scenario;
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::WorldSpec;
 use netspurt_tcp::time::Span;
 
 /// The limits that a case is made for; a transfer has others as well.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 18] = [
     "bottleneck",
     "receive-window",
     "send-buffer",
@@ -18,6 +19,14 @@ const KINDS: [&str; 10] = [
     "requests",
     "short",
     "cross-traffic",
+    "policer",
+    "shaper",
+    "path-mtu",
+    "outage",
+    "reordering",
+    "spurious",
+    "idle-restart",
+    "ack-path",
 ];
 
 /// The profiles that are drawn.
@@ -41,20 +50,20 @@ pub struct Case {
 }
 
 /// Where the numbers of a case come from.
-struct Draw {
+pub(super) struct Draw {
     random: Stream,
-    kind: &'static str,
+    pub(super) kind: &'static str,
     /// Bits per second of the bottleneck.
-    rate: f64,
+    pub(super) rate: f64,
     /// Least round trip in seconds.
-    rtt: f64,
+    pub(super) rtt: f64,
     /// How long the bottleneck would need for the transfer.
-    seconds: f64,
+    pub(super) seconds: f64,
 }
 
 impl Draw {
     /// Evenly distributed on a logarithmic scale.
-    fn between(&mut self, least: f64, most: f64) -> f64 {
+    pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
         least * (most / least).powf(self.random.unit())
     }
 
@@ -98,7 +107,7 @@ impl Draw {
                 settings.loss = format!("loss = {{ kind = \"packet-error\", rate = {rate:.5} }}\n");
             }
             "cross-traffic" => settings.others = OTHERS,
-            _ => {}
+            _ => trouble(self, &mut settings),
         }
         settings
     }
@@ -116,12 +125,16 @@ impl Draw {
 
     /// The application as the scenario file says it, and which host opens the connection: `a` sends most of the data.
     fn app(&mut self) -> (String, [&'static str; 2]) {
-        if self.kind == "requests" {
-            let response = self.between(200.0, 300_000.0) as u64;
-            let gap = self.between(0.5, 300.0) as u64;
+        let requests = match self.kind {
+            "requests" => Some((self.between(200.0, 300_000.0), self.between(0.5, 300.0), 20)),
+            "idle-restart" => Some((self.between(50_000.0, 1_500_000.0), self.between(1000.0, 3000.0), 6)),
+            _ => None,
+        };
+        if let Some((response, gap, exchanges)) = requests {
             let app = format!(
-                "{{ kind = \"request-response\", request = \"300 B\", response = \"{response} B\", exchanges = 20, \
-                 gap = \"{gap} ms\" }}"
+                "{{ kind = \"request-response\", request = \"300 B\", response = \"{} B\", exchanges = {exchanges}, \
+                 gap = \"{} ms\" }}",
+                response as u64, gap as u64
             );
             return (app, ["b", "a"]);
         }
@@ -143,13 +156,18 @@ count = 3
 profile = \"linux\"
 ";
 
+/// Lines of the scenario file, by the section in which they stand.
 #[derive(Default)]
-struct Settings {
+pub(super) struct Settings {
+    pub(super) both: String,
     sender: String,
     receiver: String,
     reader: String,
-    loss: String,
+    /// Of the bottleneck.
+    pub(super) loss: String,
     others: &'static str,
+    /// Sections at the end.
+    pub(super) changes: String,
 }
 
 /// A case, drawn from its seed.
@@ -170,7 +188,7 @@ pub fn draw(seed: u64) -> Case {
 /// The scenario file of a case.
 fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
     let (rate, packets) = (draw.rate as u64, draw.queue());
-    let Settings { sender, receiver, reader, loss, others } = draw.settings();
+    let Settings { both, sender, receiver, reader, loss, others, changes } = draw.settings();
     let (app, [from, to]) = draw.app();
     let (profile, more) = match profile {
         "bbr" => ("linux", "congestion = \"bbr\"\npacing = true\n"),
@@ -180,7 +198,7 @@ fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
         r#"duration = "60 s"
 [tcp]
 profile = "{profile}"
-{more}[link.access]
+{more}{both}[link.access]
 between = ["a", "left"]
 rate = "1 Gbit/s"
 delay = "{near} us"
@@ -210,7 +228,7 @@ delay = "{far} us"
 app = {app}
 from = "{from}"
 to = "{to}"
-{others}"#
+{others}{changes}"#
     )
 }
 

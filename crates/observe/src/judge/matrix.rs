@@ -1,42 +1,67 @@
 //! Sums over many trials.
 
 use super::trial::Trial;
-use netspurt_budget::{Budget, Limit, agreement};
+use netspurt_budget::{Budget, Limit};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Seconds by true and found limit, weighted so that each case counts the same.
+/// Time by true and found limit, weighted so that each case counts the same.
 #[derive(Clone, Debug, Default)]
 pub struct Matrix {
     cells: BTreeMap<(Limit, Limit), f64>,
     cases: u64,
     dominant: u64,
     agreed: f64,
+    policers: Policers,
+    /// By tenths of confidence: cases, the sum of their confidence, and how many were right.
+    calibration: [(u64, f64, u64); 10],
+}
+
+/// How well policers were found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Policers {
+    /// Cases that a policer limited for a tenth of the time, and those of them in which it was found.
+    pub cases: u64,
+    /// See `cases`.
+    pub found: u64,
+    /// Cases without a policer, and those of them in which one was accused of a fiftieth of the time.
+    pub others: u64,
+    /// See `others`.
+    pub accused: u64,
+}
+
+impl Policers {
+    fn add(&mut self, truth: f64, found: f64) {
+        if truth == 0.0 {
+            self.others += 1;
+            self.accused += u64::from(found > 0.02);
+        } else if truth > 0.1 {
+            self.cases += 1;
+            self.found += u64::from(found > truth / 4.0);
+        }
+    }
 }
 
 impl Matrix {
     /// Adds a trial. Returns the share of its time that agrees.
     pub fn add(&mut self, trial: &Trial) -> f64 {
-        let mut shared = 0.0;
-        let mut same = 0.0;
-        let mut cells: Vec<(Limit, Limit, f64)> = Vec::new();
-        agreement(&trial.truth, &trial.found, |truth, found, time| {
-            let seconds = time.as_secs_f64();
-            shared += seconds;
-            same += if truth == found { seconds } else { 0.0 };
-            cells.push((truth, found, seconds));
-        });
-        if shared <= 0.0 {
+        let cells = trial.cells();
+        if cells.is_empty() {
             return 0.0;
         }
-        for (truth, found, seconds) in cells {
-            *self.cells.entry((truth, found)).or_default() += seconds / shared;
+        let same = cells.iter().filter(|((truth, found), _)| truth == found).map(|(_, share)| share).sum();
+        for (cell, share) in cells {
+            *self.cells.entry(cell).or_default() += share;
         }
         self.cases += 1;
-        self.dominant +=
-            u64::from(Budget::of(&trial.truth).dominant() == Budget::of(&trial.found).dominant());
-        self.agreed += same / shared;
-        same / shared
+        let [truth, found] = [&trial.truth, &trial.found].map(Budget::of);
+        let right = u64::from(truth.dominant() == found.dominant());
+        self.dominant += right;
+        self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
+        let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
+        *bin = (bin.0 + 1, bin.1 + trial.confidence, bin.2 + right);
+        self.agreed += same;
+        same
     }
 
     /// The share of cases with the right dominant limit, and the share of time that agrees.
@@ -47,6 +72,17 @@ impl Matrix {
 }
 
 impl Matrix {
+    /// How well policers were found.
+    pub const fn policers(&self) -> Policers {
+        self.policers
+    }
+
+    /// By tenths of confidence: cases, their mean confidence, and the share of them whose dominant limit is right.
+    pub fn calibration(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
+        let with_cases = self.calibration.iter().filter(|bin| bin.0 > 0);
+        with_cases.map(|&(cases, sum, right)| (cases, sum / cases as f64, right as f64 / cases as f64))
+    }
+
     /// How many trials were added.
     pub const fn cases(&self) -> u64 {
         self.cases

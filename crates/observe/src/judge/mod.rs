@@ -1,6 +1,7 @@
 //! Cases with a known truth, and how well a diagnosis from a capture agrees with it.
 //!
 //! * `cases.rs`: paths, TCP settings and applications, drawn from a seed
+//! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
 //! * `matrix.rs`: sums over many trials; `page.rs`: these as a page of the documentation
@@ -10,8 +11,9 @@ mod cases;
 mod matrix;
 mod page;
 mod trial;
+mod troubles;
 
 pub use cases::{Case, draw};
-pub use matrix::{Matrix, Row};
+pub use matrix::{Matrix, Policers, Row};
 pub use page::page;
 pub use trial::{Place, Trial, run};

@@ -47,6 +47,7 @@ pub fn page(
             let _ = write!(text, " {:.0} %, {:.0} % |", dominant * 100.0, time * 100.0);
         }
     }
+    policers_and_confidence(&mut text, places);
     text.push_str("\n\n## Confusion\n\nFor each true limit: its share of all time, and what the diagnosis called it (shares above 1 %).\n");
     for (place, matrix) in places {
         let _ = writeln!(
@@ -71,4 +72,34 @@ pub fn page(
         }
     }
     text
+}
+
+/// How many policers were found, and what a confidence is worth.
+fn policers_and_confidence(text: &mut String, places: &[(Place, Matrix)]) {
+    text.push_str(
+        "\n\n## Policers\n\nFound: cases that a policer limited for a tenth of the time and in which the diagnosis gives it a quarter of \
+         that or more (goal 93 %). Wrongly accused: cases without a policer in which it gets 2 % of the time (goal 0.5 %).\n\n\
+         | capture at | found | wrongly accused |\n| --- | --- | --- |\n",
+    );
+    for (place, matrix) in places {
+        let counts = matrix.policers();
+        let _ = writeln!(
+            text,
+            "| {} | {} of {} | {} of {} |",
+            place.name(),
+            counts.found,
+            counts.cases,
+            counts.accused,
+            counts.others
+        );
+    }
+    text.push_str(
+        "\n## Confidence\n\nBy tenths of the confidence in the limit with the most time: mean confidence, and how often that limit is \
+         right.\n\n| capture at | cases | confidence | right |\n| --- | --- | --- | --- |\n",
+    );
+    for (place, matrix) in places {
+        for (cases, confidence, right) in matrix.calibration() {
+            let _ = writeln!(text, "| {} | {cases} | {confidence:.2} | {right:.2} |", place.name());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::cases::Case;
 use crate::tap::{Points, Tap};
-use netspurt_budget::{Limit, Timeline};
+use netspurt_budget::{Limit, Timeline, agreement};
 use netspurt_sim::World;
 use netspurt_sim::record::limits::Limited;
 use netspurt_sim::record::probe::{CaptureSink, End, Recorder, Wants};
@@ -11,6 +11,7 @@ use netspurt_trace::Side;
 use netspurt_trace::capture::CaptureReader;
 use netspurt_trace::diagnosis::{Diagnoser, DirectionDiagnosis};
 use netspurt_trace::follow::{Limits, follow};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Where a capture is taken.
@@ -73,6 +74,24 @@ pub struct Trial {
     pub found: Timeline,
     /// The sentence of the diagnosis.
     pub sentence: String,
+    /// How sure the diagnosis is of the limit with the most time, from 0 to 1.
+    pub confidence: f64,
+}
+
+impl Trial {
+    /// The share of the time with each pair of a true and a found limit. They add up to 1, or there are none.
+    pub fn cells(&self) -> BTreeMap<(Limit, Limit), f64> {
+        let mut cells: BTreeMap<(Limit, Limit), f64> = BTreeMap::new();
+        agreement(&self.truth, &self.found, |truth, found, time| {
+            *cells.entry((truth, found)).or_default() += time.as_secs_f64();
+        });
+        let whole: f64 = cells.values().sum();
+        if whole <= 0.0 {
+            return BTreeMap::new();
+        }
+        cells.values_mut().for_each(|seconds| *seconds /= whole);
+        cells
+    }
 }
 
 /// Simulates a case and diagnoses it from a capture at each place. `file` is overwritten.
@@ -104,7 +123,8 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
     let found = diagnose(file, truth.direction.end)?;
     let truth = seen_from(place, case, truth);
-    Ok(Trial { truth, found: found.timeline, sentence: found.sentence })
+    let confidence = found.evidence.first().map_or(0.0, |evidence| evidence.confidence);
+    Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence })
 }
 
 /// The truth on the clock of a capture. That of a server begins with the arrival of the SYN; a capture nearer to the client

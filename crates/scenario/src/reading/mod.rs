@@ -35,6 +35,14 @@ pub(crate) fn shaped<T: DeserializeOwned>(
     for (index, (path, value)) in overrides.iter().enumerate() {
         tree.set(path, value, index)?;
     }
+    shaped_tree(schema, tree)
+}
+
+/// Reads a tree as a type, against the type's schema.
+pub(crate) fn shaped_tree<T: DeserializeOwned>(
+    schema: &serde_json::Value,
+    mut tree: Node,
+) -> Result<(Node, T), Fault> {
     shape::check(schema, &mut tree)?;
     // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
     let read = T::deserialize(tree.to_toml())

@@ -54,7 +54,7 @@ fn an_unknown_key_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("delay = ", "dealy = "),
         "bad.toml:5:1: link.satellite: unknown key \"dealy\": did you mean \"delay\"? Known: ack_thinning, aggregation, between, \
-         corrupt, delay, duplex, duplicate, loss, middlebox, mtu, policer, queue, rate, reorder, shaper, trace"
+         corrupt, delay, duplex, duplicate, loss, middlebox, mtu, path, policer, queue, rate, reorder, shaper, trace"
     );
     assert!(
         changed("rate = 1e-6", "rat = 1e-6")

@@ -7,6 +7,7 @@ mod directions;
 mod errors;
 mod middleboxes;
 mod own;
+mod paths;
 mod properties;
 mod quantiles;
 mod remarks;

@@ -97,7 +97,7 @@ impl Network {
         }
     }
 
-    fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, recorder: Option<Recorder>) -> Self {
+    fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, mut recorder: Option<Recorder>) -> Self {
         let mut channels = Vec::with_capacity(2 * spec.links.len());
         for (link, number) in spec.links.iter().zip((0u32..).step_by(2)) {
             let [a, b] = link.ends.map(|end| &spec.nodes[end.0 as usize]);
@@ -117,6 +117,9 @@ impl Network {
         }
         if recorder.as_ref().is_some_and(Recorder::watches_links) {
             channels.iter_mut().for_each(Channel::watch);
+        }
+        if let Some(recorder) = &mut recorder {
+            recorder.describe(&spec.links, (Time::ZERO + spec.duration).as_ps());
         }
         let mut packets = Slab::new();
         let draft = packets.reserve();
@@ -524,6 +527,11 @@ impl Network {
         let packet = self.packets.get(slot);
         let channel = &mut self.channels[number as usize];
         channel.count_drop(at, packet.size, cause);
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::LIMITS)
+        {
+            recorder.dropped_at(at, packet, cause);
+        }
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::DROPS)
         {

@@ -9,6 +9,7 @@ use crate::network::packet::{Content, Packet};
 pub use crate::record::end::End;
 pub(crate) use crate::record::end::{Addresses, end_of};
 use crate::record::limits::{Direction, LimitLog, Limited};
+use crate::spec::LinkSpec;
 use netspurt_tcp::Connection;
 use netspurt_tcp::event::Event;
 use netspurt_tcp::reason::Reason;
@@ -452,6 +453,20 @@ impl Recorder {
     fn limits_of(&mut self, packet: &Packet) -> Option<(&mut LimitLog, Addresses)> {
         let who = self.addresses_of(packet.endpoint);
         self.limits.as_deref_mut().map(|limits| (limits, who))
+    }
+
+    /// What a recorder of limits has to know of the links. The run ends at `end`.
+    pub(crate) fn describe(&mut self, links: &[LinkSpec], end: u64) {
+        if let Some(limits) = &mut self.limits {
+            limits.describe(links, end);
+        }
+    }
+
+    /// A packet was dropped, which is recorded for the limits of its sender.
+    pub(crate) fn dropped_at(&mut self, at: u64, packet: &Packet, cause: Cause) {
+        if let Some((limits, who)) = self.limits_of(packet) {
+            limits.dropped(at, packet, who, cause);
+        }
     }
 
     /// A packet that came to a channel at `came` starts to be transmitted at `start`, until `end`.

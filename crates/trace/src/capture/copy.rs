@@ -1,26 +1,19 @@
 //! Copies packets of a capture into another one, in pcapng with nanoseconds, link-layer headers and all.
 
+use super::blocks::{self, Captured, Output};
 use super::destination::Destination;
 use super::reader::{CapturedAt, Packet};
 use super::writer::CaptureError;
-use std::io::{self, BufWriter, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
-
-const SECTION: u32 = 0x0a0d_0d0a;
-const INTERFACE: u32 = 1;
-const PACKET: u32 = 6;
-const ORDER: u32 = 0x1a2b_3c4d;
-/// Options: the program; the name of an interface; the resolution of its timestamps.
-const APPLICATION: u16 = 4;
-const NAME: u16 = 2;
-const RESOLUTION: u16 = 9;
-const NANOSECONDS: u8 = 9;
 
 /// A capture that is being written.
 #[derive(Debug)]
 pub struct PacketCopy {
     path: PathBuf,
-    file: BufWriter<Destination>,
+    file: Output,
+    /// Buffer for the block that is written.
+    body: Vec<u8>,
     /// The number of each interface of the source that has been described.
     interfaces: Vec<Option<u32>>,
     described: u32,
@@ -30,18 +23,16 @@ pub struct PacketCopy {
 impl PacketCopy {
     /// Starts a capture named `path`. Fails now if it cannot be written there.
     pub fn create(path: &Path, application: &str) -> Result<Self, CaptureError> {
-        let begin = || {
-            let mut file = BufWriter::with_capacity(1 << 16, Destination::open(path)?);
-            let mut body = Vec::new();
-            body.extend(ORDER.to_le_bytes());
-            body.extend([1, 0, 0, 0]);
-            body.extend(u64::MAX.to_le_bytes());
-            option(&mut body, APPLICATION, application.as_bytes());
-            block(&mut file, SECTION, &body)?;
-            Ok(file)
-        };
+        let begin = || blocks::begin(Destination::open(path)?, application, "");
         let file = begin().map_err(|source| CaptureError::Write { path: path.to_owned(), source })?;
-        Ok(Self { path: path.to_owned(), file, interfaces: Vec::new(), described: 0, packets: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            body: Vec::new(),
+            interfaces: Vec::new(),
+            described: 0,
+            packets: 0,
+        })
     }
 
     /// Copies a packet, which was captured at one of these interfaces.
@@ -58,28 +49,23 @@ impl PacketCopy {
         let number = match self.interfaces[place] {
             Some(number) => number,
             None => {
-                let mut body = Vec::new();
-                body.extend(packet.link.0.to_le_bytes());
-                body.extend([0; 6]);
-                if let Some(at) = interfaces.get(place).filter(|at| !at.name.is_empty()) {
-                    option(&mut body, NAME, at.name.as_bytes());
-                }
-                option(&mut body, RESOLUTION, &[NANOSECONDS]);
-                block(&mut self.file, INTERFACE, &body)?;
+                let name = interfaces.get(place).map_or("", |at| &*at.name);
+                blocks::interface(&mut self.file, packet.link.0, 0, name, "", None)?;
                 let number = self.described;
                 self.interfaces[place] = Some(number);
                 self.described += 1;
                 number
             }
         };
-        let at = packet.at.unwrap_or_default().0;
-        let mut body = Vec::with_capacity(packet.bytes.len() + 24);
-        for word in [number, (at >> 32) as u32, at as u32, packet.bytes.len() as u32, packet.wire_len] {
-            body.extend(word.to_le_bytes());
-        }
-        body.extend(packet.bytes);
         self.packets += 1;
-        block(&mut self.file, PACKET, &body)
+        let captured = Captured {
+            interface: number,
+            at_ns: packet.at.unwrap_or_default().0,
+            bytes: packet.bytes,
+            whole: packet.wire_len,
+            flags: None,
+        };
+        blocks::packet(&mut self.file, &mut self.body, captured)
     }
 
     /// Completes the file. Returns the number of packets.
@@ -89,29 +75,6 @@ impl PacketCopy {
         put().map_err(|source| CaptureError::Write { path: path.clone(), source })?;
         Ok(packets)
     }
-}
-
-/// An option, padded to 32 bits; options end with an empty one, which readers do not need.
-fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
-    let kept = &value[..value.len().min(usize::from(u16::MAX) - 3)];
-    body.extend(code.to_le_bytes());
-    body.extend((kept.len() as u16).to_le_bytes());
-    body.extend(kept);
-    pad(body);
-}
-
-fn pad(body: &mut Vec<u8>) {
-    body.resize(body.len().next_multiple_of(4), 0);
-}
-
-fn block(file: &mut BufWriter<Destination>, kind: u32, body: &[u8]) -> io::Result<()> {
-    let padding = body.len().next_multiple_of(4) - body.len();
-    let length = ((body.len() + padding + 12) as u32).to_le_bytes();
-    file.write_all(&kind.to_le_bytes())?;
-    file.write_all(&length)?;
-    file.write_all(body)?;
-    file.write_all(&[0; 3][..padding])?;
-    file.write_all(&length)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Writing:
 //!
-//! * `writer.rs`: pcapng
+//! * `writer.rs`: segments and live packets as pcapng; `blocks.rs`: its blocks
 //! * `destination.rs`: the output file or pipe
 //!
 //! Reading. The parsers are our own: they do not copy packets out of the read buffer, do not allocate memory for a
@@ -15,6 +15,7 @@
 //! * `filter.rs`, `copy.rs`: which packets are wanted, and a capture of these
 //! * `damage.rs`: errors
 
+mod blocks;
 mod copy;
 mod damage;
 mod destination;

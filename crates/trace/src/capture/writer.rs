@@ -1,25 +1,15 @@
 //! Writes segments to a pcapng file.
 
+use super::blocks::{self, Captured, Output};
 use super::destination::Destination;
 use crate::Stamp;
 use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::{Span, Time};
-use pcap_file::DataLink;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
-};
-use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record as NameRecord};
-use pcap_file::pcapng::blocks::opt_common::CommonOption;
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
-use std::borrow::Cow;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Time zero of a simulation in a capture: 2000-01-01 00:00:00 UTC, in seconds since 1970.
 ///
@@ -32,6 +22,9 @@ const FLUSHED_EVERY: Span = Span::from_ms(100);
 
 /// No limit. Zero means the same, but some tools do not support it.
 const ANY_LENGTH: u32 = 262_144;
+
+/// Packets begin with their IP header (LINKTYPE_RAW).
+const RAW: u16 = 101;
 
 /// Offset of the checksum in a TCP header.
 const CHECKSUM: usize = 16;
@@ -146,17 +139,10 @@ pub struct CaptureWriter {
     packets: u64,
     /// Buffer for the packet that is written.
     bytes: Vec<u8>,
+    /// Buffer for its block.
+    body: Vec<u8>,
     /// When a live packet was last flushed.
     flushed: Stamp,
-}
-
-/// A wrapper because `PcapNgWriter` does not implement `Debug`.
-struct Output(PcapNgWriter<BufWriter<Destination>>);
-
-impl core::fmt::Debug for Output {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.0.get_ref().get_ref().fmt(f)
-    }
 }
 
 impl CaptureWriter {
@@ -166,21 +152,23 @@ impl CaptureWriter {
     }
 
     fn begin(path: &Path, setup: &Setup) -> io::Result<Self> {
-        let file = BufWriter::with_capacity(1 << 16, Destination::open(path)?);
-        let mut file = PcapNgWriter::with_section_header(file, section(setup)).map_err(plain)?;
-        for interface in &setup.interfaces {
-            file.write_pcapng_block(describe(interface, setup.snaplen)).map_err(plain)?;
+        let mut file = blocks::begin(Destination::open(path)?, &setup.application, &setup.comment)?;
+        let snaplen = setup.snaplen.unwrap_or(ANY_LENGTH);
+        for at in &setup.interfaces {
+            blocks::interface(&mut file, RAW, snaplen, &at.name, &at.description, at.speed)?;
         }
         if !setup.hosts.is_empty() {
-            file.write_pcapng_block(names(&setup.hosts)).map_err(plain)?;
+            let named = setup.hosts.iter().filter(|host| !host.name.is_empty() && !host.name.contains('\0'));
+            blocks::names(&mut file, named.map(|host| (host.address, &*host.name)))?;
         }
         Ok(Self {
             path: path.to_owned(),
-            file: Output(file),
+            file,
             snaplen: setup.snaplen.filter(|&len| len > 0).map_or(usize::MAX, |len| len as usize),
             pending: Vec::new(),
             packets: 0,
             bytes: Vec::new(),
+            body: Vec::new(),
             flushed: Stamp::default(),
         })
     }
@@ -204,7 +192,7 @@ impl CaptureWriter {
     pub fn finish(mut self) -> Result<u64, CaptureError> {
         self.settle(Time::NEVER)?;
         let Self { path, file, packets, .. } = self;
-        let put = || file.0.into_inner().into_inner().map_err(|error| error.into_error())?.finish();
+        let put = || file.into_inner().map_err(|error| error.into_error())?.finish();
         put().map_err(|source| CaptureError::Write { path: path.clone(), source })?;
         Ok(packets)
     }
@@ -218,8 +206,14 @@ impl CaptureWriter {
         packet: &[u8],
     ) -> Result<(), CaptureError> {
         let kept = &packet[..packet.len().min(self.snaplen)];
-        let time = Duration::from_nanos(at.0);
-        put(&mut self.file, interface, time, direction, packet.len(), kept)
+        let captured = Captured {
+            interface,
+            at_ns: at.0,
+            bytes: kept,
+            whole: packet.len() as u32,
+            flags: Some(flags(direction)),
+        };
+        blocks::packet(&mut self.file, &mut self.body, captured)
             .and_then(|()| self.pass_on(at))
             .map_err(|source| CaptureError::Write { path: self.path.clone(), source })?;
         self.packets += 1;
@@ -232,7 +226,7 @@ impl CaptureWriter {
             return Ok(());
         }
         self.flushed = now;
-        self.file.0.get_mut().flush()
+        self.file.flush()
     }
 
     fn write(&mut self, record: &Record) -> Result<(), CaptureError> {
@@ -251,73 +245,24 @@ impl CaptureWriter {
         }
         let whole = bytes.len() + record.segment.payload.len as usize;
         bytes.resize(whole.min(self.snaplen), 0);
-        let time = Duration::from_secs(EPOCH_S) + Duration::from_nanos(record.time.as_ps() / 1000);
-        put(&mut self.file, record.interface, time, record.direction, whole, bytes)
+        let captured = Captured {
+            interface: record.interface,
+            at_ns: EPOCH_S * 1_000_000_000 + record.time.as_ps() / 1000,
+            bytes,
+            whole: whole as u32,
+            flags: Some(flags(record.direction)),
+        };
+        blocks::packet(&mut self.file, &mut self.body, captured)
             .map_err(|source| CaptureError::Write { path: self.path.clone(), source })?;
         self.packets += 1;
         Ok(())
     }
 }
 
-/// Writes a packet: `kept` are the first of its `whole` bytes; `time` counts from 1970.
-fn put(
-    file: &mut Output,
-    interface: u32,
-    time: Duration,
-    direction: Direction,
-    whole: usize,
-    kept: &[u8],
-) -> io::Result<()> {
-    let block = EnhancedPacketBlock {
-        interface_id: interface,
-        timestamp: time,
-        original_len: whole as u32,
-        data: Cow::Borrowed(kept),
-        options: vec![EnhancedPacketOption::Flags(match direction {
-            Direction::Inbound => 1,
-            Direction::Outbound => 2,
-        })],
-    };
-    file.0.write_pcapng_block(block).map(drop).map_err(plain)
-}
-
-fn section(setup: &Setup) -> SectionHeaderBlock<'_> {
-    let mut options = vec![SectionHeaderOption::UserApplication(setup.application.as_str().into())];
-    if !setup.comment.is_empty() {
-        options.push(SectionHeaderOption::Common(CommonOption::Comment(setup.comment.as_str().into())));
-    }
-    SectionHeaderBlock { options, ..SectionHeaderBlock::default() }
-}
-
-fn describe(interface: &Interface, snaplen: Option<u32>) -> InterfaceDescriptionBlock<'_> {
-    let mut options = vec![
-        InterfaceDescriptionOption::IfName(interface.name.as_str().into()),
-        InterfaceDescriptionOption::IfTsResol(InterfaceTsResolution::NANO),
-    ];
-    if !interface.description.is_empty() {
-        options.push(InterfaceDescriptionOption::IfDescription(interface.description.as_str().into()));
-    }
-    if let Some(speed) = interface.speed {
-        options.push(InterfaceDescriptionOption::IfSpeed(speed));
-    }
-    InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen.unwrap_or(ANY_LENGTH), options }
-}
-
-fn names(hosts: &[Host]) -> NameResolutionBlock<'_> {
-    let records = hosts
-        .iter()
-        .filter(|host| !host.name.is_empty() && !host.name.contains('\0'))
-        .map(|host| {
-            NameRecord::Ipv4(Ipv4Record { ip_addr: host.address, names: vec![host.name.as_str().into()] })
-        })
-        .collect();
-    NameResolutionBlock { records, options: Vec::new() }
-}
-
-/// Returns the I/O error. The other errors are about blocks, which this code creates correctly.
-fn plain(error: PcapNgWriteError) -> io::Error {
-    match error {
-        PcapNgWriteError::Io(error) => error,
-        other => io::Error::other(other),
+/// The direction in the flags of a packet.
+const fn flags(direction: Direction) -> u32 {
+    match direction {
+        Direction::Inbound => 1,
+        Direction::Outbound => 2,
     }
 }

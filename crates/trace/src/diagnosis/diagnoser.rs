@@ -4,7 +4,7 @@ use super::sender::SenderView;
 use super::verdict::{ConnectionDiagnosis, RoundTrips, conclude};
 use crate::conversation::Side;
 use crate::follow::{
-    ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, RttSample, Seen, Watch,
+    ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, Proof, RttSample, Seen, Watch,
 };
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::Flags;
@@ -156,10 +156,14 @@ impl Watch for Diagnoser {
         let (at, packet) = (ends.at, ends.packet);
         let Some(views) = &mut ends.views else { return };
         let view = &mut views[happened.side as usize];
-        if let Event::Retransmitted { cause, .. } = happened.event
-            && happened.start >= 0
-        {
-            view.note_resent(at, packet, cause);
+        match happened.event {
+            Event::Retransmitted { cause, .. } if happened.start >= 0 => {
+                view.note_resent(at, packet, (happened.start, happened.len), cause);
+            }
+            Event::Spurious { proof } if happened.start >= 0 => {
+                view.note_needless(packet, happened.start, proof == Proof::DSack);
+            }
+            _ => {}
         }
     }
 

@@ -1,7 +1,10 @@
 //! What the rules look at.
 
+use super::incidents::Incidents;
 use super::meter::Slice;
 use super::path::Path;
+use super::phase::Phases;
+use super::rules::{Burst, burst, policed, restarts};
 use super::sender::Totals;
 use super::trains::Trains;
 
@@ -15,10 +18,23 @@ pub(super) struct Facts {
     pub(super) flight: Vec<u32>,
     /// The largest window up to each slice.
     pub(super) window: Vec<u32>,
+    pub(super) incidents: Incidents,
+    /// From when until when a policer dropped what exceeded its rate.
+    pub(super) policed: Option<(u64, u64)>,
+    /// What passed before a shaper's bucket was empty.
+    pub(super) burst: Option<Burst>,
+    /// When the window grew again after a pause.
+    pub(super) restarts: Vec<(u64, u64)>,
 }
 
 impl Facts {
-    pub(super) fn new(slices: Vec<Slice>, parts: (u64, u64), totals: Totals, trains: &Trains) -> Self {
+    pub(super) fn new(
+        slices: Vec<Slice>,
+        parts: (u64, u64),
+        totals: Totals,
+        trains: &Trains,
+        incidents: Incidents,
+    ) -> Self {
         let path = Path::of(&slices, parts, totals.segment, trains);
         let flight = flights(&slices, path.base);
         let window = slices
@@ -28,7 +44,26 @@ impl Facts {
                 Some(*most)
             })
             .collect();
-        Self { slices, path, totals, flight, window }
+        let mut facts = Self {
+            slices,
+            path,
+            totals,
+            flight,
+            window,
+            incidents,
+            policed: None,
+            burst: None,
+            restarts: Vec::new(),
+        };
+        facts.policed = policed(&facts);
+        facts.burst = burst(&facts);
+        facts
+    }
+
+    /// Adds what the phases show.
+    pub(super) fn with_phases(mut self, phases: &Phases) -> Self {
+        self.restarts = restarts(&self, phases);
+        self
     }
 
     /// The begin of a slice.

@@ -36,6 +36,12 @@ pub(super) struct Slice {
     pub(super) shrinks: u16,
     /// Segments with data in the other direction.
     pub(super) answers: u16,
+    /// Segments first sent in this slice, or before it, that were sent again later.
+    pub(super) lost: u16,
+    /// The highest rate of a train of segments, in kilobytes per second; 0 without one.
+    pub(super) train: u32,
+    /// Position after the last byte sent so far.
+    pub(super) end: i64,
 }
 
 /// The least of two measurements, where 0 stands for none.
@@ -62,6 +68,9 @@ impl Slice {
         self.shrinks = self.shrinks.saturating_add(next.shrinks);
         self.acks = self.acks.saturating_add(next.acks);
         self.answers = self.answers.saturating_add(next.answers);
+        self.lost = self.lost.saturating_add(next.lost);
+        self.train = self.train.max(next.train);
+        self.end = next.end;
     }
 
     /// Records a round trip from here to the receiver.
@@ -109,13 +118,32 @@ impl Meter {
             self.slices.push(last);
         }
         if at > end {
-            self.slices.push(Slice { until: at, packet, window: last.window, ..Slice::default() });
+            self.slices.push(Slice {
+                until: at,
+                packet,
+                window: last.window,
+                end: last.end,
+                ..Slice::default()
+            });
         }
         self.began = at;
-        self.now = Slice { packet, window: last.window, ..Slice::default() };
+        self.now = Slice { packet, window: last.window, end: last.end, ..Slice::default() };
         if self.slices.len() > MOST {
             self.join_neighbours();
         }
+    }
+
+    /// The segment at `start`, which was sent before, did not arrive.
+    pub(super) fn note_lost(&mut self, start: i64) {
+        let index = self.slices.partition_point(|slice| slice.end <= start);
+        let slice = self.slices.get_mut(index).unwrap_or(&mut self.now);
+        slice.lost = slice.lost.saturating_add(1);
+    }
+
+    /// When the byte at `position` was sent: the end of its slice. `None` if that is the present one.
+    pub(super) fn sent_at(&self, position: i64) -> Option<u64> {
+        let index = self.slices.partition_point(|slice| slice.end <= position);
+        self.slices.get(index).map(|slice| slice.until)
     }
 
     #[cold]

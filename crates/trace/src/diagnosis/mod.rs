@@ -4,14 +4,16 @@
 //! in which phase the sender visibly was, and what was sent, acknowledged and measured. When the connection ends, the rules
 //! name the limit of each instant.
 //!
-//! * `sender.rs`: the sender's state from packets, put on its own clock; `phase.rs`, `meter.rs`: what is recorded of it
+//! * `sender.rs`: the sender's state from packets, put on its own clock; `phase.rs`, `meter.rs`, `incidents.rs`: what is recorded of it
 //! * `vantage.rs`: where the capture was taken
 //! * `path.rs`, `trains.rs`: round trips, queueing delay and capacity; `facts.rs`: all that the rules look at
 //! * `rules/`: one file for each family of limits
-//! * `verdict.rs`: the timeline and the budget; `sentence.rs`: evidence and sentence
+//! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence
 
+mod confidence;
 mod diagnoser;
 mod facts;
+mod incidents;
 mod meter;
 mod path;
 mod phase;

@@ -37,6 +37,8 @@ pub(super) struct Path {
     pub(super) capacity: f64,
     /// The highest rate of a train, in bytes per second: the capacity before others had a part of it.
     pub(super) peak: f64,
+    /// Queueing delay below which the path counts as not full, in nanoseconds.
+    pub(super) threshold: u64,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
@@ -53,7 +55,7 @@ impl Path {
         // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
         let fastest = rates.iter().copied().fold(capacity, f64::max);
         let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
-        let threshold = LEAST_QUEUE_NS.max(base / 50).max((2.5 * serial) as u64);
+        let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
         let standing = standing(&now, slices, base, threshold);
         // Behind the bottleneck, only timestamps show the queue.
         let beside_sender = parts.0 * 10 <= base;
@@ -68,7 +70,7 @@ impl Path {
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0 || known && at_capacity(rate);
         }
-        Self { base, capacity, peak, now }
+        Self { base, capacity, peak, threshold, now }
     }
 }
 
@@ -103,10 +105,23 @@ fn standing(now: &[PathNow], slices: &[Slice], base: u64, threshold: u64) -> Vec
             }
             let samples = (first..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
             let least = samples.map(|i| now[i].queueing).min().unwrap_or(0);
-            let always = slices[first..=index].iter().all(|slice| slice.delivered > 0);
+            let always = longest_gap(slices, first, index) * 2 <= rtt;
             (least > threshold, always)
         })
         .collect()
+}
+
+/// The longest time from the slice `first` to the slice `last` without a delivery.
+fn longest_gap(slices: &[Slice], first: usize, last: usize) -> u64 {
+    let mut since = first.checked_sub(1).map_or(0, |before| slices[before].until);
+    let mut longest = 0;
+    for slice in &slices[first..=last] {
+        if slice.delivered > 0 {
+            since = slice.until;
+        }
+        longest = longest.max(slice.until - since);
+    }
+    longest
 }
 
 /// The delivery rate over the last round trip before the end of each slice.
@@ -138,7 +153,9 @@ mod tests {
     /// Trains with so many bytes a millisecond.
     fn trains(bytes: u64) -> Trains {
         let mut trains = Trains::default();
-        (0..100).for_each(|n| trains.note(n * 1_000_000, bytes, 20_000, 1000));
+        for n in 0..100 {
+            trains.note(n * 1_000_000, bytes, 20_000, 1000);
+        }
         trains
     }
 

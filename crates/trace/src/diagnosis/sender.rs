@@ -3,6 +3,7 @@
 //! Everything is put on the clock of the sender as far as the capture point permits it: an ACK counts from when it and the
 //! segments that it causes would be seen here, one round trip between here and the sender later.
 
+use super::incidents::Incidents;
 use super::meter::Meter;
 use super::phase::{Phase, Phases};
 use super::trains::Trains;
@@ -31,6 +32,8 @@ struct Ack {
     window: u32,
     /// Without data.
     bare: bool,
+    /// The highest rate of a train that ended with it, in kilobytes per second.
+    train: u32,
 }
 
 /// Loss recovery that is under way.
@@ -108,6 +111,7 @@ pub(super) struct SenderView {
     pub(super) meter: Meter,
     pub(super) trains: Trains,
     pub(super) totals: Totals,
+    pub(super) incidents: Incidents,
 }
 
 impl SenderView {
@@ -145,6 +149,7 @@ impl SenderView {
             meter: Meter::default(),
             trains: Trains::default(),
             totals: Totals::default(),
+            incidents: Incidents::default(),
         }
     }
 
@@ -265,6 +270,7 @@ impl SenderView {
         slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
         slice.short = slice.short.saturating_add(u16::from(short));
         slice.flight = slice.flight.max(flight);
+        slice.end = end;
         self.sent_at = at;
         self.short = short;
     }
@@ -277,10 +283,13 @@ impl SenderView {
     }
 
     /// The data `start..` was sent again.
-    pub(super) fn note_resent(&mut self, at: u64, packet: u64, cause: Cause) {
+    pub(super) fn note_resent(&mut self, at: u64, packet: u64, (start, len): (i64, u32), cause: Cause) {
         self.arrive(at);
         self.advance(at);
         self.totals.resent += 1;
+        self.meter.note_lost(start);
+        let fast = matches!(cause, Cause::Fast | Cause::Nak);
+        self.incidents.note_resent(at, (start, len), self.next, fast);
         self.totals.first_loss.get_or_insert(at);
         let slice = self.meter.at(at, packet);
         slice.resent = slice.resent.saturating_add(1);
@@ -311,26 +320,58 @@ impl SenderView {
 
     /// The ACK that was captured last has reported `bytes` as delivered.
     pub(super) fn note_delivered(&mut self, at: u64, bytes: u32) {
-        let delivered = match self.acks.back_mut() {
-            Some(ack) => &mut ack.delivered,
-            None => &mut self.meter.at(at, 0).delivered,
+        let flight = (self.next - self.una).max(0) as u64;
+        let rate = self.trains.note(at, u64::from(bytes), flight, u64::from(self.totals.segment));
+        let (delivered, train) = match self.acks.back_mut() {
+            Some(ack) => (&mut ack.delivered, &mut ack.train),
+            None => {
+                let slice = self.meter.at(at, 0);
+                (&mut slice.delivered, &mut slice.train)
+            }
         };
         *delivered = delivered.saturating_add(bytes);
-        let flight = (self.next - self.una).max(0) as u64;
-        self.trains.note(at, u64::from(bytes), flight, u64::from(self.totals.segment));
+        *train = (*train).max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
+    }
+
+    /// The retransmission of the data at `start` was not needed. The ACK that proves it is `packet`; `by_copy` if it says that
+    /// the data arrived twice.
+    pub(super) fn note_needless(&mut self, packet: u64, start: i64, by_copy: bool) {
+        self.incidents.note_needless(packet, start, by_copy);
     }
 
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
+        self.incidents.note_ack(at, packet, ack, self.ahead);
+        self.note_late(at, ack);
         let arrives = at + self.behind_now;
         let at = self.acks.back().map_or(arrives, |last| last.at.max(arrives));
-        let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare };
+        let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare, train: 0 };
         if self.acks.len() == MOST_ACKS
             && let Some(oldest) = self.acks.pop_front()
         {
             self.take_ack(&oldest);
         }
         self.acks.push_back(ack);
+    }
+
+    /// An ACK is late if it covers segments that were sent at times that differ by more than half a round trip.
+    fn note_late(&mut self, at: u64, ack: i64) {
+        let segment = i64::from(self.totals.segment.max(1));
+        let before = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        if ack - before < 3 * segment
+            || self.repair.is_some()
+            || self.duplicates > 0
+            || !self.is_beside_sender()
+        {
+            return;
+        }
+        let (Some(first), last) = (self.meter.sent_at(before + segment), self.meter.sent_at(ack - 1)) else {
+            return;
+        };
+        let apart = last.unwrap_or(at).min(at).saturating_sub(first);
+        if apart > self.round() / 2 {
+            self.incidents.note_late(at - apart, at);
+        }
     }
 
     /// Processes the ACKs that have arrived until `now`.
@@ -359,6 +400,7 @@ impl SenderView {
         if let Some(ns) = ack.ahead.filter(|_| prompt) {
             slice.note_ahead(ns);
         }
+        slice.train = slice.train.max(ack.train);
         slice.window = ack.window;
         slice.shrinks = slice.shrinks.saturating_add(u16::from(shrinks));
         slice.acks = slice.acks.saturating_add(1);
@@ -505,6 +547,7 @@ impl SenderView {
     pub(super) fn finish(&mut self, last: u64) -> u64 {
         self.arrive(u64::MAX);
         self.advance(last);
+        self.incidents.finish();
         self.settle(if self.una < self.next { Phase::Sending } else { Phase::Delivering });
         let complete = self.totals.segments > 0 && self.una >= self.next && self.totals.last_ack > 0;
         if complete { self.totals.last_ack } else { last.max(self.clock) }

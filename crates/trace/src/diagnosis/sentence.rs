@@ -1,6 +1,8 @@
 //! The evidence of a limit, and the sentence that names it.
 
+use super::confidence::confidence;
 use super::facts::Facts;
+use super::vantage::Vantage;
 use netspurt_budget::{Budget, Limit, Line, Timeline};
 use netspurt_tcp::time::{Span, Time};
 
@@ -25,7 +27,7 @@ impl Evidence {
 }
 
 /// Collects the evidence of one line.
-pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line) -> Evidence {
+pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage: Vantage) -> Evidence {
     let longest = timeline
         .intervals()
         .iter()
@@ -68,20 +70,11 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line) -> Evide
     let mut found = Evidence {
         packets: Some(packets),
         sentence: String::new(),
-        confidence: confidence(line.limit),
+        confidence: confidence(line.limit, vantage),
         quantities,
     };
     found.sentence = format!("For {} {}.", seconds_of(line.time), explain(line.limit, &found, facts));
     found
-}
-
-/// How often a verdict was right on cases that did not choose the rules; see docs/diagnosis.md.
-const fn confidence(limit: Limit) -> f64 {
-    match limit {
-        Limit::Handshake | Limit::Teardown | Limit::ReceiveWindow | Limit::Bottleneck => 0.95,
-        Limit::Unknown => 0.0,
-        _ => 0.8,
-    }
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

@@ -26,23 +26,25 @@ pub(super) struct Trains {
 }
 
 impl Trains {
-    /// `delivered` bytes were acknowledged at `at`, in nanoseconds, while `flight` bytes were outstanding before.
-    pub(super) fn note(&mut self, at: u64, delivered: u64, flight: u64, segment: u64) {
+    /// `delivered` bytes were acknowledged at `at`, in nanoseconds, while `flight` bytes were outstanding before. Returns the
+    /// rate in bytes per second of a train that ends here.
+    pub(super) fn note(&mut self, at: u64, delivered: u64, flight: u64, segment: u64) -> Option<f64> {
         if segment == 0 || delivered == 0 {
-            return;
+            return None;
         }
         // A small flight has no train that is sure to be without a pause.
         let small = flight < 2 * LEAST * segment;
         let jumps = delivered > JUMP * segment;
         let Some(began) = self.began.filter(|_| !jumps && !small) else {
             (self.began, self.bytes) = (Some(at), 0);
-            return;
+            return None;
         };
         self.bytes += delivered;
         let length = (flight / (2 * segment)).clamp(LEAST, MOST) * segment;
         if self.bytes < length {
-            return;
+            return None;
         }
+        let mut found = None;
         if at > began {
             let rate = self.bytes as f64 * 1e9 / (at - began) as f64;
             let bin = (rate.max(1.0).log2() * BINS) as usize;
@@ -51,8 +53,10 @@ impl Trains {
             }
             self.bins[bin.min(ALL - 1)] += 1;
             self.count += 1;
+            found = Some(rate);
         }
         (self.began, self.bytes) = (Some(at), 0);
+        found
     }
 
     /// A quantile of their rates in bytes per second; `None` with too few trains.

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::phase::Phases;
-use super::rules::judge;
+use super::rules::{Moment, judge};
 use super::sender::SenderView;
 use super::sentence::{Evidence, evidence, sentence};
 use super::vantage::Vantage;
@@ -89,21 +89,23 @@ pub(super) struct RoundTrips {
 /// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
 pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {
     let end = view.finish(end);
-    let SenderView { phases, meter, totals, trains, .. } = view;
+    let SenderView { phases, meter, totals, trains, incidents, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
-    let facts = Facts::new(meter.finish(end), parts, totals, &trains);
+    let facts = Facts::new(meter.finish(end), parts, totals, &trains, incidents);
+    let facts = facts.with_phases(&phases);
     let timeline = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);
     let budget = Budget::of(&timeline);
+    let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
-        budget.lines().iter().map(|line| evidence(&facts, &timeline, line)).collect();
+        budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
     let sentence = sentence(&budget, &evidence, &facts);
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,
-        vantage: Vantage::of(trips.behind, trips.handshake.or(ahead)),
+        vantage,
         timeline,
         budget,
         evidence,
@@ -118,13 +120,15 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
 /// The limit of each instant until `end`, before short intervals are given to their neighbours.
 fn limits(facts: &Facts, phases: &Phases, end: u64) -> Timeline {
     let mut timeline = Timeline::default();
-    for (mut from, stretch) in phases.iter() {
+    for (began, stretch) in phases.iter() {
+        let mut from = began;
         let stretch_end = stretch.until.min(end);
+        let moment = |index| Moment { phase: stretch.phase, from: began, until: stretch_end, index };
         let mut index = facts.index_at(from);
         while from < stretch_end {
             let slice = facts.slices.get(index).map_or(u64::MAX, |slice| slice.until);
             from = slice.min(stretch_end).max(from + 1);
-            timeline.extend(Time::ZERO + Span::from_ns(from), judge(facts, stretch.phase, index));
+            timeline.extend(Time::ZERO + Span::from_ns(from), judge(facts, &moment(index)));
             index += 1;
         }
     }

@@ -39,6 +39,12 @@ COMMANDS = {
         "netspurt check satellite.toml",
         more=" Exit status: 0 correct, 1 correct with keys that have no effect, 2 wrong.",
     ),
+    "rrul": Entry(
+        "measure latency while downloads and uploads fill a path, and draw both",
+        "netspurt rrul --rate 20mbit --delay 15ms --out load.svg",
+        more=" A probe makes round trips, alone at first, then beside transfers in both directions (flent's test RRUL, "
+        "Realtime Response Under Load). The flows of the scenario are left out.",
+    ),
     "sweep": Entry(
         "simulate a scenario with many settings and seeds; what is done is never run again",
         "netspurt sweep delays.toml --jobs 4",
@@ -62,6 +68,22 @@ COMMANDS = {
         "that the end that sent more bytes spent neither in 'bottleneck' (the path is full) nor in 'application' "
         "(there is nothing to send). The numbers of packets are those of Wireshark. With --sockets the kernel's own "
         "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
+    ),
+    "fit": Entry(
+        "write a scenario that behaves like a capture, and say how well it does",
+        "netspurt fit trace.pcapng --out path.toml",
+        more=" Rate, delay, queue and losses of the path, options, windows and congestion control of the hosts are "
+        "estimated from the packets; each value has a comment that says from what, and how sure it is. The scenario is "
+        "then simulated and measured as the capture was. Exit status: 0 the scenario explains the capture, 1 it does "
+        "not, 2 the capture shows too little.",
+    ),
+    "what-if": Entry(
+        "simulate what would help a transfer, by how much, and say how to do it",
+        "netspurt what-if trace.pcapng --try tcp.congestion=bbr --report what-if.html",
+        "what_if",
+        more=" The time budget of the transfer suggests the remedies. Each is simulated with the same seeds as the "
+        "original; the interval is that of the paired differences. Exit status 1: the path that was fitted to a "
+        "capture does not behave like it.",
     ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
@@ -96,6 +118,10 @@ COMMANDS = {
         "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
     ),
     "mechanisms": Entry("every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
+    "paths": Entry(
+        "the path models: what each models, its sources, and the keys that it stands for",
+        "netspurt paths leo; netspurt run --path leo -R --bytes 100MB",
+    ),
     "schema": Entry(
         "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json", "catalogue"
     ),

@@ -18,7 +18,7 @@ from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
 from netspurt.cli.reading import stepper, steps_of
-from netspurt.errors import RequestError
+from netspurt.errors import FilterError, RequestError
 from netspurt.files import output, places
 from netspurt.files.places import Destination
 from netspurt.inputs.typed import positive
@@ -90,7 +90,8 @@ def command(options: argparse.Namespace) -> int:
     is 1 then.
 
     Raises:
-        RequestError: there is nothing to read at all, or a place that cannot be written to.
+        RequestError: there is nothing to read at all, a filter that is not understood, or a place that cannot be
+            written to.
     """
     if options.write and len(options.files) > 1:
         raise RequestError("--write copies one capture: give one file")
@@ -109,6 +110,8 @@ def command(options: argparse.Namespace) -> int:
         def work(number: int) -> Capture | str:
             try:
                 return _read(options.files[number], writers, options, copy, advance)
+            except FilterError:
+                raise
             except RequestError as error:
                 return str(error)
 

@@ -57,12 +57,13 @@ def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
     from netspurt import _core
     from netspurt.algorithms import find
     from netspurt.inputs.kind import Kind, kind_of
+    from netspurt.inputs.scenario_file import is_sweep
     from netspurt.sweeping import plan_of
 
     kind = kind_of(file)
     if kind is not Kind.SCENARIO and file.suffix != ".toml":
         raise RequestError(f"{file} is {kind.value}: give a scenario file (.toml)")
-    if _is_sweep(file):
+    if is_sweep(file):
         plan = plan_of(file, find(options.algorithms))
         points, seeds = len(plan.points), len(plan.request.seeds)
         return plan.base, f"a sweep of {points} points with {seeds} seeds: {len(plan)} runs"
@@ -70,14 +71,6 @@ def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
     if options.algorithms:
         scenario = scenario.given(find(options.algorithms))
     return scenario, _contents(scenario)
-
-
-def _is_sweep(file: Path) -> bool:
-    try:
-        return "scenario" in tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        # Reading it as a scenario says what is wrong, and where.
-        return False
 
 
 def _contents(scenario: Any) -> str:

@@ -58,6 +58,11 @@ def declare(command: argparse.ArgumentParser) -> None:
     add_output(
         command, "--plot", places.PICTURE, "FILE.svg", "draw both over each other (.svg, .pdf or .png)"
     )
+    command.add_argument(
+        "--round-trips",
+        metavar="FLOW",
+        help="with --plot: draw the distributions of the RTTs of this flow instead of the progress of all transfers",
+    )
     picture_options.report(command)
     add_quiet(command)
 
@@ -72,6 +77,8 @@ def command(options: argparse.Namespace) -> int:
     from netspurt.algorithms import find
     from netspurt.comparing import compare
 
+    if options.round_trips is not None and not options.plot:
+        raise RequestError("--round-trips says what --plot draws: name a file with --plot")
     result = compare(
         options.first,
         options.second,
@@ -84,7 +91,7 @@ def command(options: argparse.Namespace) -> int:
     if options.plot:
         from netspurt import plot
 
-        plot.save(result.plot(), Path(options.plot))
+        plot.save(result.plot(options.round_trips), Path(options.plot))
     if options.report:
         from netspurt.report.compare import page_of
         from netspurt.report.page import write

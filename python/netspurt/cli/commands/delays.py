@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_json, add_output, add_records
+from netspurt.cli.options import add_json, add_output, add_quiet, add_records
 from netspurt.errors import RequestError
 from netspurt.files import places
 from netspurt.inputs.typed import at_least
@@ -27,6 +27,7 @@ WIDE = 160
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     add_records(command)
     command.add_argument(
         "--split",

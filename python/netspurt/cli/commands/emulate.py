@@ -34,6 +34,12 @@ def declare(command: argparse.ArgumentParser) -> None:
     )
     emulating.add_emulation(command)
     command.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print no remarks, and no tables of links and hosts at the end",
+    )
+    command.add_argument(
         "--why",
         action="store_true",
         help="say at the end what limited each connection of the programs, from the packets at every host",
@@ -68,7 +74,8 @@ def command(options: argparse.Namespace) -> int:
             report = emulating.run(scenario, (client, options.program), beside, options, captures=captures)
         if options.why:
             report["why"] = emulate_why.connections(places)
-    emulating.show(report, options)
+    if options.json or not options.quiet:
+        emulating.show(report, options)
     if options.why and not options.json:
         emulate_why.show(report["why"])
     status: int | None = report["status"]

@@ -8,16 +8,18 @@ import ipaddress
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import Deprecated, add_command, add_json, add_output, deprecated
+from netspurt.cli.options import Deprecated, add_command, add_json, add_output, add_quiet, deprecated
+from netspurt.emulation.intervals import Intervals, sentence
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE
-from netspurt.inputs.typed import port, positive, setting
+from netspurt.inputs.typed import interval, port, positive, setting
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -53,6 +55,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     for name, words, example in ROLES:
         role = add_command(roles, name, words, f"netspurt {example}")
         add_json(role)
+        add_quiet(role)
         if name == "connect":
             role.add_argument("remote", metavar="HOST", help="a name or an address")
         role.add_argument("port", type=port, metavar="PORT")
@@ -77,6 +80,14 @@ def declare(command: argparse.ArgumentParser) -> None:
                 help="how a response is handed to TCP: whole, head-first (the default), or lengths of writes in "
                 "bytes, the last of them over and over (300,1460)",
             )
+        role.add_argument(
+            "-i",
+            "--interval",
+            type=interval,
+            metavar="TIME",
+            help="report what each connection carried in each interval (default: 1 s of sink and source if no terminal "
+            "shows the table, otherwise none; 0: none)",
+        )
         _device(role)
 
 
@@ -127,8 +138,14 @@ def command(options: argparse.Namespace) -> int:
     try:
         with asked_to_end() as asked, _shown(host, options) as tell:
             going = True
+            every = _interval(options)
+            intervals, due = Intervals(time.monotonic()), time.monotonic() + every
             while going and not asked.is_set():
                 going = host.wait(PATIENCE_S)
+                if every and time.monotonic() >= due:
+                    due += every
+                    for each in intervals.report(time.monotonic(), host.snapshot()[0]):
+                        tell(json.dumps(each) if options.json else sentence(each))
                 for news in host.take_news():
                     tell(_text_of(news, options))
     finally:
@@ -139,6 +156,20 @@ def command(options: argparse.Namespace) -> int:
         print(f"netspurt: {failed}", file=sys.stderr)
         return FELL_SHORT
     return INTERRUPTED if going and options.role in ("listen", "connect") else FINE
+
+
+def _interval(options: argparse.Namespace) -> float:
+    """Seconds between two reports; 0 for none."""
+    if options.interval is not None:
+        return float(options.interval)
+    return (
+        1.0 if options.role in ("sink", "source") and not options.json and not _is_watched(options) else 0.0
+    )
+
+
+def _is_watched(options: argparse.Namespace) -> bool:
+    """Whether somebody sees the table of connections."""
+    return sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())
 
 
 def _fill_in(options: argparse.Namespace) -> None:
@@ -173,7 +204,7 @@ def _start(options: argparse.Namespace) -> _core.Host:
         raise RequestError(str(error)) from error
     own = ", ".join(address.partition("/")[0] for address in options.addresses)
     kernel = ", ".join(host.kernel())
-    if not options.json:
+    if not options.json and not options.quiet:
         beside = f"; the kernel is {kernel}" if kernel else ""
         print(f"netspurt: {options.device} up, this host is {own}{beside}", file=sys.stderr)
     return host
@@ -242,7 +273,7 @@ def _sentence(news: dict[str, Any]) -> str:
 @contextlib.contextmanager
 def _shown(host: _core.Host, options: argparse.Namespace) -> Iterator[Callable[[str], None]]:
     """A running table where somebody watches; where lines go."""
-    if options.json or not (sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())):
+    if options.json or not _is_watched(options):
         yield _line(options)
         return
     from rich.console import Console

@@ -8,6 +8,7 @@ from pathlib import Path
 from netspurt.cli.exits import FINE
 from netspurt.cli.options import add_json
 from netspurt.errors import RequestError
+from netspurt.inputs.scenario_file import check_scenario_file
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -33,8 +34,7 @@ def command(options: argparse.Namespace) -> int:
     """
     own = [Path(name) for name in options.scenarios]
     for path in own:
-        if not path.is_file():
-            raise RequestError(f"there is no scenario file {path}")
+        check_scenario_file(path)
     try:
         from netspurt.lab import server
     except ModuleNotFoundError as error:

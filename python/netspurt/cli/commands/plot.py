@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from netspurt.cli import path_options, picture_options
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json, add_settings
+from netspurt.cli.options import add_json, add_quiet, add_settings
 from netspurt.cli.picture_options import PICTURES
 from netspurt.errors import RequestError
 from netspurt.files import output
@@ -36,6 +36,7 @@ OF_RUNS = tuple(name for name in PICTURES if name not in ("curves", "heat-map"))
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     picture_options.plot(command)
     add_settings(command)
 
@@ -49,6 +50,8 @@ def command(options: argparse.Namespace) -> int:
     """
     from netspurt.sweeping import Sweep
 
+    if options.begin is not None and options.end is not None and options.begin >= options.end:
+        raise RequestError(f"--begin {options.begin:g}s is not before --end {options.end:g}s: swap them")
     path = Path(options.what or one_path.LINK)
     if options.out:
         _check_ending(Path(options.out))
@@ -111,9 +114,41 @@ def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
         return _cut(make(source, options.flow), options)
     if name == "queues":
         return _cut(plot.queues_chart(source, options.link), options)
+    if name == "limits":
+        return _cut(_limits(source, options), options)
     if name == "distribution":
         return plot.round_trip_distribution_chart(source)
     return _cut({"cwnds": plot.cwnds_chart, "throughput": plot.throughput_chart}[name](source), options)
+
+
+def _limits(source: Recording, options: argparse.Namespace) -> Chart:
+    """The limits of the flow that is asked for, or of the connection that lost most time.
+
+    Raises:
+        ValueError: a trace, which does not show limits; or there is no such flow.
+    """
+    from netspurt import plot
+    from netspurt.diagnosing import why
+    from netspurt.inputs.capture import Captured
+    from netspurt.inputs.run import Simulated
+
+    if isinstance(source, Captured):
+        if options.flow is not None:
+            raise ValueError(
+                "--flow names a flow of a run: 'netspurt why' lists the connections of a capture"
+            )
+        return plot.limits_chart(why(source.capture.path))
+    if not isinstance(source, Simulated):
+        raise ValueError("a trace does not tell what limits a flow: name the scenario or a capture")
+    diagnosis = why(source.again(["limits"]))
+    if options.flow is None:
+        return plot.limits_chart(diagnosis)
+    flows = [each["flow"] for each in diagnosis.flows or ()]
+    numbers = [number for number in diagnosis.connections["connection"] if flows[number] == options.flow]
+    if not numbers:
+        known = ", ".join(dict.fromkeys(flows))
+        raise ValueError(f"there is no flow '{options.flow}'; the flows are: {known}")
+    return plot.limits_chart(diagnosis, numbers[0])
 
 
 def _of_sweep(name: str, source: Sweep, options: argparse.Namespace) -> Picture:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_jobs, add_json, add_output
+from netspurt.cli.options import add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output, places
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     command.add_argument(
         "studies",
         nargs="*",
         metavar="STUDY",
-        help="terabit, rfc1106, rfc2415, doupnik, rfc889, or all (the default)",
+        help="terabit, rfc1106, rfc2415, doupnik, rfc889, today, or all (the default)",
     )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_jobs, add_json, add_output, add_records
+from netspurt.cli.options import add_jobs, add_json, add_output, add_quiet, add_records
 from netspurt.errors import RequestError
 from netspurt.files import places
 
@@ -44,6 +44,7 @@ COLUMNS = {
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     add_records(command)
     command.add_argument(
         "--estimator",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt.cli import picture_options, tables, why_sockets
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_settings
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
 from netspurt.cli.progress import progress
 from netspurt.cli.reading import stepper, steps_of
 from netspurt.diagnosing.connection_filter import ConnectionFilter
@@ -42,6 +42,7 @@ INTERVALS = {"file": str, "client": str, "server": str, **SCHEMAS["intervals"]}
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     add_input(
         command,
         "files",
@@ -143,10 +144,7 @@ def _diagnose(options: argparse.Namespace) -> int:
             for number, connections in chosen.items():
                 writer.write(_intervals(options.files[number], found[number], connections))
         if page is not None:
-            from netspurt.report.page import write
-            from netspurt.report.why import page_of
-
-            write(page, page_of([(found[number], chosen[number]) for number in chosen], options.asked))
+            _write_report(page, options, found, chosen)
     _print(options, found, chosen, failures)
     faults = failures | {n: fault for n, diagnosis in found.items() if (fault := diagnosis.fault)}
     for number in sorted(faults):
@@ -173,10 +171,6 @@ def _check(options: argparse.Namespace, simulated: set[str]) -> None:
     for file in sorted(simulated):
         if options.filter:
             raise RequestError(f"{file} is a scenario: its flows have names, so --filter does not apply")
-        if options.report:
-            raise RequestError(
-                f"{file} is a scenario: 'netspurt run {file} --pcap FILE' makes a capture for a report"
-            )
     if options.settings and not simulated:
         raise RequestError("--set changes a scenario, and none is given")
 
@@ -205,6 +199,24 @@ def _chosen(diagnosis: Diagnosis, options: argparse.Namespace) -> list[int]:
     if options.connections:
         return [number for number in numbers if number in options.connections]
     return numbers
+
+
+def _write_report(
+    page: Path, options: argparse.Namespace, found: dict[int, Diagnosis], chosen: dict[int, list[int]]
+) -> None:
+    from netspurt.inputs.run import Simulated
+    from netspurt.report.page import write
+    from netspurt.report.why import Subject, page_of
+    from netspurt.scenario import load
+
+    subjects = []
+    for number, connections in chosen.items():
+        run = None
+        if _is_simulated(found[number]):
+            # The plots need more records than the limits.
+            run = Simulated(load(options.files[number]).set(dict(options.settings)), options.seed)
+        subjects.append(Subject(found[number], connections, run))
+    write(page, page_of(subjects, options.asked))
 
 
 def _missing(number: int, found: list[Diagnosis]) -> str:

@@ -23,9 +23,9 @@ function set(name) {
   redraw();
 }
 
-// A colour for each reason of a retransmission; lighter on a dark background.
-export function paint(reasons) {
-  const lines = (mix) => reasons.filter((each) => each.retransmission).map((each) => `--${each.paint}: ${mixed(each.colour, mix)};`).join(" ");
+// A colour for each reason of a retransmission, and for each limit; lighter on a dark background.
+export function paint(described) {
+  const lines = (mix) => described.filter((each) => each.colour).map((each) => `--${each.paint}: ${mixed(each.colour, mix)};`).join(" ");
   const style = document.createElement("style");
   style.textContent = `:root { ${lines(0)} } :root[data-face="dark"] { ${lines(0.42)} }`;
   document.head.append(style);

@@ -8,12 +8,14 @@ import * as editor from "./editor.js";
 import * as face from "./face.js";
 import { numbers } from "./draw/numbers.js";
 import { Player } from "./player.js";
+import * as find from "./find.js";
 import * as q from "./base/quantity.js";
 import { Runner } from "./runner.js";
 import { Scene } from "./draw/scene.js";
 import { requestOf, recall, remember, shownSides, sideName, state } from "./base/state.js";
+import { verdicts } from "./draw/verdict.js";
 import * as shared from "./draw/view.js";
-import { explain, hint } from "./draw/why.js";
+import { explain } from "./draw/why.js";
 import * as words from "./base/words.js";
 
 let held = null; // { side, row } the segment whose reason is shown while the pointer is on no other
@@ -26,8 +28,9 @@ function showSegment(number, row, hold = false) {
   const shown = row === null ? held : { number, row };
   const answer = shown && state.sides[shown.number].answer;
   const name = state.comparing && shown ? `${"AB"[shown.number]}: ` : "";
-  if (answer && shown.row < answer.columns.time?.length) $("why").replaceChildren(...explain(answer, shown.row, name));
-  else $("why").replaceChildren(el("p.hint", {}, hint));
+  const known = Boolean(answer) && shown.row < answer.columns.time?.length;
+  $("why").replaceChildren(...(known ? explain(answer, shown.row, name) : []));
+  $("why").classList.toggle("empty", !known);
 }
 
 export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => showSegment(number, row), (row) => showSegment(number, row, true)));
@@ -55,6 +58,7 @@ function draw() {
   });
   // Common limits of two sides are known when both are loaded.
   if (answers.length > 1) shared.redraw();
+  $("verdict").replaceChildren(...verdicts(answers));
   $("numbers").replaceChildren(numbers(answers));
   connections(answers[0].head);
   showSegment(0, null);
@@ -139,6 +143,7 @@ async function load(anew) {
   wrong(null);
   const plain = state.sides[0].settings.size + state.sides[1].settings.size === 0 ? answer : await api.scenario({ ...body, settings: [] });
   controls.build(plain.groups ?? answer.groups, plain.values ?? answer.values, () => moved());
+  find.again();
   for (const side of state.sides) side.answer = null;
   moved(true);
 }
@@ -210,6 +215,7 @@ function wire(books) {
   $("copy-scenario").onclick = () => current() && copy(`Scenario${which()}`, current().scenario);
   $("to-simulate").onclick = () => turn("simulate");
   $("to-watch").onclick = () => turn("watch");
+  find.begin();
   editor.begin(() => load(false), () => { state.text = null; load(true); });
 }
 
@@ -233,7 +239,8 @@ async function begin() {
     return;
   }
   words.learn(answer.reasons);
-  face.paint(words.reasons);
+  words.learnLimits(answer.limits);
+  face.paint([...words.reasons, ...words.limits]);
   recall();
   if (!answer.books.some((book) => book.key === state.key)) {
     state.key = answer.books[0].key;

@@ -12,6 +12,7 @@ from netspurt.diagnosing import Diagnosis, why
 from netspurt.diagnosing.diagnosis import main_direction
 from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import limit_colour
+from netspurt.scenario import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +25,7 @@ def limits(what: object, connection: int | None = None) -> Figure:
     """What limited one connection at each instant: a row for each limit.
 
     Args:
-        what: a diagnosis, or the path of a capture.
+        what: a diagnosis, the result of a run with ``record=["limits"]``, or the path of a capture or a scenario.
         connection: its number; by default the one that lost most time. The direction with more bytes is drawn.
 
     Raises:
@@ -46,7 +47,9 @@ def limits_chart(what: object, connection: int | None = None) -> Chart:
 
 def diagnosis_of(what: object) -> Diagnosis:
     """A diagnosis, perhaps of a capture that is read now."""
-    return what if isinstance(what, Diagnosis) else why(Path(str(what)))
+    if isinstance(what, Diagnosis):
+        return what
+    return why(what if isinstance(what, Result) else Path(str(what)))
 
 
 def chart_of(row: Mapping[str, Any]) -> Chart:

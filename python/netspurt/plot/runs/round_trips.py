@@ -10,6 +10,7 @@ from netspurt.inputs.recording import choose
 from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Shape, Trace
 from netspurt.plot.palette import BLUE, GREEN, ORANGE, Dash
+from netspurt.plot.runs.changing import delays
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,6 +63,7 @@ def round_trips_chart(what: object, flow: str | None = None) -> Chart:
                     width=1.4,
                 )
             )
+    traces = [*delays(source, float(rtt["time_s"].to_numpy()[-1])), *traces]
     # A capture does not contain the RTO.
     title = "RTT and RTO" if timed else "RTT"
     return Chart(

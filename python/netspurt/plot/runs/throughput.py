@@ -11,6 +11,7 @@ from netspurt.inputs.recording import grouped
 from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.palette import BLACK, MANY, Dash
+from netspurt.plot.runs.changing import capacities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,8 @@ def throughput(what: object, bin_s: float | None = None) -> Figure:
 
 def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
     """The same plot as data."""
-    progress = acknowledged(recording(what).segments())
+    source = recording(what)
+    progress = acknowledged(source.segments())
     if not progress:
         raise ValueError("this run has no acknowledged data")
     first = min(float(time[0]) for time, _ in progress.values())
@@ -52,6 +54,7 @@ def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
         traces.append(_steps("total", edges, together, BLACK, "-", 2.4))
     for name, (colour, dash, _) in zip(ranked, MANY, strict=False):
         traces.append(_steps(name or "acknowledged", edges, rates[name], colour, dash))
+    traces = [*capacities(source, last), *traces]
     left = len(ranked) - len(MANY)
     return Chart(
         name="throughput",

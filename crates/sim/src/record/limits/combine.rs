@@ -1,35 +1,41 @@
 //! The timeline of a direction, from what its sender knows and from how full its path was.
 
+use super::acks::late;
 use super::direction::{Direction, Limited};
 use super::queues::Full;
 use super::sender::{Change, Held, SenderLog};
+use super::trouble::{Drop, Troubles};
+use crate::network::loss::Cause;
 use netspurt_budget::{Limit, Timeline};
 use netspurt_tcp::time::{Span, Time};
 
-/// The share of a full link below which others count as its users.
+/// The share of a full link below which others count as its users, and the round trips over which it is measured: in one of
+/// them, the share of each flow varies by chance.
 const HALF: f64 = 0.5;
+const SHARE_ROUNDS: u64 = 10;
 
-pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full) -> Limited {
+pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, troubles: &Troubles) -> Limited {
     let round = log.rtt_least.unwrap_or(Span::ZERO);
     let mut instants = sender_timeline(&log, round);
     for &(from, until, limit) in &log.waits {
         overlay(&mut instants, from.as_ps(), until.as_ps(), limit, |_| true);
     }
-    let step = (round.as_ps() / 4).max(1);
-    for (from, until, channel) in full.of(direction, round.as_ps()) {
-        let mut begin = (from, None);
-        let mut at = from;
-        while at < until {
-            let next = (at + step).min(until);
-            let share = full.share(channel, direction, next.saturating_sub(round.as_ps()), next);
-            let limit = Some(if share < HALF { Limit::CrossTraffic } else { Limit::Bottleneck });
-            if begin.1 != limit {
-                set(&mut instants, begin, at);
-                begin = (at, limit);
-            }
-            at = next;
-        }
-        set(&mut instants, begin, until);
+    name_needless_repairs(&mut instants, direction, &log, troubles);
+    for (from, until) in late(&log, round.as_ps()) {
+        overlay(&mut instants, from, until, Limit::AckPath, waits_for_acks);
+    }
+    for &(from, until) in &log.policed {
+        overlay(&mut instants, from, until, Limit::Policer, follows_a_loss);
+    }
+    full_path(&mut instants, direction, full, round.as_ps());
+    for (from, until) in black_holes(&log, troubles.drops_of(direction)) {
+        overlay(&mut instants, from, until, Limit::PathMtu, waits_for_the_path);
+    }
+    for (from, until) in troubles.downs_of(direction, full) {
+        // It lasts for the sender until it receives anything again.
+        let index = log.heard.partition_point(|heard| heard.0 < until);
+        let until = log.heard.get(index).map_or(until, |heard| heard.0);
+        overlay(&mut instants, from, until, Limit::Outage, waits_for_the_path);
     }
     let opened = log.opened;
     let mut timeline = Timeline::default();
@@ -45,6 +51,113 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full) -> Limi
         rtt_least_s: round.as_secs_f64(),
         timeline: timeline.without_shorter_than(round.scale(1, 4)),
     }
+}
+
+/// Sets what a full path is limited by.
+fn full_path(instants: &mut Vec<(u64, Limit)>, direction: Direction, full: &Full, round: u64) {
+    let step = (round / 4).max(1);
+    for (from, until, channel) in full.of(direction, round) {
+        let mut begin = (from, None);
+        let mut at = from;
+        while at < until {
+            let next = (at + step).min(until);
+            let share = full.share(channel, direction, next.saturating_sub(SHARE_ROUNDS * round), next);
+            let limit = Some(if share < HALF {
+                Limit::CrossTraffic
+            } else if full.is_shaped(channel, next.saturating_sub(round), next) {
+                Limit::Shaper
+            } else {
+                Limit::Bottleneck
+            });
+            if begin.1 != limit {
+                set(instants, begin, at);
+                begin = (at, limit);
+            }
+            at = next;
+        }
+        set(instants, begin, until);
+    }
+}
+
+/// When packets that were too long for a link were missing: from the first drop until more was acknowledged.
+fn black_holes(log: &SenderLog, drops: &[Drop]) -> Vec<(u64, u64)> {
+    let mut holes: Vec<(u64, u64)> = Vec::new();
+    for drop in drops.iter().filter(|drop| drop.cause == Cause::TooBig) {
+        if holes.last().is_some_and(|hole| drop.at < hole.1) {
+            continue;
+        }
+        let index = log.heard.partition_point(|heard| heard.1 <= drop.range.0);
+        holes.push((drop.at, log.heard.get(index).map_or(u64::MAX, |heard| heard.0)));
+    }
+    holes
+}
+
+/// Names the repairs of what was not lost: `reordering` if they began with duplicate ACKs, `ack-path` if ACKs were lost,
+/// `spurious` otherwise.
+fn name_needless_repairs(
+    instants: &mut [(u64, Limit)],
+    direction: Direction,
+    log: &SenderLog,
+    troubles: &Troubles,
+) {
+    let repairs = |limit| matches!(limit, Limit::FastRecovery | Limit::Timeout | Limit::TailLoss);
+    let mut index = 0;
+    let mut checked = 0;
+    while index < instants.len() {
+        let first = index;
+        while instants.get(index).is_some_and(|instant| repairs(instant.1)) {
+            index += 1;
+        }
+        if first == index {
+            index += 1;
+            continue;
+        }
+        let (from, until) = (instants[first].0, instants.get(index).map_or(u64::MAX, |next| next.0));
+        let acknowledged = |at: u64| {
+            let heard = log.heard.partition_point(|heard| heard.0 < at);
+            heard.checked_sub(1).map_or(0, |last| log.heard[last].1)
+        };
+        let sent = log.changes.partition_point(|change| change.at.as_ps() <= until);
+        let written = log.changes[sent - 1].written;
+        if !troubles.lost(direction, (acknowledged(from), written), until) {
+            let acks = troubles.drops_of(direction.reverse());
+            let ack_lost = acks.iter().any(|drop| drop.at >= checked && drop.at <= until);
+            for instant in &mut instants[first..index] {
+                instant.1 = match instant.1 {
+                    Limit::FastRecovery => Limit::Reordering,
+                    _ if ack_lost => Limit::AckPath,
+                    _ => Limit::Spurious,
+                };
+            }
+        }
+        checked = from;
+    }
+}
+
+/// Whether this limit would be another if ACKs were on time.
+const fn waits_for_acks(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::CongestionWindow
+            | Limit::SlowStart
+            | Limit::IdleRestart
+            | Limit::ReceiveWindow
+            | Limit::SendBuffer
+    )
+}
+
+/// Whether this limit follows from a loss.
+const fn follows_a_loss(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::CongestionWindow
+            | Limit::Pacing
+            | Limit::SlowStart
+            | Limit::FastRecovery
+            | Limit::Timeout
+            | Limit::TailLoss
+            | Limit::AckPath
+    )
 }
 
 /// Sets the limit of a full path from its begin until `until`.
@@ -67,6 +180,12 @@ fn sender_timeline(log: &SenderLog, round: Span) -> Vec<(u64, Limit)> {
     for (index, change) in changes.iter().enumerate() {
         let limit = match change.held {
             Held::By(limit) => limit,
+            Held::Short => {
+                let filled = changes.get(index + 1).is_some_and(|next| {
+                    next.written > change.written && next.acknowledged == change.acknowledged
+                });
+                if filled { Limit::Application } else { Limit::NagleDelayedAck }
+            }
             Held::AllSent => {
                 let next = changes[index + 1..]
                     .iter()
@@ -136,5 +255,63 @@ mod tests {
                 (60, Limit::Application),
             ]
         );
+    }
+
+    /// A sender with these changes: when, why it was held, bytes written, bytes acknowledged.
+    fn log_of(changes: &[(u64, Held, u64, u64)]) -> SenderLog {
+        let mut log = SenderLog::new(Time::ZERO);
+        let change = |&(at, held, written, acknowledged)| Change {
+            at: Time::from_ps(at),
+            held,
+            written,
+            acknowledged,
+        };
+        log.changes.extend(changes.iter().map(change));
+        log
+    }
+
+    #[test]
+    fn a_short_segment_that_more_data_fills_waits_for_the_application_and_one_that_an_ack_releases_does_not()
+    {
+        let log = log_of(&[
+            (0, Held::Short, 500, 0),
+            (10, Held::Short, 1000, 0),
+            (20, Held::AllSent, 1000, 400),
+            (90, Held::By(Limit::Teardown), 1000, 1000),
+        ]);
+        let limits = sender_timeline(&log, Span::from_ps(100));
+        let expected = [
+            (0, Limit::Application),
+            (10, Limit::NagleDelayedAck),
+            (20, Limit::RoundTrip),
+            (90, Limit::Teardown),
+        ];
+        assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn a_repair_of_what_was_not_lost_is_named_after_what_looked_like_a_loss() {
+        let direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
+        let log = log_of(&[(0, Held::By(Limit::SlowStart), 9000, 0)]);
+        let repairs = [
+            (0, Limit::SlowStart),
+            (10, Limit::FastRecovery),
+            (30, Limit::CongestionWindow),
+            (50, Limit::Timeout),
+            (90, Limit::CongestionWindow),
+        ];
+        let named = |troubles: &Troubles| {
+            let mut instants = repairs;
+            name_needless_repairs(&mut instants, direction, &log, troubles);
+            [instants[1].1, instants[3].1]
+        };
+        let mut troubles = Troubles::default();
+        assert_eq!(named(&troubles), [Limit::Reordering, Limit::Spurious]);
+        let mut segment = netspurt_tcp::segment::Segment::default();
+        troubles.dropped(40, direction.reverse(), &segment, Cause::PacketError);
+        assert_eq!(named(&troubles), [Limit::Reordering, Limit::AckPath]);
+        (segment.payload.offset, segment.payload.len) = (1000, 500);
+        troubles.dropped(5, direction, &segment, Cause::Queue);
+        assert_eq!(named(&troubles), [Limit::FastRecovery, Limit::Timeout]);
     }
 }

@@ -15,6 +15,17 @@ pub struct Direction {
     pub end: End,
 }
 
+impl Direction {
+    /// The other direction of the same connection.
+    pub(super) const fn reverse(self) -> Self {
+        let end = match self.end {
+            End::Client => End::Server,
+            End::Server => End::Client,
+        };
+        Self { end, ..self }
+    }
+}
+
 /// What limited one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Limited {

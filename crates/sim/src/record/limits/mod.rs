@@ -6,35 +6,67 @@
 //! * `direction.rs`: one direction of a connection, and its timeline
 //! * `sender.rs`: what a sender itself knows of why it is silent
 //! * `queues.rs`: when its packets waited, and how long links were busy
-//! * `combine.rs`: both together
+//! * `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
+//! * `combine.rs`: all together
 
+mod acks;
 mod combine;
 mod direction;
 mod queues;
 mod sender;
+mod trouble;
 
 use crate::network::packet::Packet;
 use crate::record::end::{Addresses, end_of};
 pub use direction::{Direction, Limited};
 
+use crate::network::loss::Cause;
+use crate::spec::LinkSpec;
 use combine::combine;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 use queues::Queues;
 use sender::SenderLog;
 use std::collections::BTreeMap;
+use trouble::Troubles;
 
 /// Records what is needed for the timelines.
 #[derive(Debug, Default)]
 pub(crate) struct LimitLog {
     senders: BTreeMap<Direction, SenderLog>,
     queues: Queues,
+    troubles: Troubles,
 }
 
 impl LimitLog {
+    /// The links of the world, in their order; the run ends at `end`.
+    pub(crate) fn describe(&mut self, links: &[LinkSpec], end: u64) {
+        let channels = links.iter().flat_map(|link| &link.directions);
+        for (number, channel) in (0..).zip(channels) {
+            if channel.shaper.is_some() {
+                self.queues.set_shaped(number);
+            }
+            self.troubles.describe(number, channel, end);
+        }
+    }
+
+    /// A packet was dropped.
+    pub(crate) fn dropped(&mut self, at: u64, packet: &Packet, who: Addresses, cause: Cause) {
+        let direction = sender_of(packet, who);
+        self.troubles.dropped(at, direction, &packet.segment, cause);
+        if cause == Cause::Policer
+            && let Some(log) = self.senders.get_mut(&direction)
+        {
+            log.policed(at);
+        }
+    }
+
     /// An endpoint was served at `now`. `unread` is what the application at the other end has not read.
     pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, unread: u64) {
         self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, unread);
+        if let Some(other) = self.senders.get_mut(&direction.reverse()) {
+            other.arrives(now, connection.received());
+        }
     }
 
     /// A packet waits at a channel from `from` to `until`.
@@ -59,9 +91,9 @@ impl LimitLog {
 
     /// The timelines, in order of flow, connection and end.
     pub(crate) fn finish(self) -> Vec<Limited> {
-        let Self { senders, queues } = self;
+        let Self { senders, queues, troubles } = self;
         let full = queues.finish();
-        senders.into_iter().map(|(direction, log)| combine(direction, log, &full)).collect()
+        senders.into_iter().map(|(direction, log)| combine(direction, log, &full, &troubles)).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! When the packets of a direction waited, and how long links were busy.
 
 use super::direction::Direction;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A time in picoseconds, from and until.
 pub(super) type Interval = (u64, u64);
@@ -34,8 +34,26 @@ impl Union {
 #[derive(Debug, Default)]
 struct Carried {
     busy: Union,
+    /// When packets waited, of a link with a shaper: then its tokens are used up.
+    held: Union,
     /// Of each packet: when it left, of whom it was, and its octets.
     packets: Vec<(u64, Direction, u32)>,
+}
+
+impl Carried {
+    /// Whether the link transmitted, or its shaper held packets back, for [`BUSY`] of this time.
+    fn is_busy(&self, from: u64, until: u64) -> bool {
+        [&self.busy, &self.held].iter().any(|union| share(union, from, until) >= BUSY)
+    }
+
+    /// Whether a shaper held packets back for [`BUSY`] of this time while the link itself was free.
+    fn is_shaped(&self, from: u64, until: u64) -> bool {
+        share(&self.held, from, until) >= BUSY && share(&self.busy, from, until) < BUSY
+    }
+}
+
+fn share(union: &Union, from: u64, until: u64) -> f64 {
+    union.covered(from, until) as f64 / (until - from).max(1) as f64
 }
 
 /// The log of all channels.
@@ -45,12 +63,21 @@ pub(super) struct Queues {
     waits: BTreeMap<(Direction, u32), Union>,
     /// How many packets a queue keeps, and since when it has kept any.
     kept: BTreeMap<(Direction, u32), (u64, u64)>,
+    shaped: BTreeSet<u32>,
 }
 
 impl Queues {
+    /// A channel has a shaper.
+    pub(super) fn set_shaped(&mut self, channel: u32) {
+        self.shaped.insert(channel);
+    }
+
     pub(super) fn waited(&mut self, channel: u32, direction: Direction, from: u64, until: u64) {
         if from < until {
             self.waits.entry((direction, channel)).or_default().add(from, until);
+            if self.shaped.contains(&channel) {
+                self.channels.entry(channel).or_default().held.add(from, until);
+            }
         }
     }
 
@@ -111,7 +138,7 @@ impl Full {
                 let mut at = from.max(done) / step * step;
                 while at < until.saturating_add(round) {
                     let end = at + step;
-                    if carried.busy.covered(end.saturating_sub(round), end) as f64 >= BUSY * round as f64 {
+                    if end >= round && carried.is_busy(end - round, end) {
                         match full.last_mut() {
                             Some(last) if last.1 == at && last.2 == *channel => last.1 = end,
                             _ => full.push((at, end, *channel)),
@@ -124,6 +151,18 @@ impl Full {
         }
         full.sort_unstable();
         full
+    }
+
+    /// Whether the shaper of a channel held packets back from `from` to `until`, and not the channel's own rate.
+    pub(super) fn is_shaped(&self, channel: u32, from: u64, until: u64) -> bool {
+        self.channels.get(&channel).is_some_and(|carried| carried.is_shaped(from, until))
+    }
+
+    /// Whether a packet of `direction` went through a channel.
+    pub(super) fn uses(&self, channel: u32, direction: Direction) -> bool {
+        self.channels
+            .get(&channel)
+            .is_some_and(|carried| carried.packets.iter().any(|packet| packet.1 == direction))
     }
 
     /// The share of `direction` in the octets that a channel carried from `from` to `until`.
@@ -159,6 +198,21 @@ mod tests {
         assert_eq!(full.of(ONE, 40), [(30, 100, 3)]);
         assert_eq!(full.of(OTHER, 40), []);
         assert!((full.share(3, ONE, 0, 100) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_shaper_fills_a_link_that_is_mostly_idle() {
+        let mut queues = Queues::default();
+        queues.set_shaped(3);
+        for n in 0..20 {
+            queues.waited(3, ONE, n * 10, n * 10 + 10);
+            queues.transmits(3, ONE, 100, n * 10 + 10, n * 10 + 11);
+        }
+        let full = queues.finish();
+        assert_eq!(full.of(ONE, 40), [(30, 200, 3)]);
+        assert!(full.is_shaped(3, 60, 100));
+        assert!(!full.is_shaped(3, 300, 340));
+        assert!(full.uses(3, ONE) && !full.uses(3, OTHER));
     }
 
     #[test]

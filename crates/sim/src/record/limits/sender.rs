@@ -14,6 +14,9 @@ pub(super) enum Held {
     By(Limit),
     /// Everything is sent and not acknowledged: what comes later decides between `application` and `round-trip`.
     AllSent,
+    /// A short segment is held back: what comes later decides. An ACK releases it from `nagle-delayed-ack`; data that fills
+    /// it shows that the `application` was slower.
+    Short,
 }
 
 /// What has changed at an instant.
@@ -23,6 +26,8 @@ pub(super) struct Change {
     pub(super) held: Held,
     /// Bytes written so far: more of them end [`Held::AllSent`].
     pub(super) written: u64,
+    /// Bytes acknowledged so far.
+    pub(super) acknowledged: u64,
 }
 
 /// The log of one sender.
@@ -32,6 +37,19 @@ pub(super) struct SenderLog {
     pub(super) changes: Vec<Change>,
     /// Waits for a timer that has expired: from when until when, and what they are called.
     pub(super) waits: Vec<(Time, Time, Limit)>,
+    /// When segments arrived, and what was acknowledged then.
+    pub(super) heard: Vec<(u64, u64)>,
+    /// When data arrived in order at the other end, and up to which byte.
+    pub(super) arrived: Vec<(u64, u64)>,
+    /// When a policer's drops began to count, and when cwnd was back where it was.
+    pub(super) policed: Vec<(u64, u64)>,
+    /// cwnd before the drops that count now.
+    policed_from: Option<u32>,
+    /// Whether their repair has begun.
+    policed_repaired: bool,
+    cwnd: u32,
+    /// cwnd before a pause that made it smaller, until it is back there.
+    idle_from: Option<u32>,
     /// When data, SYN or FIN was last acknowledged.
     pub(super) acknowledged_at: Time,
     pub(super) acknowledged: u64,
@@ -40,6 +58,7 @@ pub(super) struct SenderLog {
     segments: (u64, u64),
     timeouts: u32,
     retransmitted: u32,
+    naks_received: u32,
     rtt_sum_ns: u64,
     /// The largest window of the peer.
     window_most: u64,
@@ -59,12 +78,20 @@ impl SenderLog {
             opened: now,
             changes: Vec::new(),
             waits: Vec::new(),
+            heard: Vec::new(),
+            arrived: Vec::new(),
+            policed: Vec::new(),
+            policed_from: None,
+            policed_repaired: false,
+            cwnd: 0,
+            idle_from: None,
             acknowledged_at: now,
             acknowledged: 0,
             rtt_least: None,
             segments: (0, 0),
             timeouts: 0,
             retransmitted: 0,
+            naks_received: 0,
             rtt_sum_ns: 0,
             window_most: 0,
             active_at: now,
@@ -74,9 +101,54 @@ impl SenderLog {
         }
     }
 
+    /// A policer dropped a packet of this sender.
+    pub(super) fn policed(&mut self, at: u64) {
+        if self.policed_from.is_none() {
+            self.policed_repaired = false;
+            // A cwnd that exceeds the one before and meets the policer again soon was limited by it all the time.
+            match self.policed.last_mut() {
+                Some(last) if at.saturating_sub(last.1) <= last.1 - last.0 => last.1 = u64::MAX,
+                _ => self.policed.push((at, u64::MAX)),
+            }
+        }
+        self.policed_from = Some(self.policed_from.unwrap_or(0).max(self.cwnd));
+    }
+
+    /// The data until `received` has arrived in order at the other end.
+    pub(super) fn arrives(&mut self, now: Time, received: u64) {
+        if self.arrived.last().is_none_or(|last| last.1 < received) {
+            self.arrived.push((now.as_ps(), received));
+        }
+    }
+
+    /// What cwnd shows: whether it is back where it was before a policer's drops, and whether a pause made it smaller.
+    fn follow_cwnd(&mut self, now: Time, connection: &Connection, phase: Phase) {
+        let cwnd = connection.cwnd();
+        let stats = connection.stats();
+        let repairs = matches!(phase, Phase::Recovery | Phase::TimeoutRecovery);
+        self.policed_repaired |= repairs;
+        if let Some(before) = self.policed_from
+            && self.policed_repaired
+            && !repairs
+            && cwnd >= before
+            && let Some(last) = self.policed.last_mut()
+        {
+            last.1 = last.0.max(now.as_ps());
+            self.policed_from = None;
+        }
+        let undisturbed = stats.retransmitted == self.retransmitted && stats.timeouts == self.timeouts;
+        if !undisturbed || repairs || self.idle_from.is_some_and(|before| cwnd >= before) {
+            self.idle_from = None;
+        } else if cwnd < self.cwnd && self.is_acknowledged() && connection.is_open() {
+            self.idle_from = Some(self.idle_from.unwrap_or(0).max(self.cwnd));
+        }
+        self.cwnd = cwnd;
+    }
+
     /// The sender was served.
     pub(super) fn served(&mut self, now: Time, connection: &Connection, unread: u64) {
         let (stats, info) = (connection.stats(), connection.info());
+        self.follow_cwnd(now, connection, info.phase);
         self.window_most = self.window_most.max(u64::from(connection.peer_window()));
         let outstanding = info.unacknowledged;
         if stats.timeouts > self.timeouts {
@@ -85,6 +157,8 @@ impl SenderLog {
             }
             self.waits.push((self.active_at, now, self.repair));
         } else if stats.retransmitted > self.retransmitted
+            // A NAK asks for what is missing, in the middle of the transfer as well (RFC 1106).
+            && stats.naks_received == self.naks_received
             && !matches!(info.phase, Phase::Recovery | Phase::TimeoutRecovery)
         {
             self.waits.push((self.active_at, now, Limit::TailLoss));
@@ -95,11 +169,15 @@ impl SenderLog {
             self.rtt_least = Some(self.rtt_least.map_or(sample, |least| least.min(sample)));
         }
         let segments = (stats.segments_sent, stats.segments_received);
+        if segments.1 != self.segments.1 {
+            self.heard.push((now.as_ps(), connection.acknowledged()));
+        }
         if segments != self.segments {
             (self.segments, self.active_at) = (segments, now);
         }
         (self.timeouts, self.retransmitted, self.rtt_sum_ns) =
             (stats.timeouts, stats.retransmitted, stats.rtt_sum_ns);
+        self.naks_received = stats.naks_received;
         self.later_arrived = info.sacked > 0 || info.dup_acks > 0;
         if connection.acknowledged() > self.acknowledged || !self.is_acknowledged() && outstanding == 0 {
             (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
@@ -107,7 +185,8 @@ impl SenderLog {
         let held = self.held(connection, info.phase, outstanding, unread);
         let written = connection.written();
         if self.changes.last().is_none_or(|last| last.held != held || last.written != written) {
-            self.changes.push(Change { at: now, held, written });
+            let acknowledged = connection.acknowledged();
+            self.changes.push(Change { at: now, held, written, acknowledged });
         }
     }
 
@@ -159,6 +238,11 @@ impl SenderLog {
                 if smaller || unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
             }
             // The pacing rate grows with the window.
+            Hold::Pacing | Hold::CongestionWindow | Hold::SendWindow | Hold::Burst
+                if self.idle_from.is_some() =>
+            {
+                Limit::IdleRestart
+            }
             Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
             Hold::Pacing => Limit::Pacing,
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
@@ -166,7 +250,11 @@ impl SenderLog {
                 let payload = u64::from(connection.segment_payload());
                 let blocked =
                     may_write(connection) && connection.room() < payload && outstanding >= 2 * payload;
-                if blocked { Limit::SendBuffer } else { Limit::NagleDelayedAck }
+                if blocked {
+                    Limit::SendBuffer
+                } else {
+                    return Held::Short;
+                }
             }
             Hold::NotOpen => Limit::Handshake,
             Hold::NoData => return Held::AllSent,

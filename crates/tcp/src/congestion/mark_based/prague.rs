@@ -28,6 +28,8 @@ pub struct Prague {
     round_began: Time,
     /// The last reduction due to marks.
     reduced_at: Option<Time>,
+    /// A mark came before the virtual RTT of the last reduction was over.
+    reduction_due: bool,
     /// There was a mark; before it alpha stays at 1.
     was_marked: bool,
     /// The feedback tells the number of marks.
@@ -47,6 +49,7 @@ impl Prague {
             marked: 0,
             round_began: Time::ZERO,
             reduced_at: None,
+            reduction_due: false,
             was_marked: false,
             is_accurate: false,
             srtt: None,
@@ -74,6 +77,9 @@ impl Prague {
 
     fn acked(&mut self, bytes: u32, view: &View) {
         self.srtt = view.srtt;
+        if self.reduction_due {
+            self.reduce(view);
+        }
         let per_rtt = self.per_rtt();
         let window = self.reno.window();
         if !window.opens(view) {
@@ -103,10 +109,12 @@ impl Prague {
         (self.acked, self.marked, self.round_began) = (0, 0, now);
     }
 
-    /// A mark reduces cwnd by alpha / 2, once per virtual RTT.
+    /// A mark reduces cwnd by alpha / 2, once per virtual RTT. The signal comes once per RTT; where that is before the end
+    /// of the virtual RTT, the reduction waits for this end and not for the next signal.
     fn reduce(&mut self, view: &View) {
         self.was_marked = true;
-        if self.reduced_at.is_some_and(|at| view.now.since(at) < self.virtual_rtt()) {
+        self.reduction_due = self.reduced_at.is_some_and(|at| view.now.since(at) < self.virtual_rtt());
+        if self.reduction_due {
             return;
         }
         self.reduced_at = Some(view.now);
@@ -122,8 +130,11 @@ impl CongestionControl for Prague {
             Signal::Acked { bytes } if self.is_accurate => self.acked(bytes, view),
             Signal::RoundMarked { acked, marked } => self.estimate(acked, marked, view.now),
             Signal::EcnCe if self.is_accurate => self.reduce(view),
-            // Losses, and marks without their number: the response of Reno.
-            _ => self.reno.on(signal, view),
+            // Losses, and marks without their number: the response of Reno. A loss reduces more than the mark that waits.
+            _ => {
+                self.reduction_due &= !matches!(signal, Signal::EnterRecovery | Signal::Timeout { .. });
+                self.reno.on(signal, view);
+            }
         }
     }
 
@@ -201,6 +212,23 @@ mod tests {
         assert!(cc.cwnd().abs_diff(90_000) <= 1, "less than 25 ms later");
         cc.on(Signal::EcnCe, &at(26_000, 5000, 90 * MSS));
         assert!(cc.cwnd().abs_diff(81_000) <= 2, "{}", cc.cwnd());
+    }
+
+    #[test]
+    fn a_reduction_waits_for_the_end_of_the_virtual_rtt_and_not_for_the_next_signal() {
+        // The signal comes once per RTT of 20 ms, an ACK each millisecond: 40 reductions in a second and not 25.
+        let mut cc = steady(10_000 * MSS, 0.01);
+        let mut reductions = 0;
+        for ms in 1..=1000 {
+            let view = at(1000 * ms, 20_000, cc.cwnd());
+            let before = cc.cwnd();
+            if ms % 20 == 1 {
+                cc.on(Signal::EcnCe, &view);
+            }
+            cc.on(Signal::Acked { bytes: 0 }, &view);
+            reductions += u32::from(cc.cwnd() < before);
+        }
+        assert_eq!(reductions, 40);
     }
 
     #[test]

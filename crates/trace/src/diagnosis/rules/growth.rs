@@ -1,5 +1,7 @@
-//! The sender has data and the windows have space: `slow-start`, `congestion-window`, `send-buffer`, `application-window`.
+//! The sender has data and the windows have space: `slow-start`, `congestion-window`, `send-buffer`,
+//! `application-window`, and windows that a paced sender fills.
 
+use super::window::window_full;
 use crate::diagnosis::facts::Facts;
 use netspurt_budget::Limit;
 
@@ -13,6 +15,9 @@ const LONG_FLAT_ROUNDS: u64 = 12;
 
 /// What limits a sender that sends whenever an ACK arrives.
 pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
+    if fills_window(facts, index) && is_flat(facts, index, FLAT_ROUNDS, 1) {
+        return window_full(facts, index);
+    }
     if facts.lost_before(index) {
         // A window grows after a loss; a buffer does not.
         let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
@@ -22,6 +27,12 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
         return Limit::SlowStart;
     }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
+}
+
+/// Whether the flight reached the receive window within the last round trip: a sender that paces fills it later than ACKs
+/// arrive.
+fn fills_window(facts: &Facts, index: usize) -> bool {
+    facts.flight[index].saturating_add(facts.totals.segment) > facts.slices[index].window
 }
 
 fn is_growing(facts: &Facts, index: usize) -> bool {

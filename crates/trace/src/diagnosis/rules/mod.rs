@@ -2,29 +2,62 @@
 
 mod application;
 mod growth;
+mod outage;
+mod policer;
 mod queue;
 mod repair;
+mod restart;
+mod shaper;
 mod window;
+
+pub(super) use policer::policed;
+pub(super) use restart::restarts;
+pub(super) use shaper::{Burst, burst};
 
 use super::facts::Facts;
 use super::phase::Phase;
 use netspurt_budget::Limit;
 
-/// The limit of a sender in `phase` during slice `index`.
+/// What is judged: a slice, and the stretch of one phase that it lies in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) phase: Phase,
+    /// Begin and end of the stretch, in nanoseconds since the begin of the connection.
+    pub(super) from: u64,
+    pub(super) until: u64,
+    /// The slice.
+    pub(super) index: usize,
+}
+
+/// The limit of a sender at a moment.
 ///
 /// The order of the rules is the order of what would help: on a full path no change of TCP brings more.
-pub(super) fn judge(facts: &Facts, phase: Phase, index: usize) -> Limit {
+pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
+    let Moment { phase, index, .. } = *moment;
     match phase {
         Phase::Opening => return Limit::Handshake,
         Phase::Closing => return Limit::Teardown,
         Phase::Empty => return application::nothing_outstanding(),
         _ => {}
     }
+    if let Some(limit) = outage::no_answer(facts, moment) {
+        return limit;
+    }
+    if let Some(limit) = policer::follows(facts, moment) {
+        return limit;
+    }
+    let growing = restart::growing_again(facts, index).filter(|_| phase == Phase::Sending);
+    if let Some(limit) = growing.filter(|_| !queue::is_queued(facts, index)) {
+        return limit;
+    }
     if let Some(limit) = queue::full_path(facts, phase, index) {
         return limit;
     }
     match phase {
-        Phase::FastRecovery | Phase::Timeout | Phase::TailLoss => repair::repairing(facts, phase, index),
+        Phase::FastRecovery | Phase::Timeout | Phase::TailLoss => repair::repairing(facts, moment),
+        _ if facts.incidents.is_late(facts.slices.get(index).map_or(0, |slice| slice.until)) => {
+            Limit::AckPath
+        }
         Phase::WindowFull => window::window_full(facts, index),
         Phase::ShortHeld => Limit::NagleDelayedAck,
         Phase::Drained => match application::sent_all(facts, index) {
@@ -32,6 +65,8 @@ pub(super) fn judge(facts: &Facts, phase: Phase, index: usize) -> Limit {
             None => growth::in_between(facts, index),
         },
         Phase::Delivering => Limit::RoundTrip,
-        Phase::Opening | Phase::Closing | Phase::Empty | Phase::Sending => growth::in_between(facts, index),
+        Phase::Opening | Phase::Closing | Phase::Empty | Phase::Sending => {
+            growing.unwrap_or_else(|| growth::in_between(facts, index))
+        }
     }
 }

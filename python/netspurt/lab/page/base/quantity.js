@@ -67,3 +67,4 @@ export const bytes = (value) => (value == null || !isFinite(value) ? "–" : si(
 export const time = (value) => (value == null || !isFinite(value) ? "–" : si(value, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]]));
 export const count = (value) => (value == null ? "–" : Number(value).toLocaleString("en").replace(/,/g, " "));
 export const percent = (value) => (value == null ? "–" : `${(100 * value).toPrecision(3)} %`);
+export const factor = (value) => trim(value);

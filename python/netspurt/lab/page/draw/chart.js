@@ -35,8 +35,9 @@ export class Chart {
 
   // New data, drawn at once.
   set(series) {
-    const hidden = new Set(this.series.filter((each) => each.hidden).map((each) => each.name));
-    this.series = series.map((each) => ({ ...each, hidden: hidden.has(each.name) }));
+    // What was hidden or shown by hand stays so.
+    const before = new Map(this.series.map((each) => [each.name, each.hidden]));
+    this.series = series.map((each) => ({ ...each, hidden: before.get(each.name) ?? each.hidden ?? false }));
     this.#label();
     if (!this.plot) this.#make();
     this.fit();

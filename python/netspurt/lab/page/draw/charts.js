@@ -3,6 +3,7 @@
 import { Chart } from "./chart.js";
 import { el } from "../base/dom.js";
 import * as q from "../base/quantity.js";
+import { Limits } from "./limits.js";
 import { Sequence } from "./sequence.js";
 import * as shared from "./view.js";
 
@@ -16,13 +17,14 @@ export class Pictures {
     this.sequence = new Sequence({ title: "Time and sequence", format: q.bytes, binary: true, height: 320,
       about: flows((head) => (flow(head) ? `${flow(head).segments_sent} segments, ${flow(head).retransmitted} retransmitted, over ${q.time(head.active_s)}` : "No connection")) }, pointed, hold);
     this.sequence.tight = true;
+    this.limits = new Limits({ title: "Limits", format: () => "", height: 74, about: flows((head) => head.verdict?.sentence ?? "No connection") });
     this.windows = new Chart({ title: "Windows", format: q.bytes, binary: true, height: 210, about: () => "cwnd, ssthresh, data in flight, and the peer's receive window" });
     this.delays = new Chart({ title: "Round trips", format: q.time, height: 210,
       about: flows((head) => (flow(head) ? `mean ${q.time(flow(head).rtt_mean_s)}` : "")) });
     this.rates = new Chart({ title: "Throughput", format: q.rate, height: 210,
       about: flows((head) => (flow(head) ? `goodput ${q.rate(flow(head).goodput_bps)}` : "")) });
     this.queues = new Chart({ title: "Queues", format: (value) => `${Number(value.toFixed(2))}`, height: 210, about: () => "packets waiting" });
-    this.all = [this.sequence, this.windows, this.delays, this.rates, this.queues];
+    this.all = [this.sequence, this.limits, this.windows, this.delays, this.rates, this.queues];
     this.name = name;
   }
 
@@ -34,6 +36,7 @@ export class Pictures {
     const has = (name) => columns[`${name}_time`]?.length > 0;
     const series = (name, options) => (has(name) ? [{ name: options.name ?? name, time: columns[`${name}_time`], value: columns[`${name}_value`], steps: true, until: end, ...options }] : []);
     if (columns.time) this.sequence.load(columns, end); else this.sequence.set([]);
+    this.limits.load(answer);
     this.windows.set([
       ...series("cwnd", { colour: "data", width: 1.8 }),
       ...series("ssthresh", { colour: "why-go-back-n", dash: [5, 3], width: 1.3 }),
@@ -53,8 +56,8 @@ export class Pictures {
       ...series("rto", { colour: "why-timeout", dash: [5, 3], width: 1.3 }),
     ]);
     this.rates.set(columns.rate_time ? [
-      { name: "sent", colour: "edge", time: columns.rate_time, value: columns.rate_sent, width: 1.1 },
-      { name: "acknowledged", colour: "data", time: columns.rate_time, value: columns.rate_acked, width: 1.8 },
+      { name: "delivered", colour: "data", time: columns.rate_time, value: columns.rate_delivered, width: 1.8 },
+      { name: "sent", colour: "edge", time: columns.rate_time, value: columns.rate_sent, width: 1.1, hidden: true },
     ] : []);
     this.queues.set(head.queues.flatMap((name, place) => series(`queue${place}`, { name, colour: QUEUES[place], width: 1.2 })));
   }
@@ -70,6 +73,8 @@ export function lay(place, sides) {
   place.replaceChildren(...(sides.length > 1
     ? [...sides.map((side) => el("h3.side", {}, side.name)), ...sides[0].all.flatMap((_, number) => sides.map((side) => side.all[number].element))]
     : sides[0].all.map((chart) => chart.element)));
-  sides[0].sequence.element.classList.toggle("wide", sides.length === 1);
-  if (sides.length > 1) sides[1].sequence.element.classList.remove("wide");
+  for (const side of sides) {
+    side.sequence.element.classList.toggle("wide", sides.length === 1);
+    side.limits.element.classList.toggle("band", sides.length === 1);
+  }
 }

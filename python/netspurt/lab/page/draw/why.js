@@ -25,8 +25,6 @@ export function explain({ head, columns }, row, side) {
   ];
 }
 
-export const hint = "Point at a segment to see why it was sent; click to keep it. Keyboard: comma and full stop.";
-
 function carried({ length, seq, ack, nak }, row) {
   const parts = [];
   if (length[row] > 0) parts.push(`${q.count(length[row])} bytes from ${q.count(seq[row])} on`);

@@ -1,0 +1,100 @@
+"""``netspurt fit``: a scenario that behaves like a capture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netspurt.cli import tables
+from netspurt.cli.exits import FELL_SHORT, FINE
+from netspurt.cli.options import add_input, add_json, add_output
+from netspurt.cli.progress import Gauge
+from netspurt.files import output
+from netspurt.files.places import SCENARIO, SCENARIO_MARK
+from netspurt.inputs.typed import natural
+
+if TYPE_CHECKING:
+    from netspurt.fitting import Fit, Row
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    add_input(
+        command,
+        "capture",
+        metavar="CAPTURE",
+        words="pcap or pcapng, uncompressed, gzip or zstd; best taken at the sender of the data",
+    )
+    add_output(command, "--out", SCENARIO, "FILE.toml", "write the scenario, with a comment for each value")
+    command.add_argument(
+        "--connection",
+        type=natural,
+        metavar="N",
+        help="fit only the connection of this number (default: the largest, and those between the same hosts)",
+    )
+    command.add_argument(
+        "--loss",
+        choices=("script", "rate"),
+        default="script",
+        help="lose the very packets that were lost, or as large a share of them at random (default: script)",
+    )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Fits, writes the scenario and prints the check.
+
+    Raises:
+        RequestError: the file is no capture, or shows too little.
+    """
+    from netspurt.fitting import fit
+
+    with Gauge("simulating") as gauge:
+        found = fit(options.capture, connection=options.connection, loss=options.loss, advance=gauge.show)
+    if options.out:
+        with output.file(Path(options.out)) as stage:
+            stage.write_text(f"{SCENARIO_MARK} {options.asked}\n{found.text}", encoding="utf-8")
+    if options.json:
+        print(json.dumps(found.document()))
+    else:
+        _print(found, options.out)
+    return FINE if found.explains else FELL_SHORT
+
+
+def _print(found: Fit, out: str | None) -> None:
+    console = tables.console()
+    for warning in found.warnings:
+        console.print(f"Warning: {warning}.", highlight=False, soft_wrap=True, markup=False)
+    path = found.estimate
+    console.print(
+        f"{found.source}: {path.rate_bps / 1e6:.4g} Mbit/s, least RTT {path.delay_s * 1e3:.4g} ms, "
+        f"queueing delay up to {path.queue_s * 1e3:.4g} ms; {path.overflows} packets lost at a full queue and "
+        f"{path.stray} elsewhere, of {path.packets}; congestion control: {' or '.join(found.candidates)}",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
+    console.print()
+    rows = [_row(row) for row in found.check]
+    tables.show(console, "", rows, ("quantity", "captured", "simulated", "agrees"))
+    if out:
+        console.print(f"{out}: try: netspurt run {out}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _row(row: Row) -> dict[str, str]:
+    """The line as text, in units that people read."""
+    factor, unit = {
+        "s": (1.0, "s"),
+        "bit/s": (1e-6, "Mbit/s"),
+        "share": (100.0, "%"),
+        "packets": (1.0, "packets"),
+    }[row.unit]
+    captured, simulated = (f"{value * factor:.4g} {unit}" for value in (row.captured, row.simulated))
+    return {
+        "quantity": row.quantity,
+        "captured": captured,
+        "simulated": simulated,
+        "agrees": "yes" if row.agrees else "no",
+    }

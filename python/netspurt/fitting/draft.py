@@ -1,0 +1,274 @@
+"""The scenario of a fit as commented TOML.
+
+Lives here: from estimates to text, one commented value a line. Must not live here: estimates, or simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from netspurt.fitting import hosts
+from netspurt.fitting.facts import Facts
+from netspurt.fitting.path import Path, overflows
+
+AMPLE = 1000
+"""Packets of a queue that never overflowed, unless it was seen to be longer."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A sender that may have sent the data.
+
+    Attributes:
+        name: for people.
+        profile: TCP profile of the sender.
+        more: further lines of its table.
+    """
+
+    name: str
+    profile: str
+    more: tuple[str, ...] = ()
+
+
+CONTROLS = (
+    Control("cubic", "linux"),
+    Control("bbr", "bbr"),
+    Control("reno", "linux", ('congestion = "reno"',)),
+    Control("cubic, RFC 9438", "rfc"),
+    Control("freebsd", "freebsd"),
+)
+"""The candidates of a connection with SACK, the usual ones first."""
+
+WITHOUT_SACK = (Control("newreno", "newreno"), Control("reno", "reno"))
+"""The candidates of a connection without SACK."""
+
+
+def controls(facts: Facts) -> tuple[Control, ...]:
+    """The senders that may have sent this connection's data."""
+    return CONTROLS if _sack(facts) else WITHOUT_SACK
+
+
+def _sack(facts: Facts) -> bool:
+    return all(side["sack"] for side in facts.options)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is decided by simulating it.
+
+    Attributes:
+        control: the sender.
+        queue: whether losses at a full queue are left to the queue, or replayed as well.
+        losses: "script", "rate" or "none".
+        paced: whether the application writes in pieces, with pauses; else all at once.
+        longer: packets by which the queue is longer than its estimate.
+    """
+
+    control: Control
+    queue: bool
+    losses: str
+    paced: bool = False
+    longer: int = 0
+
+
+def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[str] = ()) -> str:
+    """The text; ``notes`` are comments for its head."""
+    first = flows[0]
+    longest = max(facts.start_s + facts.duration_s for facts in flows) - min(facts.start_s for facts in flows)
+    lines = [*(f"# {note}" for note in notes), ""] if notes else []
+    lines += [
+        _line(f'duration = "{_seconds(max(4 * longest, longest + 10))}"', "more than the transfer needs"),
+        "",
+    ]
+    lines += _link(path, flows, choice)
+    lines += _hosts(first, choice)
+    origin = min(facts.start_s for facts in flows)
+    for facts in flows:
+        lines += _flow(facts, origin, choice)
+    return "\n".join(lines) + "\n"
+
+
+def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
+    one_way = path.delay_s / 2
+    sure = "sure" if path.rate_share > 0.3 else "unsure: the path was seldom full"
+    return [
+        "[link.path]",
+        'between = ["client", "server"]',
+        _line(
+            f'rate = "{path.rate_bps:.0f} bit/s"',
+            f"dispersion of {path.trains} trains of packets; {path.rate_share:.0%} of them agree within 2 %; {sure}. "
+            "The reverse direction is not visible and taken to be alike",
+        ),
+        _line(
+            f'delay = "{one_way * 1e6:.3f} us"',
+            "one way: half of the least round trip without the time to send a packet; sure. "
+            "The split between the directions is unknown and does not matter",
+        ),
+        _queue(path, choice),
+        *_loss(path, flows, choice),
+        "",
+    ]
+
+
+def _queue(path: Path, choice: Choice) -> str:
+    held = path.queue_packets + choice.longer
+    if path.overflows and choice.queue:
+        return _line(
+            f'queue = {{ kind = "drop-tail", limit = "{max(held, 1)} packets" }}',
+            f"queueing delay of {path.queue_s * 1e3:.2f} ms at {path.overflows} losses, times the rate; "
+            "likely drop-tail",
+        )
+    limit = max(AMPLE, 2 * held)
+    return _line(
+        f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}',
+        f"never seen to overflow: at most {held} packets waited; the true limit is unknown",
+    )
+
+
+def _loss(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
+    numbers = lost_numbers(path, flows, choice.queue)
+    if not numbers or choice.losses == "none":
+        return []
+    towards = "client->server" if flows[0].sender == "client" else "server->client"
+    if choice.losses == "rate":
+        low, high = interval(len(numbers), path.packets)
+        rate = f"{len(numbers) / path.packets:.3g}"
+        return [
+            _line(
+                f'loss = {{ kind = "packet-error", rate = {rate}, direction = "{towards}" }}',
+                f"{len(numbers)} of {path.packets} data packets were lost away from a full queue; "
+                f"95 % interval {low:.3g} to {high:.3g}",
+            )
+        ]
+    shown = ", ".join(map(str, numbers))
+    return [
+        _line(
+            f'loss = {{ kind = "script", drop = [{shown}], direction = "{towards}" }}',
+            f"the very packets that were lost{' away from a full queue' if choice.queue else ''}, counted from 1; "
+            "likely as far as the sender behaves alike",
+        )
+    ]
+
+
+def lost_numbers(path: Path, flows: Sequence[Facts], queue: bool) -> list[int]:
+    """Numbers of lost packets among those of the direction, from 1; without those of a full queue if ``queue``."""
+    times, lost, count = [], [], []
+    for facts in flows:
+        mine = facts.lost
+        if queue:
+            mine = mine & ~overflows(facts, path.rate_bps, path.delay_s, path.queue_s)
+        times.append(facts.sent[0])
+        lost.append(mine)
+        count.append(np.maximum(np.ceil(facts.sent[2] / facts.segment), 1).astype(int))
+    order = np.argsort(np.concatenate(times), kind="stable")
+    numbers = np.cumsum(np.concatenate(count)[order])
+    found: list[int] = numbers[np.concatenate(lost)[order]].tolist()
+    return found
+
+
+def interval(lost: int, packets: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    z, share = 1.96, lost / packets
+    centre = (share + z * z / (2 * packets)) / (1 + z * z / packets)
+    half = (
+        z / (1 + z * z / packets) * float(np.sqrt(share * (1 - share) / packets + z * z / (4 * packets**2)))
+    )
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def _flow(facts: Facts, origin: float, choice: Choice) -> list[str]:
+    app, why = _app(facts, choice)
+    lines = ["[[flow]]", f'name = "connection-{facts.number}"', _line(f"app = {app}", why)]
+    lines += ['from = "client"', 'to = "server"']
+    begins = facts.start_s - origin
+    if begins > 0:
+        lines.append(_line(f'start = "{_seconds(begins)}"', "time of its SYN; sure"))
+    return [*lines, ""]
+
+
+def _hosts(facts: Facts, choice: Choice) -> list[str]:
+    """The tables of both hosts, from the connection with most data."""
+    other = "server" if facts.sender == "client" else "client"
+    return [*_sender(facts, choice), "", f"[host.{other}.tcp]", *_receiver(facts), ""]
+
+
+def _sender(facts: Facts, choice: Choice) -> list[str]:
+    lines = [
+        f"[host.{facts.sender}.tcp]",
+        _line(
+            f'profile = "{choice.control.profile}"',
+            f"{choice.control.name} explains the capture best: see above",
+        ),
+        *choice.control.more,
+        *_options(facts),
+    ]
+    segments = hosts.initial_window(facts)
+    if segments is not None:
+        why = "segments sent before the first ACK of data; sure"
+        lines.append(_line(f'initial_window = "{segments} segments"', why))
+    buffer = None if choice.paced else hosts.send_buffer(facts)
+    if buffer is not None:
+        lines.append(_line(f'send_buffer = "{buffer} B"', "the largest flight; likely"))
+        lines.append(_line(f'initial_send_buffer = "{buffer} B"', "constant"))
+    return lines
+
+
+def _options(facts: Facts) -> list[str]:
+    sender, receiver = facts.options
+    stamped = facts.header in (52, 72)
+    mss = facts.segment + (12 if stamped else 0)
+    lines = [_line(f'mss = "{mss} B"', "the smaller MSS option, or the largest segment; sure")]
+    for name in ("sack", "timestamps"):
+        value = bool(sender[name] and receiver[name])
+        lines.append(_line(f"{name} = {str(value).lower()}", "options of the SYN segments; sure"))
+    return lines
+
+
+def _receiver(facts: Facts) -> list[str]:
+    profile = "linux" if _sack(facts) else "newreno"
+    lines = [_line(f'profile = "{profile}"', "not visible in detail; what follows is"), *_options(facts)]
+    window = hosts.receive_window(facts)
+    if window is not None:
+        lines.append(
+            _line(f'receive_window = "{window} B"', "the largest window announced, which limited; sure")
+        )
+        lines.append(_line(f'initial_receive_window = "{window} B"', "constant"))
+    every = hosts.acknowledged_every(facts)
+    if every < 1.3:
+        lines.append(_line('acking = "every-segment"', "an ACK for each segment; sure"))
+    elif every > 2.5:
+        lines.append(
+            _line(
+                f'acking = {{ kind = "delayed", every = {round(every)}, delay = "40 ms" }}',
+                f"the median ACK covers {every:.1f} segments; the delay is that of Linux; likely",
+            )
+        )
+    return lines
+
+
+def _app(facts: Facts, choice: Choice) -> tuple[str, str]:
+    """The application, and where it comes from."""
+    paced = hosts.writes(facts) if choice.paced else None
+    data = f'"{facts.size} B"'
+    why = "bytes acknowledged; sure"
+    if paced is not None:
+        size, every = paced
+        data = f'{{ size = "{facts.size} B", piece = "{size} B", gap = "{every * 1e6:.0f} us" }}'
+        why = "bytes acknowledged; median size and interval of writes that pauses separate; likely"
+    if facts.sender == "client":
+        if paced is None and not facts.asked:
+            return f'{{ kind = "bulk", bytes = "{facts.size} B" }}', why
+        answer = max(facts.asked, 1)
+        return f'{{ kind = "request-response", request = {data}, response = "{answer} B" }}', why
+    return f'{{ kind = "request-response", request = "{max(facts.asked, 1)} B", response = {data} }}', why
+
+
+def _line(value: str, comment: str) -> str:
+    return f"{value:<50}  # {comment}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.6f} s"

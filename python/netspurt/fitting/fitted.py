@@ -1,0 +1,220 @@
+"""From a capture to a scenario that behaves like it.
+
+Lives here: the order of the work, and the result. Must not live here: single estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from netspurt.errors import RequestError
+from netspurt.fitting import draft, hosts
+from netspurt.fitting.checking import Measured, Row, compare, distance, measure, overlap, simulate
+from netspurt.fitting.draft import Choice, controls
+from netspurt.fitting.facts import Facts, read
+from netspurt.fitting.path import Path as Estimate
+from netspurt.fitting.path import estimate
+from netspurt.scenario import Scenario, parse
+
+LOSSES = ("script", "rate")
+"""How losses away from a full queue are replayed."""
+
+CLOSE = 0.02
+"""Candidates whose distances differ by less explain a capture alike."""
+
+DECISIVE = ("duration", "rtt_median", "lost")
+"""Quantities that must agree for a fit to explain its capture."""
+
+OVERLAP = 0.6
+"""The least share of the time budget that capture and simulation must have in common."""
+
+REPLAYED = 0.15
+"""What a list of losses at a full queue must bring nearer to be preferred to the queue."""
+
+UNKNOWN = 0.5
+"""A candidate that is further away than this does not explain what the sender did."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A scenario that was fitted to a capture, and how well it explains it.
+
+    Attributes:
+        source: the capture.
+        scenario: ready to run.
+        text: the scenario as commented TOML.
+        check: captured beside simulated.
+        explains: whether the simulation behaves like the capture.
+        warnings: sentences on what is uncertain, the one on a failed check first.
+        baseline_seconds: the captured duration.
+        estimate: the path.
+        candidates: names of the congestion controls that explain the capture, the best first; "unknown" if none does.
+        connections: numbers of the connections in the capture.
+        vantage: where the capture was taken.
+    """
+
+    source: str
+    scenario: Scenario
+    text: str
+    check: list[Row]
+    explains: bool
+    warnings: list[str]
+    baseline_seconds: float
+    estimate: Estimate
+    candidates: list[str]
+    connections: list[int]
+    vantage: str
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of ``netspurt fit --json``."""
+        path = self.estimate
+        return {
+            "file": self.source,
+            "explains": self.explains,
+            "warnings": self.warnings,
+            "baseline_seconds": self.baseline_seconds,
+            "connections": self.connections,
+            "vantage": self.vantage,
+            "path": {
+                "rate_bps": path.rate_bps,
+                "rate_share": path.rate_share,
+                "rtt_base_s": path.delay_s,
+                "queue_s": path.queue_s,
+                "queue_packets": path.queue_packets,
+                "overflowed": path.overflows > 0,
+                "lost_at_full_queue": path.overflows,
+                "lost_elsewhere": path.stray,
+                "data_packets": path.packets,
+            },
+            "congestion_control": self.candidates,
+            "check": [row.document() for row in self.check],
+            "scenario": self.text,
+        }
+
+
+def fit(
+    path: str | Path,
+    *,
+    connection: int | None = None,
+    loss: str = "script",
+    advance: Callable[[int, int], object] = lambda done, whole: None,
+) -> Fit:
+    """Fits a scenario to a capture, simulates it and compares.
+
+    Args:
+        path: a capture, best taken at the sender of the data.
+        connection: only this connection; by default the largest one and those between the same hosts.
+        loss: "script" loses the very packets that were lost, "rate" as large a share of them at random.
+        advance: called with the number of simulations done, and of all.
+
+    Raises:
+        RequestError: the file is no capture, or shows too little.
+        ValueError: ``loss`` is unknown.
+    """
+    if loss not in LOSSES:
+        raise ValueError(f"unknown loss '{loss}'; the ways to replay losses are: {', '.join(LOSSES)}")
+    flows, warnings = read(path, connection)
+    found = estimate(flows)
+    if found.rate_bps <= 0:
+        raise RequestError(f"{path} shows no rate: no two packets followed each other closely enough")
+    captured = measure(flows)
+    tried = _try(found, flows, captured, loss, advance)
+    _, choice, simulated = tried[0]
+    if simulated is None:
+        raise RequestError(f"{path} cannot be fitted: no candidate delivers the data of the capture")
+    candidates = _names(tried)
+    check = compare(captured, simulated)
+    explains = overlap(captured, simulated) >= OVERLAP and all(
+        row.agrees for row in check if row.quantity in DECISIVE
+    )
+    if flows[0].vantage != "sender":
+        warnings.append(
+            "the capture was not taken at the sender, so the fit is less exact: losses before the place of capture "
+            "and the sender's own pauses are inferred"
+        )
+    if not explains:
+        wrong = [row.quantity for row in check if not row.agrees] or ["time budget"]
+        warnings.insert(
+            0,
+            f"the fit does not explain the capture ({', '.join(wrong)} differ): do not trust predictions from it",
+        )
+    found = replace(found, queue_packets=max(found.queue_packets + choice.longer, 0))
+    text = draft.write(found, flows, replace(choice, longer=0), _notes(path, candidates, warnings, check))
+    scenario = parse(text, f"fit of {Path(path).name}")
+    return Fit(
+        str(path),
+        scenario,
+        text,
+        check,
+        explains,
+        warnings,
+        captured.duration_s,
+        found,
+        candidates,
+        [facts.number for facts in flows],
+        flows[0].vantage,
+    )
+
+
+Tried = tuple[float, Choice, Measured | None]
+
+
+def _try(
+    path: Estimate,
+    flows: Sequence[Facts],
+    captured: Measured,
+    loss: str,
+    advance: Callable[[int, int], object],
+) -> list[Tried]:
+    """Every candidate with its distance, the nearest first."""
+    queues = (True, False) if path.overflows else (True,)
+    paces = (True, False) if any(hosts.writes(facts) for facts in flows) else (False,)
+    choices = [
+        Choice(control, queue, loss, paced)
+        for control in controls(flows[0])
+        for queue in queues
+        for paced in paces
+    ]
+    tried: list[Tried] = []
+
+    def attempt(choice: Choice) -> None:
+        simulated = simulate(parse(draft.write(path, flows, choice)), flows)
+        # A queue that overflows by itself predicts more than a list of its losses.
+        replayed = 0.0 if choice.queue else REPLAYED
+        tried.append((distance(captured, simulated) + replayed, choice, simulated))
+
+    whole = len(choices) + (2 if path.overflows else 0)
+    for done, choice in enumerate(choices):
+        advance(done, whole)
+        attempt(choice)
+    best = min(tried, key=lambda each: each[0])[1]
+    if path.overflows and best.queue:
+        # ACKs show the longest queue to a packet or two.
+        step = max(1, round(path.queue_packets * 0.03))
+        for longer in (-step, step):
+            if path.queue_packets + longer > 0:
+                attempt(replace(best, longer=longer))
+    advance(whole, whole)
+    return sorted(tried, key=lambda each: each[0])
+
+
+def _names(tried: Sequence[Tried]) -> list[str]:
+    best = tried[0][0]
+    names = [choice.control.name for far, choice, _ in tried if far <= 1.25 * best + CLOSE]
+    names = list(dict.fromkeys(names))
+    return [*names, "unknown"] if best > UNKNOWN else names
+
+
+def _notes(
+    path: str | Path, candidates: Sequence[str], warnings: Sequence[str], check: Sequence[Row]
+) -> list[str]:
+    notes = [f"A scenario that behaves like {Path(path).name}."]
+    notes += [f"Warning: {warning}." for warning in warnings]
+    notes += [f"Congestion control: one of {', '.join(candidates)}.", "", "The check: captured, simulated."]
+    for row in check:
+        verdict = "" if row.agrees else "  differs"
+        notes.append(f"  {row.quantity:<28} {row.captured:>14.6g} {row.simulated:>14.6g} {row.unit}{verdict}")
+    return notes

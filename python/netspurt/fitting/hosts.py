@@ -1,0 +1,99 @@
+"""Estimates of the hosts: options, windows, acknowledgments, and what the application does.
+
+Lives here: arithmetic on the facts of a connection. Must not live here: the path, simulation, or text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netspurt.fitting.facts import Facts
+
+WINDOW_LIMITS = ("receive-window", "slow-receiver")
+"""Limits that show the size of the receive window."""
+
+HELD = 0.05
+"""A limit with a smaller share of the time did not shape the transfer."""
+
+PAUSES = 0.1
+"""The share of the time without data to send from which on the application's writes are part of the fit."""
+
+PAUSE_LIMITS = ("application", "application-window", "send-buffer", "round-trip", "nagle-delayed-ack")
+"""Limits that a capture shows where an application may have had nothing to send."""
+
+TRIGGERED = 0.0003
+"""Seconds within which a packet follows the ACK that let it leave."""
+
+LEAST_WRITES = 4
+
+
+def initial_window(facts: Facts) -> int | None:
+    """Segments sent before the first acknowledgment of data; None if the application sent fewer than it might have."""
+    time, seq, length = facts.sent
+    data = np.flatnonzero(length > 0)
+    if len(data) < 2 or facts.options[0]["segments"] < 2:
+        return None
+    first = time[data[0]]
+    if facts.vantage == "receiver":
+        # A flight is followed by a pause of most of a round trip.
+        gaps = np.diff(time[data])
+        trip = facts.handshake_s or (float(facts.samples[1].min()) if len(facts.samples[1]) else 0.0)
+        ends = np.flatnonzero(gaps > 0.4 * trip)
+        until = time[data[ends[0]]] if len(ends) else first
+        flight = data[time[data] <= until]
+    else:
+        acked = facts.acks[0][(facts.acks[1] > 0) & (facts.acks[0] > first)]
+        flight = data[time[data] < acked[0]] if len(acked) else data
+    segments = int(np.ceil(length[flight] / facts.segment).sum())
+    return segments if 1 <= segments <= 100 and int(seq[flight[-1]]) < facts.size - facts.segment else None
+
+
+def receive_window(facts: Facts) -> int | None:
+    """The largest window of the receiver, if it limited the transfer."""
+    if sum(facts.shares.get(name, 0.0) for name in WINDOW_LIMITS) < HELD:
+        return None
+    window = facts.acks[2][facts.acks[1] > 0]
+    return int(window.max()) if len(window) else None
+
+
+def send_buffer(facts: Facts) -> int | None:
+    """The largest flight, if the send buffer limited it."""
+    if facts.shares.get("send-buffer", 0.0) < HELD:
+        return None
+    return int(facts.options[0]["flight_max"])
+
+
+def acknowledged_every(facts: Facts) -> float:
+    """Full segments for each ACK that moved, while nothing was lost."""
+    ack = np.maximum.accumulate(facts.acks[1])
+    steps = np.diff(ack)
+    steps = steps[steps > 0]
+    return float(np.median(steps) / facts.segment) if len(steps) else 2.0
+
+
+def writes(facts: Facts) -> tuple[int, float] | None:
+    """Size and interval of the application's writes, if it paused for much of the time.
+
+    A write begins with a packet that follows a pause and that no ACK triggered. The size is the median; the interval
+    keeps the mean rate between the first and the last write.
+    """
+    if sum(facts.shares.get(name, 0.0) for name in PAUSE_LIMITS) < PAUSES:
+        return None
+    time, seq, length = facts.sent
+    data = np.flatnonzero(length > 0)
+    highest = np.maximum.accumulate((seq + length)[data])
+    new = data[seq[data] >= np.concatenate([[0], highest[:-1]])]
+    if len(new) < 2 or not len(facts.acks[0]):
+        return None
+    gaps = np.diff(time[new])
+    last = np.searchsorted(facts.acks[0], time[new][1:], side="right") - 1
+    since = time[new][1:] - facts.acks[0][np.maximum(last, 0)]
+    acked = np.maximum.accumulate(facts.acks[1])[np.maximum(last, 0)]
+    begins = (gaps > TRIGGERED) & ((since > TRIGGERED) | (acked >= seq[new][1:]))
+    starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
+    if len(starts) < LEAST_WRITES:
+        return None
+    times, offsets = time[new][starts], seq[new][starts]
+    size = float(np.median(np.diff(offsets)))
+    interval = size * float(times[-1] - times[0]) / float(offsets[-1] - offsets[0])
+    return (max(int(size), 1), interval) if interval > 0 else None

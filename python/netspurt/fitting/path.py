@@ -1,0 +1,255 @@
+"""Estimates of the path: rate, base delay, queue.
+
+Lives here: arithmetic on the facts of a capture. Must not live here: reading, simulation, or text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt.fitting.facts import Counts, Facts, Floats
+
+TRAINS = (8, 2)
+"""Packets of a train whose dispersion is one estimate of the rate: where the path is full, and where it seldom is."""
+
+SELDOM = 0.1
+"""The share of the time with a full path below which long trains show the pace of the sender."""
+
+FULL_LIMITS = ("bottleneck", "cross-traffic", "fast-recovery", "shaper", "policer")
+"""Limits that tell of a full path."""
+
+WIDTH = 0.01
+"""Relative width within which estimates of the rate agree."""
+
+FULL = 0.8
+"""The share of the largest queueing delay from which on a loss is one of a full queue."""
+
+LEAST_QUEUE = 3
+"""Packets of the shortest queue whose overflow can be told from random loss."""
+
+MORE = 4.0
+"""So much more often than elsewhere packets are lost at a full queue."""
+
+MOSTLY = 0.9
+"""The share of losses at a full queue from which on all are taken to be its own."""
+
+LEAST_OVERFLOWS = 3
+
+ALIKE = 5
+"""Round trips that must agree to tell the time that a packet takes."""
+
+ACK_SIZE = 52
+
+SYN_SIZE = 60
+
+
+@dataclass(frozen=True)
+class Path:
+    """What was estimated.
+
+    Attributes:
+        rate_bps: of the bottleneck, with IP headers.
+        rate_share: share of the trains that agree with it within 2 %.
+        trains: estimates of the rate.
+        delay_s: base round trip without the time that the bottleneck needs to send a packet.
+        queue_s: the largest queueing delay.
+        overflows: lost packets that found the queue full.
+        stray: other lost packets.
+        packets: data packets sent.
+        queue_packets: full packets of the longest queue, without the one being sent.
+    """
+
+    rate_bps: float
+    rate_share: float
+    trains: int
+    delay_s: float
+    queue_s: float
+    overflows: int
+    stray: int
+    packets: int
+    queue_packets: int
+
+
+def estimate(all_facts: Sequence[Facts]) -> Path:
+    """Estimates the path that these connections share."""
+    full_share = sum(all_facts[0].shares.get(name, 0.0) for name in FULL_LIMITS)
+    seldom = full_share < SELDOM
+    # ACKs of several connections bunch: each may be ahead by a segment.
+    rates = trains(all_facts, TRAINS[seldom] * (1 if len(all_facts) == 1 else 3 * len(all_facts)))
+    rate, share = plateau(rates)
+    if seldom:
+        rate = max([rate, *filter(None, map(by_size, all_facts))])
+    delay = min(base(facts, rate) for facts in all_facts)
+    queue = _queue(all_facts, rate, delay)
+    # The packet being sent is in part behind its first bit when another one enters.
+    held = (
+        math.ceil(queue * rate / 8 / (all_facts[0].segment + all_facts[0].header) - 0.05) if queue > 0 else 0
+    )
+    full = stray = packets = 0
+    for facts in all_facts:
+        overflowed = overflows(facts, rate, delay, queue)
+        full += int(overflowed.sum())
+        stray += int(facts.lost.sum() - overflowed.sum())
+        packets += int((facts.sent[2] > 0).sum())
+    return Path(
+        rate,
+        share,
+        len(rates),
+        delay,
+        queue,
+        full,
+        stray,
+        packets,
+        held,
+    )
+
+
+def trains(all_facts: Sequence[Facts], packets: int) -> Floats:
+    """Rates of trains of packets in bits per second: bytes that were delivered, over the time that this took."""
+    parts = [_delivered(facts) for facts in all_facts]
+    time = np.concatenate([part[0] for part in parts])
+    octets = np.concatenate([part[1] for part in parts])
+    order = np.argsort(time, kind="stable")
+    time, total = time[order], np.cumsum(octets[order])
+    size = all_facts[0].segment + all_facts[0].header
+    ends = np.searchsorted(total, total + packets * size * 0.999)
+    begins = np.flatnonzero(ends < len(total))
+    ends = ends[begins]
+    took = time[ends] - time[begins]
+    good = took > 0
+    found: Floats = 8.0 * (total[ends] - total[begins])[good] / took[good]
+    return found
+
+
+def _delivered(facts: Facts) -> tuple[Floats, Floats]:
+    """Times at which bytes had passed the bottleneck, and how many, with headers."""
+    if facts.vantage == "receiver":
+        time, _, length = facts.sent
+        data = length > 0
+        arrived = data & ~facts.lost
+        return time[arrived], (length[arrived] + facts.header).astype(float)
+    time, ack, _, sack_from, sack_until = facts.acks
+    delivered = np.empty(len(time))
+    known: list[tuple[int, int]] = []
+    highest = 0
+    for index in range(len(time)):
+        highest = max(highest, int(ack[index]))
+        if sack_from[index] >= highest:
+            known = _united(known, int(sack_from[index]), int(sack_until[index]))
+        known = [(begin, end) for begin, end in known if end > highest]
+        delivered[index] = highest + sum(end - max(begin, highest) for begin, end in known)
+    delivered = np.minimum(np.maximum.accumulate(delivered), facts.size) if len(delivered) else delivered
+    steps = np.diff(delivered, prepend=0.0)
+    moved = steps > 0
+    whole: Floats = steps[moved] * (facts.segment + facts.header) / facts.segment
+    return time[moved], whole
+
+
+def _united(known: list[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
+    apart = []
+    for left, right in known:
+        if right < begin or left > end:
+            apart.append((left, right))
+        else:
+            begin, end = min(begin, left), max(end, right)
+    return [*apart, (begin, end)]
+
+
+def plateau(rates: Floats) -> tuple[float, float]:
+    """The highest rate at which many trains agree, and the share of those that do.
+
+    Trains never pass faster than the bottleneck lets them but for ACKs that were bunched, which agree with no others.
+    """
+    if not len(rates):
+        return 0.0, 0.0
+    logs = np.sort(np.log(rates))
+    near = np.searchsorted(logs, logs + WIDTH, side="right") - np.searchsorted(logs, logs - WIDTH)
+    strong = np.flatnonzero(near >= max(3, 0.3 * near.max()))
+    peak = logs[strong[-1]] if len(strong) else logs[-1]
+    # The densest place near the highest one that is dense enough.
+    close = np.flatnonzero((logs > peak - 4 * WIDTH) & (logs <= peak + WIDTH))
+    centre = logs[close[np.argmax(near[close])]]
+    agree = logs[np.abs(logs - centre) <= WIDTH]
+    return float(np.exp(np.median(agree))), float(np.mean(np.abs(logs - centre) <= 2 * WIDTH))
+
+
+def base(facts: Facts, rate: float) -> float:
+    """The least round trip, without the time that the bottleneck needs to send the packets."""
+    _, rtt, length = facts.samples
+    found = []
+    # At the receiver, repairs that had begun earlier look shorter than the path.
+    if len(rtt) and not (facts.vantage == "receiver" and facts.handshake_s):
+        wire = np.minimum(length, facts.segment) + facts.header
+        found.append(float(np.min(rtt - 8 * (wire + ACK_SIZE) / rate)))
+    if facts.handshake_s:
+        # The end that opens sees a SYN and a SYN-ACK pass; the other end a SYN-ACK and an ACK.
+        opener = (facts.vantage == "receiver") != (facts.sender == "client")
+        found.append(facts.handshake_s - 8 * (2 * SYN_SIZE if opener else SYN_SIZE + ACK_SIZE) / rate)
+    return max(min(found, default=0.001), 1e-5)
+
+
+def queueing(facts: Facts, rate: float, delay: float) -> tuple[Floats, Floats]:
+    """Times of sending, and the queueing delays that these packets met."""
+    sent, rtt, _ = facts.samples
+    return sent, rtt - delay - 8 * (facts.segment + facts.header + ACK_SIZE) / rate
+
+
+def _queue(all_facts: Sequence[Facts], rate: float, delay: float) -> float:
+    """The queueing delay that most losses met; without losses, the largest one."""
+    near, largest = [], 0.0
+    for facts in all_facts:
+        sent, waited = queueing(facts, rate, delay)
+        lost = np.flatnonzero(facts.lost)
+        if len(waited):
+            largest = max(largest, float(waited.max()))
+            near.append(_near(facts, sent, waited, lost) if len(lost) else np.empty(0))
+    found = np.concatenate(near) if near else np.empty(0)
+    # ACKs of several connections wait for each other.
+    return (
+        max(float(np.quantile(found, 0.9 if len(all_facts) == 1 else 0.75)), 0.0) if len(found) else largest
+    )
+
+
+def _near(facts: Facts, sent: Floats, waited: Floats, lost: Counts) -> Floats:
+    """The largest queueing delay that packets around each of these had."""
+    at = np.searchsorted(sent, facts.sent[0][lost])
+    around = [waited[np.clip(at + step, 0, len(sent) - 1)] for step in (-3, -2, -1, 0)]
+    near: Floats = np.max(around, axis=0)
+    return near
+
+
+def overflows(facts: Facts, rate: float, delay: float, queue: float) -> npt.NDArray[np.bool_]:
+    """Which packets of ``facts.sent`` were lost at a full queue.
+
+    Random losses hit queues of every length alike; those of a full queue are many where it is nearly full.
+    """
+    full = np.zeros(len(facts.lost), dtype=bool)
+    sent, waited = queueing(facts, rate, delay)
+    lost = np.flatnonzero(facts.lost)
+    if not len(lost) or not len(sent) or queue * rate / 8 < LEAST_QUEUE * (facts.segment + facts.header):
+        return full
+    at_full = _near(facts, sent, waited, lost) >= FULL * queue
+    exposed = float(np.mean(waited >= FULL * queue))
+    much = at_full.mean() > MORE * max(exposed, 1 / len(waited)) * (~at_full).mean()
+    if at_full.mean() >= MOSTLY or (much and at_full.sum() >= LEAST_OVERFLOWS):
+        full[lost[at_full]] = True
+    return full
+
+
+def by_size(facts: Facts) -> float | None:
+    """The rate by which full packets take longer than those of the handshake; None if round trips vary too much."""
+    _, rtt, length = facts.samples
+    whole = rtt[length == facts.segment]
+    if facts.handshake_s is None or facts.vantage != "sender" or len(whole) < ALIKE:
+        return None
+    small = 2 * SYN_SIZE if facts.sender == "client" else SYN_SIZE + ACK_SIZE
+    least = float(whole.min())
+    longer = least - facts.handshake_s
+    if longer <= 0 or np.sum(whole <= least + 0.03 * longer) < ALIKE:
+        return None
+    return 8 * (facts.segment + facts.header + ACK_SIZE - small) / longer

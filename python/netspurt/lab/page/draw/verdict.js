@@ -1,0 +1,40 @@
+// How fast the transfer was, and what limited it: one large number, one sentence, and the time budget as a bar.
+
+import { el } from "../base/dom.js";
+import * as q from "../base/quantity.js";
+
+export function verdicts(answers) {
+  const shown = answers.map(({ head }, side) => verdict(head, answers.length > 1 ? "AB"[side] : ""));
+  const times = answers.map(({ head }) => head.verdict?.duration_s);
+  if (answers.length > 1 && times.every((each) => each > 0) && complete(answers)) shown.push(compared(times));
+  return shown;
+}
+
+const flowOf = (head) => head.chosen && head.flows.find((each) => each.flow === head.chosen[0] && each.index === head.chosen[1]);
+const complete = (answers) => answers.every(({ head }) => flowOf(head)?.completed);
+
+function verdict(head, side) {
+  const found = head.verdict, flow = flowOf(head);
+  if (!found) return el("div.verdict", {}, el("p.large", {}, side ? `${side}: ` : "", "No connection"));
+  const rate = (8 * found.bytes) / found.duration_s;
+  const [large, small] = flow?.completed
+    ? [q.time(found.duration_s), `for ${q.bytes(found.bytes)}, ${q.rate(rate)}`]
+    : [q.rate(rate), `over ${q.time(found.duration_s)}, not completed`];
+  const bar = el("div.budget", { role: "img", ariaLabel: found.budget.map((line) => `${line.limit} ${q.percent(line.share)}`).join(", ") },
+    ...found.budget.map((line) => part(line)));
+  return el("div.verdict", {},
+    el("p.large", {}, el("small", {}, side ? `${side}  ` : ""), large, el("small", {}, ` ${small}`)),
+    el("p", {}, el("strong", {}, `${found.limit}: `), found.sentence), bar);
+}
+
+function part({ limit, share, sentence }) {
+  const element = el("i", { title: `${limit}, ${q.percent(share)}. ${sentence}` });
+  element.style.cssText = `width: ${100 * share}%; background: var(--limit-${limit})`;
+  return element;
+}
+
+function compared([a, b]) {
+  const factor = Math.max(a / b, b / a);
+  const words = factor < 1.005 ? "A and B take the same time." : `${b < a ? "B" : "A"} is ${q.factor(factor)} times as fast as ${b < a ? "A" : "B"}.`;
+  return el("p.compared", {}, words);
+}

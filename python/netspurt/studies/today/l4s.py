@@ -1,0 +1,317 @@
+"""Prague beside CUBIC in DualPI2 (RFC 9332): the balance of rates, and the queueing delay of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netspurt.settings import Value
+from netspurt.studies.experiment import Experiment, Floats, Key, Plan, Samples, series_of_flow
+from netspurt.studies.model import Cell, Findings, Picture, Table
+from netspurt.studies.today import formulas
+from netspurt.studies.today.setting import cell, curves_picture
+from netspurt.studies.verdict import Bar, Fraction, Range
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+SCENARIO = "l4s.toml"
+RATES_MBPS = (4, 12, 40, 120, 200)
+RTTS_MS = (5, 10, 20, 50, 100)
+FLOWS = (1, 10)
+"""Flows of each kind."""
+QUICK = ((1, 4), (1, 40), (1, 120), (10, 40))
+"""Flows of each kind and rates of a quick run."""
+QUICK_RTTS = (5, 20, 100)
+BEGIN_S, END_S = 50, 100
+"""What is measured: long flows after the start, which at 200 Mbit/s and 100 ms lasts for tens of seconds."""
+PACKET_BITS = 8 * 1500
+
+BALANCE = Fraction(0.20)
+_BALANCE_REASON = (
+    "the coupling p_C = (p_CL / 2)² is made for about equal rates; 20 % is what users call equal"
+)
+COUPLING = Fraction(0.20)
+_COUPLING_REASON = "the law holds at each instant; the mean of a square exceeds the square of the mean"
+LOW_MEDIAN, LOW_P99 = Range(0.0, 1.0, "≤ 1 ms"), Range(0.0, 5.0, "≤ 5 ms")
+_LOW_REASON = "the step of 1 ms; bursts and the classic queue's turns come on top"
+CLASSIC = Fraction(0.5)
+_CLASSIC_REASON = "a set point around which the window of one flow swings"
+
+_SWINGS = (
+    "p' swings with the sawtooth of the one CUBIC flow: the mean of p'² is 2 to 9 times the square of the mean (table "
+    "of the coupling), so Prague gets fewer marks than a constant p' would give"
+)
+_SHORT = (
+    "Prague grows like a flow of 25 ms at shorter RTTs, and CUBIC, whose RTT is 5 ms and its queue, is faster"
+)
+_CROWDED = "windows of fewer than six segments, near the least one of two, below which no mark reduces them"
+_WAITS = (
+    "Prague reduces at the first mark after an RTT without reductions; with two marks in an RTT this is each one and a "
+    "half RTTs"
+)
+_SLOW_LINE = "a packet takes {:.0f} ms on the line, and what waits behind one packet waits longer than the step of 1 ms"
+_FAR = "one CUBIC flow on a path that holds far more than the queue leaves the queue empty for a part of each cycle"
+
+
+class Seen(NamedTuple):
+    """Counts of Prague and of CUBIC, and queueing delays in ms: median and 99th percentile of Prague, mean of CUBIC."""
+
+    delivered: tuple[int, int]
+    sent: tuple[int, int]
+    marked: tuple[int, int]
+    median_ms: float = 0.0
+    p99_ms: float = 0.0
+    classic_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many flows of each kind on a path."""
+
+    flows: int
+    rate_mbps: int
+    rtt_ms: int
+
+    @property
+    def row(self) -> dict[str, str | bool | int | float]:
+        """Its labels."""
+        return {"flows_of_each": self.flows, "rate_mbps": self.rate_mbps, "rtt_ms": self.rtt_ms}
+
+    def key(self, until_s: int) -> Key:
+        """The name of the experiment that ends after so many seconds."""
+        return ("l4s", f"{self.flows}+{self.flows}", f"{self.rate_mbps}M", f"{self.rtt_ms}ms", f"{until_s}s")
+
+    def settings(self, until_s: int) -> dict[str, Value]:
+        """The scenario."""
+        return {
+            "duration": f"{until_s} s",
+            "link.bottleneck.rate": f"{self.rate_mbps} Mbit/s",
+            # The access link has 50 µs each way on average.
+            "link.bottleneck.delay": f"{self.rtt_ms / 2 - 0.05:g} ms",
+            "flow.0.count": self.flows,
+            "flow.1.count": self.flows,
+        }
+
+    def measure(self, run: _core.Run) -> Seen:
+        """Counts, and RTT samples of the second half less the RTT of an idle path."""
+        prague, cubic = (self._waits_ms(run, flow) for flow in ("prague", "cubic"))
+        seen = counts(run)
+        if not prague.size or not cubic.size:
+            return seen
+        median, p99 = np.percentile(prague, [50.0, 99.0])
+        return seen._replace(median_ms=float(median), p99_ms=float(p99), classic_ms=float(cubic.mean()))
+
+    def _waits_ms(self, run: _core.Run, flow: str) -> Floats:
+        time_s, rtt_s = series_of_flow(run, "rtt", flow, "client")
+        sent_ms = PACKET_BITS / self.rate_mbps / 1e3
+        return np.asarray(rtt_s[time_s >= BEGIN_S] * 1e3 - self.rtt_ms - sent_ms, dtype=np.float64)
+
+    def cause(self, ratio: float) -> str:
+        """Why rates are as far apart as this, as far as it is known."""
+        if abs(ratio - 1.0) <= BALANCE.fraction:
+            return ""
+        packet_ms = PACKET_BITS / self.rate_mbps / 1e3
+        if packet_ms > 1.0:
+            return _SLOW_LINE.format(packet_ms)
+        if self.window < 6.0:
+            return _CROWDED
+        if ratio < 1.0:
+            return _SHORT if self.rtt_ms < formulas.VIRTUAL_RTT_MS else ""
+        return _SWINGS if self.flows == 1 else _WAITS
+
+    @property
+    def window(self) -> float:
+        """The segments that a flow has in flight, if all have equally many."""
+        return (
+            (self.rtt_ms + formulas.CLASSIC_TARGET_MS) * self.rate_mbps * 1e3 / PACKET_BITS / (2 * self.flows)
+        )
+
+
+def counts(run: _core.Run) -> Seen:
+    """What was delivered, sent and marked, by kind."""
+    flows = run.flows()
+    here = np.asarray(flows["flow"]) == "prague"
+
+    def both(name: str) -> tuple[int, int]:
+        values = np.asarray(flows[name], dtype=np.int64)
+        return int(values[here].sum()), int(values[~here].sum())
+
+    return Seen(both("bytes_delivered"), both("segments_sent"), both("marks_received"))
+
+
+class Coexistence:
+    """Flows of both kinds over rates and RTTs."""
+
+    def experiments(self, plan: Plan) -> Iterable[Experiment]:
+        """Two runs with the same seed for each cell: what is between their ends is measured."""
+        for share in _shares(plan.quick):
+            for until_s in (BEGIN_S, END_S):
+                yield Experiment(
+                    key=share.key(until_s),
+                    scenario=SCENARIO,
+                    settings=share.settings(until_s),
+                    seeds=plan.choose(2, 10),
+                    record=("rtt",) if until_s == END_S else (),
+                    measure=share.measure if until_s == END_S else counts,
+                )
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """The balance of rates, the coupling of marks, and the delays."""
+        shares = [share for share in _shares(False) if samples.knows(share.key(END_S))]
+        balance = Table(
+            "l4s_balance",
+            "DualPI2: rate of Prague over rate of CUBIC",
+            tuple(_balance(samples, share) for share in shares),
+            note=(
+                "Source: RFC 9332, section 2.1: the coupling of both queues, with k = 2, makes rates of scalable and "
+                "classic flows about equal. A rule; ours is simulated. The null model is the ratio at a constant p': "
+                "a Prague window of 2/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the RTT and "
+                "a queue of 15 ms."
+            ),
+        )
+        coupling = Table(
+            "l4s_coupling",
+            "DualPI2: share of marked CUBIC packets over the square of half the share of marked Prague packets",
+            tuple(_coupling(samples, share) for share in shares),
+            note="Source: RFC 9332, section 2.1, equation 1: p_C = (p_CL / k)², with k = 2. A rule; ours is simulated.",
+        )
+        delays = Table(
+            "l4s_delay",
+            "DualPI2: queueing delay of Prague and of CUBIC",
+            tuple(each for share in shares for each in _delays(samples, share)),
+            note=(
+                "Source: RFC 9332, appendix A: a step of 1 ms in the L4S queue and a target of 15 ms in the classic "
+                "queue. Queueing delay is the RTT less that of the idle path."
+            ),
+        )
+        pictures = (_balance_picture(balance), _coupling_picture(coupling), _delay_picture(delays))
+        return Findings(tables=(balance, coupling, delays), pictures=pictures)
+
+
+def _shares(quick: bool) -> list[Share]:
+    if quick:
+        return [Share(*each, rtt) for each, rtt in product(QUICK, QUICK_RTTS)]
+    return [Share(*each) for each in product(FLOWS, RATES_MBPS, RTTS_MS)]
+
+
+def _between(samples: Samples, share: Share) -> list[Seen] | None:
+    """Counts between the ends of both runs, for each seed."""
+    begins: list[Seen] | None = samples.all(share.key(BEGIN_S))
+    ends: list[Seen] | None = samples.all(share.key(END_S))
+    if begins is None or ends is None:
+        return None
+
+    def less(end: tuple[int, int], begin: tuple[int, int]) -> tuple[int, int]:
+        return end[0] - begin[0], end[1] - begin[1]
+
+    return [
+        Seen(*(less(end[place], begin[place]) for place in range(3)))  # type: ignore[arg-type]  # three pairs
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+def _balance(samples: Samples, share: Share) -> Cell:
+    between = _between(samples, share)
+    ratios = None if between is None else [each.delivered[0] / max(1, each.delivered[1]) for each in between]
+    return cell(
+        share.row,
+        "rate_ratio",
+        "",
+        1.0,
+        ratios,
+        origin="rule",
+        bar=BALANCE,
+        bar_reason=_BALANCE_REASON,
+        null=formulas.prague_ratio(share.rtt_ms),
+        cause="" if ratios is None else share.cause(sum(ratios) / len(ratios)),
+    )
+
+
+def _coupling(samples: Samples, share: Share) -> Cell:
+    between = _between(samples, share)
+    ratios = None
+    if between is not None:
+        ratios = []
+        for each in between:
+            low, classic = (
+                marked / max(1, sent) for marked, sent in zip(each.marked, each.sent, strict=True)
+            )
+            ratios.append(classic / max(1e-12, (low / 2) ** 2))
+    slow = PACKET_BITS / share.rate_mbps / 1e3
+    return cell(
+        share.row,
+        "marks_ratio",
+        "",
+        1.0,
+        ratios,
+        origin="rule",
+        bar=COUPLING,
+        bar_reason=_COUPLING_REASON,
+        cause=_SLOW_LINE.format(slow) if slow > 1.0 else _SWINGS if share.flows == 1 else "",
+    )
+
+
+def _delays(samples: Samples, share: Share) -> Iterable[Cell]:
+    values: list[Seen] | None = samples.all(share.key(END_S))
+    slow = PACKET_BITS / share.rate_mbps / 1e3
+    kinds: tuple[tuple[str, float | None, str, Bar, str], ...] = (
+        ("l4s_median", 1.0, "median_ms", LOW_MEDIAN, _LOW_REASON),
+        ("l4s_p99", None, "p99_ms", LOW_P99, _LOW_REASON),
+        ("classic_mean", 15.0, "classic_ms", CLASSIC, _CLASSIC_REASON),
+    )
+    for name, printed, field, bar, reason in kinds:
+        yield cell(
+            {**share.row, "delay": name},
+            "queueing_delay",
+            "ms",
+            printed,
+            None if values is None else [float(getattr(each, field)) for each in values],
+            origin="rule",
+            bar=bar,
+            bar_reason=reason,
+            cause=_FAR if name == "classic_mean" else _SLOW_LINE.format(slow) if slow > 1.0 else "",
+        )
+
+
+def _balance_picture(table: Table) -> Picture:
+    from netspurt.plot.chart import Axis
+
+    return curves_picture(
+        table,
+        over="rtt_ms",
+        by=("flows_of_each", "rate_mbps"),
+        x=Axis("RTT of the idle path (ms)", "rtt_ms", "log"),
+        y=Axis("rate of Prague over rate of CUBIC", "ratio", "log"),
+        caption="Rate of Prague over rate of CUBIC against the RTT, by flows of each kind and rate in Mbit/s.",
+    )
+
+
+def _coupling_picture(table: Table) -> Picture:
+    from netspurt.plot.chart import Axis
+
+    return curves_picture(
+        table,
+        over="rtt_ms",
+        by=("flows_of_each", "rate_mbps"),
+        x=Axis("RTT of the idle path (ms)", "rtt_ms", "log"),
+        y=Axis("p_C over (p_L / 2)²", "ratio", "log"),
+        caption="p_C over (p_L / 2)² against the RTT, by flows of each kind and rate in Mbit/s.",
+    )
+
+
+def _delay_picture(table: Table) -> Picture:
+    from netspurt.plot.chart import Axis
+
+    return curves_picture(
+        table,
+        over="rtt_ms",
+        by=("delay", "flows_of_each", "rate_mbps"),
+        x=Axis("RTT of the idle path (ms)", "rtt_ms", "log"),
+        y=Axis("queueing delay (ms)", "delay_ms", "log"),
+        caption="Queueing delay of both kinds against the RTT, by flows of each kind and rate in Mbit/s.",
+    )

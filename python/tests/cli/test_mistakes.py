@@ -1,0 +1,329 @@
+"""Mistakes of newcomers: each ends in sentences that say what to do next, never in a traceback.
+
+Exit status 2 where the request was wrong, 1 where one of several inputs was, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scenarios import SCENARIO
+
+import netspurt
+from netspurt.cli import main
+
+FAST = SCENARIO.replace("1 MiB", "64 KiB")
+
+LONG = SCENARIO.replace("600 s", "900000 s").replace("1 MiB", "90000 GB")
+
+PATH = "--rate 10mbit --delay 40ms"
+
+MISTAKES = {
+    # Words that are spelt another way.
+    "rnu s.toml": "did you mean 'run'?",
+    "captrue s.pcapng": "did you mean 'capture'?",
+    "--verison": "did you mean '--version'?",
+    "run s.toml --sed 3": "did you mean '--seed'? (see 'netspurt run --help')",
+    "run s.toml --repotr=x.html": "did you mean '--report'?",
+    "plot s.toml --picture windos": "did you mean 'windows'?",
+    "host lisen 9": "did you mean 'listen'?",
+    "completion bsh": "did you mean 'bash'?",
+    "reproduce rfc1107": "did you mean 'rfc1106'?",
+    "profiles linus": "did you mean 'linux'?",
+    "run s.toml --set tcp.congestoin=cubic": 'did you mean "congestion"?',
+    "run s.toml --set tcp.congestion=cubik": 'did you mean "cubic"?',
+    "run s.toml --set link.lime.delay=3ms": 'did you mean "line"?',
+    f"run {PATH} --queue fqcodel": 'did you mean "fq-codel"?',
+    f"run {PATH} --profile windows": "known: bsd43-tahoe",
+    "rto d.csv --estimator jacobson": 'did you mean "jacobson88"?',
+    # Values without a unit, of the wrong form or out of range.
+    "run --rate 10 --delay 40ms": 'write "10 Mbit/s"',
+    "run --rate 10mbit --delay 40": 'write "40 ms"',
+    "run --rate fast --delay 40ms": '"fast" does not begin with a number',
+    "run --rate 0mbit --delay 40ms": "give it a rate above zero",
+    "run --rate=-10mbit --delay 40ms": "--rate -10mbit",
+    f"run {PATH} --loss 0.1": "write 0.1% or 10%",
+    f"run {PATH} --loss 150%": "between 0% and 100%",
+    f"run {PATH} --queue 100": 'write "100 KiB"',
+    f"run {PATH} --bytes lots": '"lots" does not begin with a number',
+    f"run {PATH} -P 0": "must be at least 1",
+    f"run {PATH} -t 0s": "more than zero",
+    "run s.toml --seed three": "'three' is not a whole number of at least 0",
+    "run s.toml --seeds 0": "at least 1",
+    "run s.toml --set tcp.congestion": "not of the form path=value",
+    "run s.toml --set link.line.delay=300": 'write "300 ms"',
+    "run s.toml --set flow.7.app.bytes=1MB": "numbered from 0",
+    "run s.toml --duration": "expected one argument",
+    "plot s.toml --begin 8s --end 2s": "swap them",
+    "host sink 99999": "from 1 to 65535",
+    "lab --port http": "from 0 to 65535",
+    "ping 127.0.0.1 -c 0": "at least 1",
+    "ping 127.0.0.1 -i 5x": "a time such as 0.2, 200ms or 2min",
+    "ping 127.0.0.1 -i 1ms": "--fast",
+    "ping no-such-host.invalid -c 1": "cannot find an address of 'no-such-host.invalid'",
+    # Something is missing, or there is too much of it.
+    "run": "netspurt run --rate 10mbit --delay 40ms",
+    "check": "such as: netspurt check satellite.toml",
+    "rto": "such as: netspurt rto",
+    "compare s.toml": "such as: netspurt compare reno.toml cubic.toml",
+    "why": "--sockets for the TCP sockets of this host",
+    "host": "such as: netspurt host sink 9",
+    "emulate s.toml": "name the command to run behind '--'",
+    "emulate s.toml echo hi": "put the command to run behind '--'",
+    "emulate -- true": "netspurt emulate --rate 10mbit --delay 40ms -- true",
+    "run s.toml s.toml": "unexpected: s.toml",
+    f"run s.toml {PATH}": "leave one of them out",
+    "run s.toml --seeds 3 --pcap x.pcapng": "leave out --seeds",
+    "run s.toml --capture all": "write --capture all=FILE",
+    "run s.toml --capture mars=x.pcapng": 'use a node, "all"',
+    "emulate s.toml --client mars -- true": 'the scenario has "a", "b"',
+    # No file, a folder, an empty file, a binary file, a file of another kind.
+    "run s.tmol": "did you mean 's.toml'?",
+    "run none.toml": "'netspurt new none.toml' writes one",
+    "run folder": "name a scenario file in it",
+    "run empty.toml": "'netspurt new empty.toml --force'",
+    "run binary.toml": "binary.toml",
+    "run notes.txt": "notes.txt:1:7: key with no value",
+    "run broken.toml": "broken.toml:1:6: unclosed table",
+    "run s.pcapng": "'netspurt why s.pcapng'",
+    "run sweep.toml": "'netspurt sweep sweep.toml' runs it",
+    "sweep s.toml": 'a sweep file names it with scenario = "FILE.toml"',
+    "sweep none.toml": "check the name",
+    "sweep lost.toml": "there is no file none.toml",
+    "sweep empty.toml": 'needs scenario = "FILE.toml"',
+    "lab none.toml": "'netspurt new none.toml' writes one",
+    "lab folder": "name a scenario file in it",
+    "lab s.pcapng": "'netspurt why s.pcapng'",
+    "plot s.tmol": "did you mean 's.toml'?",
+    "plot notes.txt": "give a scenario, the folder of",
+    "plot folder": "give a scenario, the folder of",
+    "plot s.toml --out x.jpgg": "end the name in .svg, .pdf, .png",
+    "compare s.toml s.pcapng": "compare two of the same kind",
+    "delays none.csv": "there is no file none.csv",
+    "delays folder": "name a file in it",
+    "delays empty.csv": "its first line must name the columns",
+    "rto notes.txt": "required are time_s and delay_ms",
+    "capture s.pcapng --filter portt": "known are host, net, port",
+    "why s.pcapng --filter portt": "write a filter such as",
+    "host http 8080 --root none": "name the folder whose files are served",
+    "run s.toml --algorithm mine=none.py:Class": "there is no file none.py",
+    # Outputs.
+    "run s.toml --pcap none/x.pcapng": "make the folder none first",
+    "run s.toml --pcap folder": "name a file in it",
+    "run s.toml --pcap s.toml": "this command also reads it; name another file",
+    "run s.toml --report notes.txt": "name another file, or replace it with --force",
+    "run s.toml --out notes.txt": "it is a file, not a directory",
+    "run s.toml --pcap /proc/x.pcapng": "cannot write /proc/x.pcapng",
+    "new s.toml": "name another file, or replace it with --force",
+}
+"""A command line, and what its message must say."""
+
+ONE_OF_SEVERAL = {
+    "capture none.pcapng": "check the name",
+    "capture s.pcapn": "did you mean 's.pcapng'?",
+    "capture folder": "name a file in it",
+    "capture empty.pcapng": "expected a capture in pcap or pcapng format",
+    "capture notes.txt": "expected pcap or pcapng",
+    "capture cut.pcapng": "the packets before the damage were read",
+    "why none.pcapng": "check the name",
+    "why notes.txt": "expected pcap or pcapng",
+}
+"""Inputs that do not keep the others from being read: exit status 1."""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one file of each kind."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(FAST)
+    (tmp_path / "folder").mkdir()
+    for name in ("empty.toml", "empty.csv", "empty.pcapng"):
+        (tmp_path / name).touch()
+    (tmp_path / "binary.toml").write_bytes(bytes(range(256)))
+    (tmp_path / "notes.txt").write_text("hello world\nthis is text\n")
+    (tmp_path / "broken.toml").write_text("[link\nbetween = ['a', 'b']\n")
+    (tmp_path / "sweep.toml").write_text('scenario = "s.toml"\nseeds = 1\n')
+    (tmp_path / "lost.toml").write_text('scenario = "none.toml"\nseeds = 1\n')
+    (tmp_path / "d.csv").write_text("time_s,delay_ms\n" + "".join(f"{n},{20 + n % 7}\n" for n in range(200)))
+    netspurt.load("s.toml").run().write_pcap("s.pcapng")
+    whole = (tmp_path / "s.pcapng").read_bytes()
+    (tmp_path / "cut.pcapng").write_bytes(whole[: len(whole) // 2 + 3])
+    return tmp_path
+
+
+def _said(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Exit status and standard error of a command in this process; a traceback would be an exception here."""
+    status = main(shlex.split(words))
+    return status, capsys.readouterr().err
+
+
+def test_there_are_forty_mistakes() -> None:
+    assert len(MISTAKES) + len(ONE_OF_SEVERAL) >= 40
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+@pytest.mark.usefixtures("here")
+def test_a_mistake_is_answered_with_what_to_do(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = _said(words, capsys)
+    assert status == 2, said
+    assert said.startswith("netspurt: "), said
+    assert said.count("\n") == 1, said
+    assert MISTAKES[words] in said
+
+
+@pytest.mark.parametrize("words", ONE_OF_SEVERAL)
+@pytest.mark.usefixtures("here")
+def test_an_input_that_cannot_be_read_is_named(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = _said(words, capsys)
+    assert status == 1, said
+    assert said.startswith("netspurt: "), said
+    assert said.count("\n") == 1, said
+    assert ONE_OF_SEVERAL[words] in said
+
+
+@pytest.mark.usefixtures("here")
+def test_check_says_it_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "s.tmol", "folder", "s.toml"]) == 2
+    out = capsys.readouterr().out
+    assert "error: there is no s.tmol, did you mean 's.toml'?" in out
+    assert "error: folder is a folder: give a scenario file (.toml)" in out
+    assert "s.toml: correct" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"), [("help run", "usage: netspurt run"), ("version", "netspurt 0.")]
+)
+def test_words_that_people_type_as_commands_work(
+    words: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.suppress(SystemExit):
+        main(words.split())
+    assert capsys.readouterr().out.startswith(shown)
+
+
+def test_a_port_in_use_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        status, said = _said(f"lab --no-browser --port {taken.getsockname()[1]}", capsys)
+    assert status == 2
+    assert "address already in use; omit --port for any free port" in said
+
+
+PRIVILEGED = {
+    "emulate s.toml -- true": "this needs root, or a system that allows user namespaces",
+    "shell --rate 10mbit --delay 40ms -- true": "use sudo, or emulate a path between two hosts instead",
+    "host sink 9": "run this as root or with the capability cap_net_admin",
+    "ping 127.0.0.1 -c 1": "run this as root or with the capability cap_net_raw",
+    "lab --no-browser --port 80": "omit --port for any free port",
+}
+
+REFUSING = (
+    "import ctypes, sys; c = ctypes.CDLL(None, use_errno=True)\n"
+    "for number in range(41): c.prctl(24, number, 0, 0, 0)\n"  # PR_CAPBSET_DROP
+    "import os; os.execv(sys.executable, [sys.executable, '-m', 'netspurt', *sys.argv[1:]])\n"
+)
+
+
+@pytest.mark.parametrize("words", PRIVILEGED)
+def test_a_missing_privilege_is_said(words: str, here: Path) -> None:
+    """Root without any capability stands for a user: it may read this folder, and nothing else."""
+    if os.geteuid() != 0:
+        pytest.skip("whether a user may do this depends on the system: only root can give up each privilege")
+    run = subprocess.run(
+        [sys.executable, "-c", REFUSING, *shlex.split(words)],
+        cwd=here,
+        env=os.environ | {"MPLCONFIGDIR": str(here)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if run.returncode == 0:
+        pytest.skip("the system gives this privilege to everyone")
+    assert "Traceback" not in run.stderr
+    if words.startswith(("emulate", "host")) and "/dev/net/tun" in run.stderr:
+        pytest.skip("there is no /dev/net/tun here")
+    assert run.returncode == 2, run.stderr
+    assert PRIVILEGED[words] in run.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["emulate s.toml -- true", "ping 127.0.0.1", "host sink 9", "why --sockets"]
+)
+@pytest.mark.usefixtures("here")
+def test_another_system_than_linux_is_said(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    status, said = _said(words, capsys)
+    assert status == 2
+    assert f"netspurt {words.split()[0]} needs Linux" in said
+
+
+INTERRUPTED = [
+    *("run long.toml", "run long.toml --seeds 3", "run long.toml --pcap x.pcapng", "why long.toml"),
+    *("sweep long-sweep.toml", "compare long.toml long.toml --seeds 3", "plot long.toml", "capture -"),
+    *(
+        "why -",
+        "why --sockets",
+        "reproduce rfc1106 --no-live --seeds 999 --jobs 1",
+        "lab --no-browser --port 0",
+    ),
+]
+
+
+@contextlib.contextmanager
+def _begun(words: str, here: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process that has loaded the native module, so that it has begun its work."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "netspurt", *shlex.split(words)],
+        cwd=here,
+        env=os.environ | {"MPLCONFIGDIR": str(here)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        loaded = Path(f"/proc/{process.pid}/maps")
+        while process.poll() is None and "_core.abi3" not in loaded.read_text():
+            time.sleep(0.02)
+        # Until the work itself is under way.
+        time.sleep(0.5)
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("words", INTERRUPTED)
+def test_ctrl_c_ends_every_command_at_once(words: str, here: Path) -> None:
+    (here / "long.toml").write_text(LONG)
+    (here / "long-sweep.toml").write_text('scenario = "long.toml"\nseeds = 3\n')
+    with _begun(words, here) as process:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
+    # The lab is ended so in good order.
+    assert process.returncode == (0 if words.startswith("lab") else 130), said
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="there is no shell here")
+def test_a_folder_that_was_removed_is_no_traceback(here: Path) -> None:
+    gone = here / "gone"
+    gone.mkdir()
+    command = f"rmdir {shlex.quote(str(gone))}; exec {sys.executable} -m netspurt run s.toml"
+    run = subprocess.run(
+        ["sh", "-c", command], cwd=gone, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.returncode == 2, run.stderr
+    assert "Traceback" not in run.stderr

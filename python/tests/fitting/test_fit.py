@@ -1,0 +1,221 @@
+"""``ns.fit``: the path of a simulated run is found again from its capture, and the fit behaves like it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import netspurt as ns
+from netspurt.cli import main
+from netspurt.errors import RequestError
+from netspurt.fitting.draft import interval
+
+PATH = """duration = "60 s"
+[tcp]
+profile = "linux"
+[link.path]
+between = ["left", "right"]
+rate = "{rate}"
+delay = "{delay}"
+queue = {{ kind = "drop-tail", limit = "{queue} packets" }}
+{more}
+[[flow]]
+app = {app}
+from = "left"
+to = "right"
+"""
+
+
+def captured(
+    folder: Path,
+    rate: str = "10 Mbit/s",
+    delay: str = "40 ms",
+    queue: int = 50,
+    app: str = '{ kind = "bulk", bytes = "5 MB" }',
+    more: str = "",
+    at: str = "left",
+) -> Path:
+    """A capture of a simulated transfer."""
+    file = folder / "trace.pcapng"
+    text = PATH.format(rate=rate, delay=delay, queue=queue, app=app, more=more)
+    ns.parse(text).run(pcap=file, capture=[at])
+    return file
+
+
+@pytest.fixture(scope="module")
+def bulk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return captured(tmp_path_factory.mktemp("fit"))
+
+
+def test_the_path_of_a_bulk_transfer_is_found(bulk: Path) -> None:
+    fit = ns.fit(bulk)
+    assert fit.estimate.rate_bps == pytest.approx(10e6, rel=0.001)
+    assert fit.estimate.delay_s == pytest.approx(0.08, rel=0.001)
+    assert fit.estimate.queue_s * 10e6 / 8 / 1500 == pytest.approx(50, rel=0.1)
+    assert fit.estimate.overflows > 0
+    assert fit.explains
+    assert fit.warnings == []
+    assert fit.candidates[0] == "cubic"
+    duration = next(row for row in fit.check if row.quantity == "duration")
+    assert duration.captured == fit.baseline_seconds
+    assert duration.simulated == pytest.approx(duration.captured, rel=0.05)
+
+
+def test_the_scenario_runs_and_carries_a_comment_for_each_estimate(bulk: Path) -> None:
+    fit = ns.fit(bulk)
+    assert fit.scenario.run().flows["bytes_delivered"].to_list() == [5_000_000]
+    assert ns.parse(fit.text).merged() == fit.scenario.merged()
+    for key in ("rate", "delay", "queue", "profile", "mss", "sack", "initial_window", "app"):
+        lines = [line for line in fit.text.splitlines() if line.startswith(f"{key} =")]
+        assert lines, key
+        assert all("#" in line for line in lines), key
+
+
+def test_the_sender_of_a_download_is_the_server(tmp_path: Path) -> None:
+    app = '{ kind = "request-response", request = "300 B", response = "2 MB" }'
+    fit = ns.fit(captured(tmp_path, app=app, at="right"))
+    assert '[host.server.tcp]\nprofile = "linux"' in fit.text
+    assert 'request = "300 B", response = "2000000 B"' in fit.text
+    assert fit.explains
+
+
+def test_a_capture_at_the_receiver_shows_path_and_losses(tmp_path: Path) -> None:
+    fit = ns.fit(captured(tmp_path, at="right"))
+    assert fit.vantage == "receiver"
+    assert "not taken at the sender" in fit.warnings[-1]
+    assert fit.estimate.rate_bps == pytest.approx(10e6, rel=0.01)
+    assert fit.estimate.delay_s == pytest.approx(0.08, rel=0.01)
+    assert fit.estimate.queue_packets == pytest.approx(50, rel=0.15)
+    assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.1)
+
+
+def test_packets_that_were_lost_before_the_capture_are_put_where_they_are_missing(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }'
+    trace = captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }', at="right")
+    assert "drop = [40, 90, 91]" in ns.fit(trace).text
+
+
+def test_the_very_packets_that_were_lost_are_found_at_the_sender(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }'
+    trace = captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }')
+    assert "drop = [40, 90, 91]" in ns.fit(trace).text
+
+
+def test_random_losses_are_replayed_or_given_as_a_rate(tmp_path: Path) -> None:
+    more = 'loss = { kind = "packet-error", rate = 0.01, direction = "left->right" }'
+    trace = captured(tmp_path, queue=1000, more=more)
+    script, rate = ns.fit(trace), ns.fit(trace, loss="rate")
+    low, high = interval(script.estimate.stray, script.estimate.packets)
+    assert low <= 0.01 <= high
+    assert 'kind = "script"' in script.text
+    assert script.check[0].simulated == pytest.approx(script.check[0].captured, rel=0.05)
+    assert 'kind = "packet-error"' in rate.text
+
+
+def test_a_window_that_limits_is_part_of_the_fit(tmp_path: Path) -> None:
+    trace = captured(tmp_path, more='[host.right.tcp]\nreceive_window = "32 KiB"')
+    fit = ns.fit(trace)
+    assert "\nreceive_window = " in fit.text
+    assert fit.explains
+    assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.05)
+
+
+def test_a_path_without_overflow_keeps_its_rate(tmp_path: Path) -> None:
+    """The window of the receiver is far below the pipe, and its bursts still show the bottleneck."""
+    trace = captured(tmp_path, more='[host.right.tcp]\nreceive_window = "32 KiB"')
+    fit = ns.fit(trace)
+    assert fit.estimate.rate_bps == pytest.approx(10e6, rel=0.03)
+    assert "never seen to overflow" in fit.text
+
+
+def test_pauses_of_an_application_are_part_of_the_fit(tmp_path: Path) -> None:
+    app = '{ kind = "request-response", request = { size = "1 MB", piece = "10 kB", gap = "50 ms" }, response = "1 B" }'
+    fit = ns.fit(captured(tmp_path, app=app))
+    assert 'piece = "10000 B", gap = "50000 us"' in fit.text
+    assert fit.explains
+
+
+def test_connections_between_the_same_hosts_share_the_bottleneck(tmp_path: Path) -> None:
+    trace = captured(tmp_path, app='{ kind = "bulk", bytes = "2 MB" }', more="").with_name("two.pcapng")
+    text = PATH.format(
+        rate="10 Mbit/s", delay="20 ms", queue=60, app='{ kind = "bulk", bytes = "2 MB" }', more=""
+    )
+    ns.parse(text + 'count = 2\nstagger = "300 ms"\n').run(pcap=trace, capture=["left"])
+    fit = ns.fit(trace)
+    assert sorted(fit.connections) == [0, 1]
+    assert fit.estimate.rate_bps == pytest.approx(10e6, rel=0.03)
+    assert 'start = "0.300000 s"' in fit.text
+    assert ns.fit(trace, connection=1).connections == [1]
+
+
+def test_a_fit_that_does_not_explain_its_capture_says_so_first(tmp_path: Path) -> None:
+    """A rate that changes by a factor of ten in the middle has no place in the fitted scenario."""
+    more = (
+        'trace = [{ kind = "rates", times = ["0 s", "2 s"], rates = ["10 Mbit/s", "0.5 Mbit/s"], '
+        'direction = "left->right" }]'
+    )
+    fit = ns.fit(captured(tmp_path, more=more))
+    assert not fit.explains
+    assert "does not explain" in fit.warnings[0]
+    assert "does not explain" in fit.text.splitlines()[1]
+
+
+def test_a_short_transfer_is_refused(tmp_path: Path) -> None:
+    trace = captured(tmp_path, app='{ kind = "bulk", bytes = "20 kB" }')
+    with pytest.raises(RequestError, match=r"has 1\d data packets, and at least 50 are needed"):
+        ns.fit(trace)
+
+
+def test_a_missing_connection_is_named(bulk: Path) -> None:
+    with pytest.raises(RequestError, match="no connection 7 with data"):
+        ns.fit(bulk, connection=7)
+
+
+def test_an_unknown_way_to_replay_losses_is_named(bulk: Path) -> None:
+    with pytest.raises(ValueError, match="unknown loss 'some'"):
+        ns.fit(bulk, loss="some")
+
+
+def test_the_command_writes_the_scenario_and_prints_the_check(
+    bulk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "path.toml"
+    assert main(["fit", str(bulk), "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "10 Mbit/s" in shown
+    assert "duration" in shown
+    assert main(["check", str(out)]) == 0
+
+
+def test_the_command_prints_one_document(bulk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", str(bulk), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["explains"] is True
+    assert document["path"]["rate_bps"] == pytest.approx(10e6, rel=0.001)
+    assert {"quantity", "unit", "captured", "simulated", "agrees"} == set(document["check"][0])
+    ns.parse(document["scenario"])
+
+
+def test_what_is_no_capture_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("no capture\n")
+    assert main(["fit", str(file)]) == 2
+    assert "is not a capture" in capsys.readouterr().err
+
+
+def test_a_capture_without_tcp_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One UDP packet over IPv4, raw IP as link type."""
+    packet = bytes.fromhex("4500001c00000000401100000a0000010a000002") + bytes.fromhex("0035003500080000")
+    header = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000065000000")
+    record = bytes(8) + len(packet).to_bytes(4, "little") * 2
+    file = tmp_path / "udp.pcap"
+    file.write_bytes(header + record + packet)
+    assert main(["fit", str(file)]) == 2
+    assert "a path is fitted to TCP connections" in capsys.readouterr().err
+
+
+def test_standard_input_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", "-"]) == 2
+    assert "name a file" in capsys.readouterr().err
