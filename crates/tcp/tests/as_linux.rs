@@ -31,6 +31,20 @@ fn opened(grows: Grows, written: u64) -> Vec<u32> {
 }
 
 #[test]
+fn an_ack_of_new_data_opens_the_window_by_what_it_reports_too() {
+    // tcp_cong_control() passes acked_sacked; an ACK that only reports opens nothing.
+    for (grows, cwnd) in [(Grows::WhenUsed, 13), (Grows::Always, 11)] {
+        let mut lab = Lab::with_sack(opening(grows));
+        lab.write(40);
+        lab.at(200).sack(1, &[(3, 4)]);
+        assert_eq!(lab.cwnd(), cwnd, "{grows:?}");
+    }
+    let mut lab = Lab::with_sack(opening(Grows::WhenUsed));
+    lab.write(40).at(200).sack(0, &[(3, 4)]);
+    assert_eq!(lab.cwnd(), 10);
+}
+
+#[test]
 fn slow_start_opens_to_twice_of_what_was_out() {
     // packetdrill's slow-start-app-limited scripts.
     assert_eq!(opened(Grows::WhenUsed, 10), [12, 14, 16, 18, 20]);

@@ -119,6 +119,14 @@ impl Rack {
         }
     }
 
+    /// RACK.rtt after an ACK of `range` that has reported something too: RFC 8985, section 6.2, step 2, leaves open which segment of
+    /// the ACK comes last. In Linux it is the last one acknowledged (`tcp_clean_rtx_queue()` follows `tcp_sacktag_write_queue()`).
+    pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range) {
+        if let Some(sent) = self.flight.newest_of(range).filter(|sent| !sent.again) {
+            self.rtt = now - sent.at;
+        }
+    }
+
     /// A round trip took `rtt`.
     #[inline]
     pub(crate) fn learn_rtt(&mut self, now: Time, rtt: Span) {
@@ -408,6 +416,20 @@ mod tests {
         rack.deliver(at(84), new, |_| true);
         assert!(!rack.detect(at(84), Span::ZERO, &sacked));
         assert_eq!(rack.lost.first(), None);
+    }
+
+    #[test]
+    fn the_round_trip_of_an_ack_is_that_of_what_it_acknowledges() {
+        let (mut rack, mut sacked) = after(&[]);
+        rack.deliver(at(44), Range::new(1, 101), |_| true);
+        rack.deliver(at(44), Range::new(201, 501), |_| true);
+        sacked.insert(Range::new(201, 501));
+        assert_eq!(rack.latest_rtt(), Some(Span::from_ms(40)), "of the newest");
+        rack.prefer_acknowledged(at(44), Range::new(1, 101));
+        rack.acknowledge(101);
+        assert_eq!(rack.latest_rtt(), Some(Span::from_ms(44)));
+        assert!(!rack.detect(at(44), Span::ZERO, &sacked), "the second left a millisecond after the first");
+        assert_eq!(rack.deadline, Some(at(45)));
     }
 
     #[test]

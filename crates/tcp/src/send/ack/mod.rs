@@ -33,6 +33,12 @@ impl Sender {
             self.note_delivery(cx, now, Range::new(una_before, ack as u64), segment);
         }
         let Reports { told, twice } = self.take_reports(cx, now, segment);
+        if told
+            && ack > una_before as i64
+            && let Some(rack) = &mut self.rack
+        {
+            rack.prefer_acknowledged(now, Range::new(una_before, ack as u64));
+        }
         if ack > una_before as i64 {
             self.take_new_ack(cx, now, ack as u64, segment);
         }
@@ -74,6 +80,7 @@ impl Sender {
         let (acked, flight) = (ack - una, self.space.max - una);
         // What a report had told already has opened the window, or not, when it came.
         let told = self.told_before(cx, Range::new(una, ack));
+        let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - told);
         self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
@@ -86,7 +93,7 @@ impl Sender {
         }
         self.space.marks.forget(ack);
         cx.note(now, Event::Acknowledged { offset: ack.clamp(1, self.space.data_end()) - 1 });
-        let restart = self.advance_recovery(cx, now, (acked - told) as u32, flight);
+        let restart = self.advance_recovery(cx, now, opens as u32, flight);
         self.loss.settle(ack);
         self.cwnd_limited = false;
         if !self.space.is_outstanding() {
@@ -115,6 +122,14 @@ impl Sender {
             return (u64::from(self.loss.dup_acks) * mss).min(range.len().saturating_sub(mss));
         }
         self.loss.sacked_within(range)
+    }
+
+    /// All that an ACK of new data has shown to have arrived, where that opens the window: Linux counts what the same ACK reports
+    /// beyond a gap too (`tcp_cong_control()`, `acked_sacked`).
+    #[inline]
+    fn newly_reported(&self, cx: &Context, una: u64, ack: u64) -> Option<u64> {
+        let rack = self.rack.as_ref().filter(|_| cx.config.growth.grows == Grows::WhenUsed)?;
+        (ack > una && self.loss.sacked() > 0).then_some(rack.delivered)
     }
 
     /// The peer's window is another.
