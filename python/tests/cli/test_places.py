@@ -40,6 +40,8 @@ CASES = {
     "plot --out, table": ("plot scenario.toml", "--out", "x.parquet", "scenario.toml"),
     "compare --plot": ("compare scenario.toml other.toml", "--plot", "x.svg", "other.toml"),
     "compare --report": ("compare scenario.toml other.toml", "--report", "x.html", "other.toml"),
+    "rrul --out": ("rrul scenario.toml -t 1s", "--out", "x.svg", "scenario.toml"),
+    "rrul --report": ("rrul scenario.toml -t 1s", "--report", "x.html", "scenario.toml"),
     "delays --plot": ("delays in.csv", "--plot", "x.svg", "in.csv"),
     "rto --plot": ("rto in.csv", "--plot", "x.svg", "in.csv"),
     "sweep --report": ("sweep sweep.toml --out swept", "--report", "x.html", "sweep.toml"),
@@ -54,6 +56,7 @@ ELSEWHERE = {
         "plot --save",
         "emulate --save",
         "shell --save",
+        "rrul --save",
     ),  # nor does a path on one line: test_one_path.py
     *("emulate --capture", "shell --capture", "host --capture"),  # need a privilege to succeed
 }
