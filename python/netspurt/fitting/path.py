@@ -20,7 +20,7 @@ TRAINS = (8, 2)
 SELDOM = 0.1
 """The share of the time with a full path below which long trains show the pace of the sender."""
 
-FULL_LIMITS = ("bottleneck", "cross-traffic", "fast-recovery", "shaper", "policer")
+FULL_LIMITS = ("bottleneck", "cross-traffic", "shaper", "policer")
 """Limits that tell of a full path."""
 
 WIDTH = 0.01
@@ -77,7 +77,10 @@ class Path:
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
     """Estimates the path that these connections share."""
-    full_share = sum(all_facts[0].shares.get(name, 0.0) for name in FULL_LIMITS)
+    shares = all_facts[0].shares
+    full_share = sum(shares.get(name, 0.0) for name in FULL_LIMITS)
+    # Losses of a full queue are repaired while the path is full; random losses are repaired without it.
+    full_share += min(shares.get("fast-recovery", 0.0), full_share)
     seldom = full_share < SELDOM
     # ACKs of several connections bunch: each may be ahead by a segment.
     rates = trains(all_facts, TRAINS[seldom] * (1 if len(all_facts) == 1 else 3 * len(all_facts)))

@@ -97,9 +97,9 @@ class Outcome:
 
     @property
     def shortens(self) -> bool:
-        """Whether it halves a queueing delay of at least a millisecond, and costs at most 10 % of the time."""
+        """Whether it halves a queueing delay of at least a millisecond, and costs at most 15 % of the time."""
         before, after = self.delays
-        return before >= 1e-3 and after <= before / 2 and self.gain > -0.1
+        return before >= 1e-3 and after <= before / 2 and self.gain > -0.15
 
     @property
     def delays(self) -> tuple[float, float]:
