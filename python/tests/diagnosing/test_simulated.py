@@ -90,3 +90,16 @@ def test_the_report_of_a_scenario_has_the_plots_of_its_flows(scenario: Path, tmp
     for title in ("Time budget", "Limits over time", "receive-window", "RTT and RTO"):
         assert title in text
     assert "There are no pictures" not in text
+
+
+def test_the_last_segments_wait_in_the_full_queue_and_not_for_the_application(tmp_path: Path) -> None:
+    path = tmp_path / "full.toml"
+    path.write_text(
+        SMALL_WINDOW.replace('receive_window = "20 kB"', 'profile = "newreno"')
+        .replace("50 Mbit/s", "1 Mbit/s")
+        .replace('delay = "20 ms"', 'delay = "20 ms"\nqueue = { kind = "drop-tail", limit = "30 packets" }')
+    )
+    run = ns.load(path).run(record=["limits"])
+    limits = dict(zip(*ns.why(run).budget.select("limit", "share").get_columns(), strict=True))
+    assert limits["bottleneck"] > 0.9
+    assert limits.get("application", 0.0) < 0.005

@@ -16,7 +16,7 @@ const SHARE_ROUNDS: u64 = 10;
 
 pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, troubles: &Troubles) -> Limited {
     let round = log.rtt_least.unwrap_or(Span::ZERO);
-    let mut instants = sender_timeline(&log, round);
+    let (mut instants, unanswered) = sender_timeline(&log, round);
     for &(from, until, limit) in &log.waits {
         overlay(&mut instants, from.as_ps(), until.as_ps(), limit, |_| true);
     }
@@ -28,6 +28,9 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         overlay(&mut instants, from, until, Limit::Policer, follows_a_loss);
     }
     full_path(&mut instants, direction, full, round.as_ps());
+    for (from, until) in unanswered {
+        overlay(&mut instants, from, until, Limit::Application, |limit| limit == Limit::RoundTrip);
+    }
     for (from, until) in black_holes(&log, troubles.drops_of(direction)) {
         overlay(&mut instants, from, until, Limit::PathMtu, waits_for_the_path);
     }
@@ -173,10 +176,13 @@ const fn waits_for_the_path(limit: Limit) -> bool {
     !matches!(limit, Limit::Handshake | Limit::Application | Limit::Teardown)
 }
 
-/// The limits as the sender knows them, each with its begin.
-fn sender_timeline(log: &SenderLog, round: Span) -> Vec<(u64, Limit)> {
+/// The limits as the sender knows them, each with its begin; and the periods, from begin to end, in which everything was sent
+/// for longer than a round trip. They count as a round trip at first: where the path is full, the data waits there, and
+/// elsewhere its ACK was delayed, which held nobody.
+fn sender_timeline(log: &SenderLog, round: Span) -> (Vec<(u64, Limit)>, Vec<(u64, u64)>) {
     let changes = &log.changes;
     let mut instants = Vec::with_capacity(changes.len());
+    let mut unanswered = Vec::new();
     for (index, change) in changes.iter().enumerate() {
         let limit = match change.held {
             Held::By(limit) => limit,
@@ -190,15 +196,15 @@ fn sender_timeline(log: &SenderLog, round: Span) -> Vec<(u64, Limit)> {
                 let next = changes[index + 1..]
                     .iter()
                     .find(|next| next.held != Held::AllSent || next.written > change.written);
-                // On its way for a round trip; an ACK that comes later was delayed and held nobody.
                 let arrives = change.at + round;
                 let writes_before = |next: &Change| next.written > change.written && next.at < arrives;
                 if next.is_some_and(writes_before) {
                     Limit::Application
                 } else {
                     instants.push((change.at.as_ps(), Limit::RoundTrip));
-                    if next.is_none_or(|next| next.at > arrives) {
-                        instants.push((arrives.as_ps(), Limit::Application));
+                    let until = next.map_or(u64::MAX, |next| next.at.as_ps());
+                    if until > arrives.as_ps() {
+                        unanswered.push((arrives.as_ps(), until));
                     }
                     continue;
                 }
@@ -206,7 +212,7 @@ fn sender_timeline(log: &SenderLog, round: Span) -> Vec<(u64, Limit)> {
         };
         instants.push((change.at.as_ps(), limit));
     }
-    instants
+    (instants, unanswered)
 }
 
 /// Sets `limit` from `from` to `until`, wherever the limit before is one that `replaces`.
