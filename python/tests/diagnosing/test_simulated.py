@@ -100,6 +100,7 @@ def test_the_last_segments_wait_in_the_full_queue_and_not_for_the_application(tm
         .replace('delay = "20 ms"', 'delay = "20 ms"\nqueue = { kind = "drop-tail", limit = "30 packets" }')
     )
     run = ns.load(path).run(record=["limits"])
-    limits = dict(zip(*ns.why(run).budget.select("limit", "share").get_columns(), strict=True))
+    (flow,) = ns.why(run).documents()
+    limits = {line["limit"]: line["share"] for line in flow["directions"][0]["budget"]}
     assert limits["bottleneck"] > 0.9
     assert limits.get("application", 0.0) < 0.005

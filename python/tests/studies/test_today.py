@@ -130,6 +130,15 @@ def test_a_cause_is_told_only_of_what_lies_outside() -> None:
     assert (reason(12.0), reason(10.5)) == ("why", "")
 
 
+def test_only_a_miss_without_a_cause_makes_the_study_fall_short() -> None:
+    def short(cause: str) -> bool:
+        missed = cell({}, "share", "%", 10.0, [12.0], origin="rule", bar=Fraction(0.1), cause=cause)
+        assert missed.verdict == "outside"
+        return missed.falls_short
+
+    assert (short("known"), short("")) == (False, True)
+
+
 def test_lines_with_the_same_published_numbers_share_their_marks() -> None:
     from netspurt.plot import published_chart
     from netspurt.plot.chart import Axis

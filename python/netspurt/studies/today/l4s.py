@@ -132,6 +132,16 @@ class Share:
         )
 
 
+def _coupling_cause(share: Share) -> str:
+    """Why marks are not in the ratio of the law, as far as it is known."""
+    packet_ms = PACKET_BITS / share.rate_mbps / 1e3
+    if packet_ms > 1.0:
+        return _SLOW_LINE.format(packet_ms)
+    if share.window < 6.0:
+        return _CROWDED
+    return _SWINGS if share.flows == 1 else ""
+
+
 def counts(run: _core.Run) -> Seen:
     """What was delivered, sent and marked, by kind."""
     flows = run.flows()
@@ -242,7 +252,6 @@ def _coupling(samples: Samples, share: Share) -> Cell:
                 marked / max(1, sent) for marked, sent in zip(each.marked, each.sent, strict=True)
             )
             ratios.append(classic / max(1e-12, (low / 2) ** 2))
-    slow = PACKET_BITS / share.rate_mbps / 1e3
     return cell(
         share.row,
         "marks_ratio",
@@ -252,7 +261,7 @@ def _coupling(samples: Samples, share: Share) -> Cell:
         origin="rule",
         bar=COUPLING,
         bar_reason=_COUPLING_REASON,
-        cause=_SLOW_LINE.format(slow) if slow > 1.0 else _SWINGS if share.flows == 1 else "",
+        cause=_coupling_cause(share),
     )
 
 

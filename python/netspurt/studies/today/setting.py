@@ -41,7 +41,7 @@ def cell(
 ) -> Cell:
     """A predicted cell: the mean of ``values``, one for each seed, with its 95 % interval.
 
-    ``cause`` becomes its reason if it lies outside of its bar.
+    ``cause`` becomes its reason if it lies outside of its bar. A miss with a reason is a known one.
     """
     estimate = None if values is None else mean_interval(values)
     told = Cell(
@@ -59,7 +59,11 @@ def cell(
         origin=origin,
         bar_reason=bar_reason,
     )
-    return replace(told, reason=cause) if cause and told.verdict == "outside" else told
+    if told.verdict != "outside":
+        return told
+    # A miss that is known, and stands with its cause beside the cell, does not make the study fall short.
+    known = cause or reason
+    return replace(told, reason=known, allowance=bool(known))
 
 
 def left_out(
