@@ -14,6 +14,11 @@ use netspurt_tcp::time::{Span, Time};
 const HALF: f64 = 0.5;
 const SHARE_ROUNDS: u64 = 10;
 
+/// Limits, each with its begin.
+type Instants = Vec<(u64, Limit)>;
+/// Begins and ends.
+type Periods = Vec<(u64, u64)>;
+
 pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, troubles: &Troubles) -> Limited {
     let round = log.rtt_least.unwrap_or(Span::ZERO);
     let (mut instants, unanswered) = sender_timeline(&log, round);
@@ -179,10 +184,10 @@ const fn waits_for_the_path(limit: Limit) -> bool {
 /// The limits as the sender knows them, each with its begin; and the periods, from begin to end, in which everything was sent
 /// for longer than a round trip. They count as a round trip at first: where the path is full, the data waits there, and
 /// elsewhere its ACK was delayed, which held nobody.
-fn sender_timeline(log: &SenderLog, round: Span) -> (Vec<(u64, Limit)>, Vec<(u64, u64)>) {
+fn sender_timeline(log: &SenderLog, round: Span) -> (Instants, Periods) {
     let changes = &log.changes;
     let mut instants = Vec::with_capacity(changes.len());
-    let mut unanswered = Vec::new();
+    let mut unanswered = Periods::new();
     for (index, change) in changes.iter().enumerate() {
         let limit = match change.held {
             Held::By(limit) => limit,
@@ -285,7 +290,7 @@ mod tests {
             (20, Held::AllSent, 1000, 400),
             (90, Held::By(Limit::Teardown), 1000, 1000),
         ]);
-        let limits = sender_timeline(&log, Span::from_ps(100));
+        let limits = sender_timeline(&log, Span::from_ps(100)).0;
         let expected = [
             (0, Limit::Application),
             (10, Limit::NagleDelayedAck),
