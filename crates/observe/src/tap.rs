@@ -106,10 +106,7 @@ impl Point {
 
 /// The host that sends the data of a flow.
 const fn sender(flow: &FlowSpec) -> NodeId {
-    match flow.app {
-        AppSpec::Bulk { .. } | AppSpec::Own(_) => flow.from,
-        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => flow.to,
-    }
+    if flow.app.client_sends() { flow.from } else { flow.to }
 }
 
 /// Writes a capture during the simulation. The simulator has one handle, the caller another.
@@ -240,6 +237,7 @@ impl State {
             ports: Ports { source: packet.source_port, destination: packet.destination_port },
             layout: layout(flow, packet.end),
             checksum: if corrupted { Checksum::Wrong } else { Checksum::Right },
+            datagram: packet.datagram,
             segment: packet.segment,
         });
     }

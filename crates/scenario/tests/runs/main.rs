@@ -2,6 +2,7 @@
 
 mod bbr;
 mod controls;
+mod datagrams;
 mod ecn;
 mod held_tail;
 mod hub;
