@@ -6,7 +6,6 @@
 //! arrive are seen when their last bit has arrived; what is lost on the way in is not seen.
 
 use netspurt_sim::address;
-use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End};
 use netspurt_sim::spec::{FlowSpec, NodeId, Numbering, WorldSpec};
 use netspurt_tcp::codec::{Addresses, Ports};

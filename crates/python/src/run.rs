@@ -8,6 +8,7 @@ use crate::limits;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
 use netspurt_scenario::document;
+use netspurt_sim::host::session::VideoTally;
 use netspurt_sim::record::datagrams::DatagramResult;
 use netspurt_sim::record::probe::{End, Quantity, Sample, Wants};
 use netspurt_sim::record::result::{
@@ -370,6 +371,7 @@ fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyR
     columns.list("held_for", flows.iter().map(|flow| flow.held_for.map(document::acking_name)).collect())?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
     session_columns(columns, flows.iter().map(|flow| flow.session.as_deref()))?;
+    video_columns(columns, flows.iter().map(|flow| flow.video))?;
     datagram_columns(columns, flows.iter().map(|flow| flow.datagrams.as_deref()))
 }
 
@@ -382,6 +384,7 @@ fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> 
     columns.counts("retransmitted", groups.iter().map(|group| group.retransmitted))?;
     columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
     session_columns(columns, groups.iter().map(|group| group.session.as_ref()))?;
+    video_columns(columns, groups.iter().map(|group| group.video))?;
     datagram_columns(columns, groups.iter().map(|group| group.datagrams.as_ref()))
 }
 
@@ -389,6 +392,14 @@ fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> 
 fn session_columns<'a, 'py>(
     columns: &mut impl Table<'py>,
     rows: impl Iterator<Item = Option<&'a SessionResult>>,
+) -> PyResult<()> {
+    optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
+}
+
+/// Results of videos, likewise.
+fn video_columns<'py>(
+    columns: &mut impl Table<'py>,
+    rows: impl Iterator<Item = Option<VideoTally>>,
 ) -> PyResult<()> {
     optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
 }
@@ -401,10 +412,13 @@ fn datagram_columns<'a, 'py>(
     optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
 }
 
+/// Counts and measures by their names.
+type Named<const C: usize, const M: usize> = ([(&'static str, u64); C], [(&'static str, Option<f64>); M]);
+
 /// Counts and measures by their names, which are the same in every row that has any; no columns without such a row.
 fn optional_columns<'py, const C: usize, const M: usize>(
     columns: &mut impl Table<'py>,
-    rows: Vec<Option<([(&'static str, u64); C], [(&'static str, Option<f64>); M])>>,
+    rows: Vec<Option<Named<C, M>>>,
 ) -> PyResult<()> {
     let Some((counts, measures)) = rows.iter().flatten().next() else { return Ok(()) };
     for (at, (name, _)) in counts.iter().enumerate() {

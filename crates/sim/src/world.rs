@@ -273,6 +273,9 @@ impl World {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.app_armed_at == now {
             endpoint.app_armed_at = Time::NEVER;
+            if matches!(endpoint.app, App::DatagramSource(_)) {
+                return self.send_datagrams(now, place);
+            }
             self.stir(now, place);
         }
     }
@@ -293,7 +296,7 @@ impl World {
         loop {
             let endpoint = &mut self.endpoints[place as usize];
             let label = endpoint.label(place);
-            let Some(connection) = &mut endpoint.connection else { return self.send_datagrams(now, place) };
+            let Some(connection) = &mut endpoint.connection else { return };
             let opens = !endpoint.open && connection.is_open();
             if endpoint.open {
                 if let Some(action) = unwritten.take() {

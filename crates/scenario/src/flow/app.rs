@@ -1,6 +1,7 @@
 //! The applications of a scenario: what is said over the connections of a flow.
 
 use crate::flow::datagrams::{Call, Datagrams};
+use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
 use crate::values::distribution::{self, Count, Drawn, Draws};
 use crate::values::form::Named;
@@ -15,7 +16,6 @@ use std::sync::Arc;
 /// What is said over a connection, or over one after the other, or without one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(clippy::large_enum_variant, reason = "a file has a few of them")]
 pub enum App {
     /// `from` sends to `to` as fast as TCP lets it, then closes.
     Bulk {
@@ -42,6 +42,8 @@ pub enum App {
     ///
     /// Document: HTTP as RFC 2415, section 2, models it; RFC 1945; RFC 9112.
     Web(Web),
+    /// A video over TCP whose quality follows the path.
+    Video(Video),
     /// UDP datagrams, without a connection.
     Datagrams(Datagrams),
     /// One direction of a voice call.
@@ -313,6 +315,7 @@ impl App {
             Self::RequestResponse { .. } => "request-response",
             Self::Files(_) => "files",
             Self::Web(_) => "web",
+            Self::Video(_) => "video",
             Self::Datagrams(_) => "datagrams",
             Self::Call(_) => "call",
             Self::Python { .. } => "python",
@@ -325,7 +328,7 @@ impl App {
             (vec![key], draws)
         }
         match self {
-            Self::Bulk { .. } | Self::Call(_) | Self::Python { .. } => Vec::new(),
+            Self::Bulk { .. } | Self::Call(_) | Self::Video(_) | Self::Python { .. } => Vec::new(),
             Self::Datagrams(datagrams) => {
                 datagrams.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
             }
@@ -385,6 +388,7 @@ impl App {
         match self {
             Self::Datagrams(datagrams) => datagrams.check(),
             Self::Call(call) => call.check(),
+            Self::Video(video) => video.check(),
             Self::Web(web) if web.files.least() < 1.0 => {
                 let message = "a page with no files is none: there must be 1 at least, its first".to_owned();
                 Err((vec!["files"], message))
@@ -425,6 +429,7 @@ impl App {
             }
             Self::Files(files) => AppSpec::Session(Arc::new(files.build())),
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
+            Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
             Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
             Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),
         })
@@ -493,6 +498,7 @@ impl Web {
             },
             closes: self.closes.build(),
             writes: [Arc::default(), Arc::default()],
+            video: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Flows without a connection: datagrams at a rate, and calls. What a file may say of them, and what they come to.
 
-use crate::network::trace::read_columns;
+use crate::values::columns::read_columns;
 use crate::values::distribution::{Drawn, Draws, Files};
 use crate::values::form::Named;
 use crate::values::quantity::{Duration, Quantity, Rate, Size};
@@ -138,7 +138,8 @@ pub enum Codec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Playout {
-    /// At the start of each second, behind the smoothed delay by four times its smoothed deviation.
+    /// At the start of each second, behind the smoothed delay by four times its smoothed deviation, and by one frame at
+    /// least.
     ///
     /// Document: Ramjee et al., "Adaptive playout mechanisms for packetized audio applications", 1994, algorithm 1, with
     /// talk spurts of one second.

@@ -2,6 +2,7 @@
 
 pub(crate) mod app;
 pub(crate) mod datagrams;
+pub(crate) mod video;
 
 use crate::flow::app::App;
 use crate::tcp::table::TcpTable;

@@ -16,3 +16,4 @@ mod recovery_by_time;
 mod resend_first;
 mod sessions;
 mod slow_start;
+mod video;

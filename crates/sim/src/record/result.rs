@@ -1,5 +1,6 @@
 //! What a run leaves behind.
 
+use crate::host::session::VideoTally;
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::policer::Colours;
@@ -72,6 +73,8 @@ pub struct FlowResult {
     pub closed: Option<CloseReason>,
     /// What its session did, if it is one.
     pub session: Option<Box<SessionResult>>,
+    /// What came of its video, if it plays one.
+    pub video: Option<VideoTally>,
     /// What came of its datagrams, if it sends such.
     pub datagrams: Option<Box<DatagramResult>>,
     /// Counters of the client's connection, or of all its session's together.
@@ -176,6 +179,8 @@ pub struct GroupResult {
     pub timeouts: u64,
     /// What their sessions did, if they are such.
     pub session: Option<SessionResult>,
+    /// What came of their videos, if they play such.
+    pub video: Option<VideoTally>,
     /// What came of their datagrams, if they send such.
     pub datagrams: Option<DatagramResult>,
 }

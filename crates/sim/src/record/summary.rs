@@ -2,7 +2,7 @@
 
 use crate::host::app::{App, AppSpec};
 use crate::host::endpoint::{Endpoint, Host};
-use crate::host::session::{Session, Tally};
+use crate::host::session::{Session, Tally, VideoTally};
 use crate::network::Network;
 use crate::network::channel::Channel;
 use crate::network::loss::Cause;
@@ -113,6 +113,7 @@ pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
         .map(|(flow, outcome)| {
             let mut result =
                 flow_result(spec, course.numbering.locate(flow), outcome, tally(&course, flow), horizon);
+            result.video = video(&course, flow, horizon);
             result.datagrams = datagrams(&course, flow).map(Box::new);
             course.held_tails.tell(flow, &spec.flows[course.numbering.locate(flow).0], &mut result);
             result
@@ -223,6 +224,7 @@ fn flow_result(
         held_for: None,
         closed: outcome.closed,
         session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
+        video: None,
         datagrams: None,
         client,
         server,
@@ -238,6 +240,12 @@ fn tally(course: &Course, flow: u32) -> Option<&Tally> {
 /// Payload of the datagrams that have arrived at an end.
 fn datagram_bytes(end: &Endpoint) -> u64 {
     if let App::DatagramSink(sink) = &end.app { sink.bytes } else { 0 }
+}
+
+/// What came of the video of a flow until `end`, if it plays one.
+fn video(course: &Course, flow: u32, end: Time) -> Option<VideoTally> {
+    let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
+    course.sessions[position as usize].video(end)
 }
 
 /// What came of the datagrams of a flow, if it sends such.
@@ -280,6 +288,10 @@ fn group(flows: &[FlowResult], course: &Course, horizon: Time, members: &[u32]) 
         retransmitted: all().map(|flow| u64::from(flow.retransmitted)).sum(),
         timeouts: all().map(|flow| u64::from(flow.timeouts)).sum(),
         session: together.map(|tally| tally.result(goodput_bps)),
+        video: all().filter_map(|flow| flow.video).reduce(|mut sum, one| {
+            sum.merge(&one);
+            sum
+        }),
         datagrams: all().filter_map(|flow| flow.datagrams.as_deref()).cloned().reduce(|mut sum, one| {
             sum.merge(&one);
             sum

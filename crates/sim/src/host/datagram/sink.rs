@@ -49,7 +49,7 @@ impl Sink {
         self.delays.add(delay);
         self.jitter.note(delay);
         if let Some(call) = self.call {
-            self.listener.note(call.playout, datagram.number, datagram.sent, now);
+            self.listener.note((call.playout, call.frame), datagram.number, datagram.sent, now);
         }
     }
 
