@@ -184,8 +184,13 @@ impl World {
     /// A packet has reached its host.
     #[inline]
     fn deliver(&mut self, now: Time, slot: u32) {
+        let upcoming = self.network.take_upcoming();
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
+        if let Some(upcoming) = upcoming {
+            self.network.fetch(self.endpoints[place as usize].route);
+            self.endpoints[upcoming as usize].fetch();
+        }
         let endpoint = &mut self.endpoints[place as usize];
         if packet.content != Content::Segment {
             return self.deliver_other(now, slot);

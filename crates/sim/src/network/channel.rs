@@ -425,7 +425,7 @@ impl Channel {
     #[inline]
     pub(crate) fn behind(&self, hop: Hop, arrival: u64, stage: Stage) -> (u64, Stage) {
         if hop.is_last() {
-            (sum(arrival, self.end_latency), Stage { onward: Stage::DELIVERY, ..stage })
+            (sum(arrival, self.end_latency), Stage { onward: stage.onward | Stage::DELIVERY, ..stage })
         } else {
             (arrival, stage)
         }
@@ -440,6 +440,19 @@ impl Channel {
     pub(crate) fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
             || self.conditions.as_ref().is_some_and(|conditions| conditions.reorders())
+    }
+
+    /// What the arrivals behind this channel follow from those in front of it by, if it may share a chain with others: each of
+    /// its packets arrives later than the one before, whatever happens.
+    pub(crate) fn pace(&self) -> Option<(u64, u64)> {
+        let is_steady = self.plain && self.ps_per_byte > 0 && self.end_latency == 0;
+        is_steady.then_some((self.ps_per_byte, self.delay))
+    }
+
+    /// Loads what a packet needs that comes to it.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        std::hint::black_box(self.busy_until);
     }
 
     /// Whether there is nothing to a passage but queue, transmission and delay.

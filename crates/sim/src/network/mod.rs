@@ -8,6 +8,7 @@ pub mod capacity;
 pub mod channel;
 mod conditions;
 pub mod delay;
+mod fans;
 pub mod gather;
 mod hop;
 mod hub;
@@ -36,6 +37,7 @@ use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, TooBig, WorldSpec};
+use fans::Fans;
 use hub::Hub;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
@@ -58,6 +60,7 @@ pub struct Network {
     channels: Vec<Channel>,
     hubs: Vec<Hub>,
     routes: Routes,
+    fans: Fans,
     packets: Slab,
     /// The place of the packet being written.
     draft: u32,
@@ -121,12 +124,14 @@ impl Network {
         if let Some(recorder) = &mut recorder {
             recorder.describe(&spec.links, (Time::ZERO + spec.duration).as_ps());
         }
+        let fans = Fans::new(&routes, &channels);
         let mut packets = Slab::new();
         let draft = packets.reserve();
         Self {
             channels,
             hubs,
             routes,
+            fans,
             packets,
             draft,
             queue: EventQueue::new(),
@@ -183,20 +188,33 @@ impl Network {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            let Some(Arrived { slot, stage, next_arrival }) = self.packets.land(&mut channel.in_flight, now)
-            else {
+            let fanned = self.fans.land(source, &mut self.packets, &self.routes, now);
+            let arrived = fanned.or_else(|| self.packets.land(&mut channel.in_flight, now, source));
+            let Some(Arrived { slot, stage, next }) = arrived else {
                 self.depart(source, now);
                 continue;
             };
-            if let Some(next) = next_arrival {
-                self.queue.push(next, source);
+            if let Some((arrival, channel)) = next {
+                self.queue.push(arrival, channel);
             }
-            if stage.onward == Stage::DELIVERY {
+            if stage.is_delivered() {
                 return Some((Time::from_ps(now), Due::Packet(slot)));
             }
             self.forward(slot, stage.size, stage.onward, now);
         }
         None
+    }
+
+    /// The endpoint that a packet will soon be for, if that is known and there are many: see [`Network::fetch`].
+    #[inline]
+    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
+        self.fans.take_upcoming()
+    }
+
+    /// Loads what is needed to send on this route, which the cache may not hold.
+    #[inline]
+    pub(crate) fn fetch(&self, route: u32) {
+        self.channels[self.routes.hop(route).channel() as usize].fetch();
     }
 
     /// When something is due next, or may be.
@@ -296,24 +314,31 @@ impl Network {
                 continue;
             }
             let (arrival, stage) = channel.behind(hop, at, Stage { size, onward: position });
-            if arrival > self.horizon {
-                self.packets.remove(slot);
-            } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
-                self.queue.push(arrival, hop.channel());
-            }
-            return;
+            return self.set_off(slot, hop.channel(), arrival, stage);
         }
     }
 
     /// The arrival of a packet behind this hop is an event.
     fn carry(&mut self, slot: u32, size: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
-        let channel = &mut self.channels[hop.channel() as usize];
+        let channel = &self.channels[hop.channel() as usize];
         let (arrival, stage) = channel.behind(hop, arrival, Stage { size, onward: position + 1 });
+        self.set_off(slot, hop.channel(), arrival, stage);
+    }
+
+    /// A packet waits until it arrives behind a channel.
+    #[inline(always)]
+    fn set_off(&mut self, slot: u32, number: u32, arrival: u64, stage: Stage) {
         if arrival > self.horizon {
-            self.packets.remove(slot);
-        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
-            self.queue.push(arrival, hop.channel());
+            return self.packets.remove(slot);
+        }
+        let joined = self.fans.join(number, &mut self.packets, &self.routes, slot, (arrival, stage));
+        let is_first = joined.unwrap_or_else(|| {
+            let chain = &mut self.channels[number as usize].in_flight;
+            self.packets.take_off(chain, slot, arrival, stage)
+        });
+        if is_first {
+            self.queue.push(arrival, number);
         }
     }
 
