@@ -35,6 +35,9 @@ const PER_BYTE: u64 = 8 * 1_000_000_000_000;
 /// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
 pub const MAX_PACKET: u32 = 1 << 20;
 
+/// No fan.
+pub(crate) const ALONE: u16 = u16::MAX;
+
 /// When a packet that was let in moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
@@ -85,6 +88,8 @@ pub struct Channel {
     /// Packets on their way whose arrival is the next thing that happens to them.
     pub(crate) in_flight: Chain,
     framing: u32,
+    /// The fan that it belongs to, or [`ALONE`].
+    pub(crate) fan: u16,
     plain: bool,
 
     /// Start of transmission and size of what is waiting.
@@ -160,6 +165,7 @@ impl Channel {
             end_latency: 0,
             in_flight: Chain::EMPTY,
             framing: spec.framing,
+            fan: ALONE,
             plain: impairments.is_none()
                 && kept.is_none()
                 && early.is_none()

@@ -6,7 +6,8 @@
 //! does not hold, a packet waits in its own channel's chain, as it would without a fan. The order of events is the same
 //! either way: the chain is sorted by arrival, then by channel, as the event queue is.
 
-use crate::network::channel::Channel;
+use crate::network::Network;
+use crate::network::channel::{ALONE, Channel};
 use crate::network::packet::{Arrived, Chain, Slab, Stage};
 use crate::network::route::Routes;
 use std::collections::BTreeMap;
@@ -17,24 +18,19 @@ const LEAST: usize = 32;
 /// So many channels are a wide fan.
 const WIDE: usize = 256;
 
-/// No fan.
-const NONE: u32 = u32::MAX;
-
 /// The fans of a network.
 #[derive(Debug, Default)]
 pub(super) struct Fans {
-    /// For each channel its fan; empty if there are no fans.
-    fans: Vec<u32>,
     chains: Vec<Chain>,
     /// There are so many channels that the cache cannot hold what belongs to each: it is worth while to look ahead.
     is_wide: bool,
-    /// See [`Fans::take_upcoming`].
+    /// See [`Network::take_upcoming`].
     upcoming: Option<u32>,
 }
 
 impl Fans {
-    /// The fans among these channels.
-    pub(super) fn new(routes: &Routes, channels: &[Channel]) -> Self {
+    /// Joins these channels to fans, where there are enough of a kind.
+    pub(super) fn join(channels: &mut [Channel], routes: &Routes) -> Self {
         let mut groups: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (before, this) in routes.fused() {
             if let Some(pace) = channels[this as usize].pace() {
@@ -45,51 +41,74 @@ impl Fans {
         for mut members in groups.into_values() {
             members.sort_unstable();
             members.dedup();
+            let Some(fan) = u16::try_from(found.chains.len()).ok().filter(|&fan| fan != ALONE) else { break };
             if members.len() >= LEAST {
                 found.is_wide |= members.len() >= WIDE;
-                found.fans.resize(channels.len(), NONE);
-                members.iter().for_each(|&member| found.fans[member as usize] = found.chains.len() as u32);
+                members.iter().for_each(|&member| channels[member as usize].fan = fan);
                 found.chains.push(Chain::EMPTY);
             }
         }
         found
     }
 
-    /// Puts a packet into the chain of a channel's fan; `None` if it does not belong there, otherwise whether it is now the
-    /// first to arrive.
-    #[inline(always)]
-    pub(super) fn join(
+    /// Puts a packet among those in flight through a channel of a fan: into the fan's chain, if it belongs there. Whether the
+    /// packet is now the first to arrive.
+    #[inline(never)]
+    pub(super) fn take_off(
         &mut self,
-        channel: u32,
+        channel: &mut Channel,
         packets: &mut Slab,
         routes: &Routes,
-        slot: u32,
-        due: (u64, Stage),
-    ) -> Option<bool> {
-        let fan = *self.fans.get(channel as usize)?;
-        let chain = self.chains.get_mut(fan as usize)?;
-        packets.join(chain, slot, due, |position| routes.hop(position).channel())
+        (slot, arrival, stage): (u32, u64, Stage),
+    ) -> bool {
+        let chain = &mut self.chains[usize::from(channel.fan)];
+        packets
+            .join(chain, slot, (arrival, stage), |position| routes.hop(position).channel())
+            .unwrap_or_else(|| packets.take_off(&mut channel.in_flight, slot, arrival, stage))
+    }
+}
+
+impl Network {
+    /// The packet of a channel of a fan that arrives at `now`, if one does: it is in flight no more, and the event queue knows
+    /// when the one behind it arrives.
+    #[inline(never)]
+    pub(super) fn land_in_fan(&mut self, channel: u32, now: u64) -> Option<(u32, Stage)> {
+        let fan = usize::from(self.channels[channel as usize].fan);
+        let channel_of = |position| self.routes.hop(position).channel();
+        let chain = &mut self.fans.chains[fan];
+        if let Some((slot, stage, next)) = self.packets.leave(chain, now, channel, channel_of) {
+            if let Some((arrival, next)) = next {
+                self.queue.push(arrival, next);
+                self.channels[next as usize].fetch();
+            }
+            self.fans.upcoming =
+                if self.fans.is_wide { self.packets.look_ahead(chain, channel_of) } else { None };
+            return Some((slot, stage));
+        }
+        let chain = &mut self.channels[channel as usize].in_flight;
+        let Arrived { slot, stage, next_arrival } = self.packets.land(chain, now)?;
+        if let Some(next) = next_arrival {
+            self.queue.push(next, channel);
+        }
+        Some((slot, stage))
     }
 
-    /// The packet of a channel that comes out of its fan at `now`, if one does.
-    #[inline(always)]
-    pub(super) fn land(
-        &mut self,
-        channel: u32,
-        packets: &mut Slab,
-        routes: &Routes,
-        now: u64,
-    ) -> Option<Arrived> {
-        let fan = *self.fans.get(channel as usize)?;
-        let chain = self.chains.get_mut(fan as usize)?;
-        let arrived = packets.leave(chain, now, channel, |position| routes.hop(position).channel())?;
-        self.upcoming = if self.is_wide { packets.look_ahead(chain) } else { None };
-        Some(arrived)
-    }
-
-    /// The endpoint that the next packet of the fan is for, of which one has just come out.
+    /// The endpoint that the next packet of a wide fan is for, of which a packet has just been delivered.
     #[inline]
-    pub(super) fn take_upcoming(&mut self) -> Option<u32> {
-        self.upcoming.take()
+    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
+        self.fans.upcoming.take()
+    }
+
+    /// Loads what is needed to send on this route, which the cache may not hold.
+    #[inline]
+    pub(crate) fn fetch(&self, mut position: u32) {
+        loop {
+            let hop = self.routes.hop(position);
+            self.channels[hop.channel() as usize].fetch();
+            if hop.is_last() {
+                return;
+            }
+            position += 1;
+        }
     }
 }

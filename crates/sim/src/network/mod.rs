@@ -26,7 +26,7 @@ pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
-use crate::network::channel::{Channel, MAX_PACKET};
+use crate::network::channel::{ALONE, Channel, MAX_PACKET};
 use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
@@ -124,7 +124,7 @@ impl Network {
         if let Some(recorder) = &mut recorder {
             recorder.describe(&spec.links, (Time::ZERO + spec.duration).as_ps());
         }
-        let fans = Fans::new(&routes, &channels);
+        let fans = Fans::join(&mut channels, &routes);
         let mut packets = Slab::new();
         let draft = packets.reserve();
         Self {
@@ -188,33 +188,27 @@ impl Network {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            let fanned = self.fans.land(source, &mut self.packets, &self.routes, now);
-            let arrived = fanned.or_else(|| self.packets.land(&mut channel.in_flight, now, source));
-            let Some(Arrived { slot, stage, next }) = arrived else {
+            let landed = if channel.fan != ALONE {
+                self.land_in_fan(source, now)
+            } else {
+                let landed = self.packets.land(&mut channel.in_flight, now);
+                landed.map(|Arrived { slot, stage, next_arrival }| {
+                    if let Some(next) = next_arrival {
+                        self.queue.push(next, source);
+                    }
+                    (slot, stage)
+                })
+            };
+            let Some((slot, stage)) = landed else {
                 self.depart(source, now);
                 continue;
             };
-            if let Some((arrival, channel)) = next {
-                self.queue.push(arrival, channel);
-            }
             if stage.is_delivered() {
                 return Some((Time::from_ps(now), Due::Packet(slot)));
             }
             self.forward(slot, stage.size, stage.onward, now);
         }
         None
-    }
-
-    /// The endpoint that a packet will soon be for, if that is known and there are many: see [`Network::fetch`].
-    #[inline]
-    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
-        self.fans.take_upcoming()
-    }
-
-    /// Loads what is needed to send on this route, which the cache may not hold.
-    #[inline]
-    pub(crate) fn fetch(&self, route: u32) {
-        self.channels[self.routes.hop(route).channel() as usize].fetch();
     }
 
     /// When something is due next, or may be.
@@ -332,11 +326,12 @@ impl Network {
         if arrival > self.horizon {
             return self.packets.remove(slot);
         }
-        let joined = self.fans.join(number, &mut self.packets, &self.routes, slot, (arrival, stage));
-        let is_first = joined.unwrap_or_else(|| {
-            let chain = &mut self.channels[number as usize].in_flight;
-            self.packets.take_off(chain, slot, arrival, stage)
-        });
+        let channel = &mut self.channels[number as usize];
+        let is_first = if channel.fan == ALONE {
+            self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
+        } else {
+            self.fans.take_off(channel, &mut self.packets, &self.routes, (slot, arrival, stage))
+        };
         if is_first {
             self.queue.push(arrival, number);
         }

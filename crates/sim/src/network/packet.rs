@@ -123,9 +123,12 @@ impl Chain {
 pub(crate) struct Arrived {
     pub(crate) slot: u32,
     pub(crate) stage: Stage,
-    /// When the one behind it arrives, and through which channel.
-    pub(crate) next: Option<(u64, u32)>,
+    /// When the one behind it arrives.
+    pub(crate) next_arrival: Option<u64>,
 }
+
+/// An entry of the event queue: a time and a source.
+pub(crate) type Entry = (u64, u32);
 
 /// All packets on their way; a place is a `u32`.
 #[derive(Debug)]
@@ -281,7 +284,7 @@ impl Slab {
         now: u64,
         channel: u32,
         channel_of: impl Fn(u32) -> u32,
-    ) -> Option<Arrived> {
+    ) -> Option<(u32, Stage, Option<Entry>)> {
         let slot = chain.first;
         let Flight { arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
         if arrival != now || channel_of(stage.hop()) != channel {
@@ -289,33 +292,32 @@ impl Slab {
         }
         if slot == chain.last {
             *chain = Chain::EMPTY;
-            return Some(Arrived { slot, stage, next: None });
+            return Some((slot, stage, None));
         }
         chain.first = next;
         let behind = &self.flights[next as usize];
         let next = Some((behind.arrival, channel_of(behind.stage.hop())));
-        Some(Arrived { slot, stage, next })
+        Some((slot, stage, next))
     }
 
     /// Loads what will soon be needed of the packets behind the first one of a chain, which the cache may not hold: of the third
     /// one where it stands, of the second one all, of the first one nothing more. Returns the endpoint that the first one is for.
     #[inline]
-    pub(crate) fn look_ahead(&self, chain: &Chain) -> Option<u32> {
+    pub(crate) fn look_ahead(&self, chain: &Chain, channel_of: impl Fn(u32) -> u32) -> Option<u32> {
         let first = self.flights.get(chain.first as usize)?;
-        if let Some(second) = self.flights.get(first.next as usize) {
-            if let Some(packet) = self.packets.get(first.next as usize) {
-                black_box((packet.segment.seq, packet.endpoint));
-            }
-            if let Some(third) = self.flights.get(second.next as usize) {
-                black_box(third.next);
+        if chain.first != chain.last {
+            let (second, packet) = (&self.flights[first.next as usize], &self.packets[first.next as usize]);
+            black_box((packet.segment.seq, packet.endpoint, channel_of(second.stage.hop())));
+            if first.next != chain.last {
+                black_box(self.flights[second.next as usize].next);
             }
         }
         first.stage.is_delivered().then(|| self.packets[chain.first as usize].endpoint)
     }
 
-    /// The first packet of `channel`, if it arrives at `now`; it is in flight no more.
+    /// The first packet of a channel, if it arrives at `now`; it is in flight no more.
     #[inline]
-    pub(crate) fn land(&mut self, chain: &mut Chain, now: u64, channel: u32) -> Option<Arrived> {
+    pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
         let slot = chain.first;
         let Flight { arrival, next_arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
         if arrival != now {
@@ -323,10 +325,10 @@ impl Slab {
         }
         if slot == chain.last {
             *chain = Chain::EMPTY;
-            return Some(Arrived { slot, stage, next: None });
+            return Some(Arrived { slot, stage, next_arrival: None });
         }
         chain.first = next;
-        Some(Arrived { slot, stage, next: Some((next_arrival, channel)) })
+        Some(Arrived { slot, stage, next_arrival: Some(next_arrival) })
     }
 }
 
@@ -360,7 +362,7 @@ mod tests {
         assert_eq!(firsts, [true, false, false, false, true, false, false]);
         let mut landed = Vec::new();
         for now in 0..100 {
-            while let Some(arrived) = slab.land(&mut chain, now, 0) {
+            while let Some(arrived) = slab.land(&mut chain, now) {
                 landed.push((now, arrived.slot));
                 slab.remove(arrived.slot);
             }
@@ -369,7 +371,7 @@ mod tests {
         assert_eq!(slab.len(), 0);
         let slot = slab.reserve();
         assert!(slab.take_off(&mut chain, slot, 5, Stage::default()), "an emptied chain begins anew");
-        assert_eq!(slab.land(&mut chain, 5, 0).map(|arrived| arrived.next), Some(None));
+        assert_eq!(slab.land(&mut chain, 5).map(|arrived| arrived.next_arrival), Some(None));
     }
 
     #[test]
@@ -386,7 +388,7 @@ mod tests {
         let joined = due.map(|(arrival, channel)| join(&mut slab, &mut chain, arrival, channel));
         assert_eq!(joined, [Some(true), Some(false), None, Some(false), None, Some(false)]);
         let leave = |slab: &mut Slab, chain: &mut Chain, now, channel| {
-            slab.leave(chain, now, channel, |position| position).map(|arrived| (arrived.slot, arrived.next))
+            slab.leave(chain, now, channel, |position| position).map(|(slot, _, next)| (slot, next))
         };
         assert_eq!(leave(&mut slab, &mut chain, 9, 3), None, "too early");
         assert_eq!(leave(&mut slab, &mut chain, 10, 4), None, "another channel is first");
