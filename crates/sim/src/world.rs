@@ -188,7 +188,8 @@ impl World {
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
         if let Some(upcoming) = upcoming {
-            self.network.fetch(self.endpoints[place as usize].route);
+            let way = self.network.routes().channels(self.endpoints[place as usize].route);
+            way.for_each(|channel| self.network.channels()[channel as usize].fetch());
             self.endpoints[upcoming as usize].fetch();
         }
         let endpoint = &mut self.endpoints[place as usize];

@@ -6,7 +6,7 @@
 //! does not hold, a packet waits in its own channel's chain, as it would without a fan. The order of events is the same
 //! either way: the chain is sorted by arrival, then by channel, as the event queue is.
 
-use crate::network::Network;
+use crate::engine::EventQueue;
 use crate::network::channel::{ALONE, Channel};
 use crate::network::packet::{Arrived, Chain, Slab, Stage};
 use crate::network::route::Routes;
@@ -24,7 +24,7 @@ pub(super) struct Fans {
     chains: Vec<Chain>,
     /// There are so many channels that the cache cannot hold what belongs to each: it is worth while to look ahead.
     is_wide: bool,
-    /// See [`Network::take_upcoming`].
+    /// See [`Fans::take_upcoming`].
     upcoming: Option<u32>,
 }
 
@@ -66,49 +66,38 @@ impl Fans {
             .join(chain, slot, (arrival, stage), |position| routes.hop(position).channel())
             .unwrap_or_else(|| packets.take_off(&mut channel.in_flight, slot, arrival, stage))
     }
-}
-
-impl Network {
     /// The packet of a channel of a fan that arrives at `now`, if one does: it is in flight no more, and the event queue knows
     /// when the one behind it arrives.
     #[inline(never)]
-    pub(super) fn land_in_fan(&mut self, channel: u32, now: u64) -> Option<(u32, Stage)> {
-        let fan = usize::from(self.channels[channel as usize].fan);
-        let channel_of = |position| self.routes.hop(position).channel();
-        let chain = &mut self.fans.chains[fan];
-        if let Some((slot, stage, next)) = self.packets.leave(chain, now, channel, channel_of) {
-            if let Some((arrival, next)) = next {
-                self.queue.push(arrival, next);
-                self.channels[next as usize].fetch();
+    pub(super) fn land(
+        &mut self,
+        channels: &mut [Channel],
+        packets: &mut Slab,
+        routes: &Routes,
+        queue: &mut EventQueue,
+        (channel, now): (u32, u64),
+    ) -> Option<(u32, Stage)> {
+        let channel_of = |position| routes.hop(position).channel();
+        let Channel { fan, in_flight, .. } = &mut channels[channel as usize];
+        let chain = &mut self.chains[usize::from(*fan)];
+        let Some((slot, stage, next)) = packets.leave(chain, now, channel, channel_of) else {
+            let Arrived { slot, stage, next_arrival } = packets.land(in_flight, now)?;
+            if let Some(next) = next_arrival {
+                queue.push(next, channel);
             }
-            self.fans.upcoming =
-                if self.fans.is_wide { self.packets.look_ahead(chain, channel_of) } else { None };
             return Some((slot, stage));
+        };
+        if let Some((arrival, next)) = next {
+            queue.push(arrival, next);
+            channels[next as usize].fetch();
         }
-        let chain = &mut self.channels[channel as usize].in_flight;
-        let Arrived { slot, stage, next_arrival } = self.packets.land(chain, now)?;
-        if let Some(next) = next_arrival {
-            self.queue.push(next, channel);
-        }
+        self.upcoming = if self.is_wide { packets.look_ahead(chain, channel_of) } else { None };
         Some((slot, stage))
     }
 
     /// The endpoint that the next packet of a wide fan is for, of which a packet has just been delivered.
     #[inline]
-    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
-        self.fans.upcoming.take()
-    }
-
-    /// Loads what is needed to send on this route, which the cache may not hold.
-    #[inline]
-    pub(crate) fn fetch(&self, mut position: u32) {
-        loop {
-            let hop = self.routes.hop(position);
-            self.channels[hop.channel() as usize].fetch();
-            if hop.is_last() {
-                return;
-            }
-            position += 1;
-        }
+    pub(super) fn take_upcoming(&mut self) -> Option<u32> {
+        self.upcoming.take()
     }
 }

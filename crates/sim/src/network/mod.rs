@@ -189,7 +189,8 @@ impl Network {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
             let landed = if channel.fan != ALONE {
-                self.land_in_fan(source, now)
+                let Self { fans, channels, packets, routes, queue, .. } = self;
+                fans.land(channels, packets, routes, queue, (source, now))
             } else {
                 let landed = self.packets.land(&mut channel.in_flight, now);
                 landed.map(|Arrived { slot, stage, next_arrival }| {
@@ -209,6 +210,12 @@ impl Network {
             self.forward(slot, stage.size, stage.onward, now);
         }
         None
+    }
+
+    /// See [`Fans::take_upcoming`].
+    #[inline]
+    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
+        self.fans.take_upcoming()
     }
 
     /// When something is due next, or may be.
