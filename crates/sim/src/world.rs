@@ -185,8 +185,14 @@ impl World {
     /// A packet has reached its host.
     #[inline]
     fn deliver(&mut self, now: Time, slot: u32) {
+        let upcoming = self.network.take_upcoming();
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
+        if let Some(upcoming) = upcoming {
+            let way = self.network.routes().channels(self.endpoints[place as usize].route);
+            way.for_each(|channel| self.network.channels()[channel as usize].fetch());
+            self.endpoints[upcoming as usize].fetch();
+        }
         let endpoint = &mut self.endpoints[place as usize];
         if packet.content != Content::Segment {
             return self.deliver_other(now, slot);

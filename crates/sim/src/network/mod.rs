@@ -8,6 +8,7 @@ pub mod capacity;
 pub mod channel;
 mod conditions;
 pub mod delay;
+mod fans;
 pub mod gather;
 mod hop;
 mod hub;
@@ -25,7 +26,7 @@ pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
-use crate::network::channel::{Channel, MAX_PACKET};
+use crate::network::channel::{ALONE, Channel, MAX_PACKET};
 use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
@@ -36,6 +37,7 @@ use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, TooBig, WorldSpec};
+use fans::Fans;
 use hub::Hub;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
@@ -59,6 +61,7 @@ pub struct Network {
     channels: Vec<Channel>,
     hubs: Vec<Hub>,
     routes: Routes,
+    fans: Fans,
     packets: Slab,
     /// The place of the packet being written.
     draft: u32,
@@ -124,12 +127,14 @@ impl Network {
         if let Some(recorder) = &mut recorder {
             recorder.describe(&spec.links, (Time::ZERO + spec.duration).as_ps());
         }
+        let fans = Fans::join(&mut channels, &routes);
         let mut packets = Slab::new();
         let draft = packets.reserve();
         Self {
             channels,
             hubs,
             routes,
+            fans,
             packets,
             draft,
             queue: EventQueue::new(),
@@ -187,20 +192,34 @@ impl Network {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            let Some(Arrived { slot, stage, next_arrival }) = self.packets.land(&mut channel.in_flight, now)
-            else {
+            let landed = if channel.fan != ALONE {
+                let Self { fans, channels, packets, routes, queue, .. } = self;
+                fans.land(channels, packets, routes, queue, (source, now))
+            } else {
+                let landed = self.packets.land(&mut channel.in_flight, now);
+                landed.map(|Arrived { slot, stage, next_arrival }| {
+                    if let Some(next) = next_arrival {
+                        self.queue.push(next, source);
+                    }
+                    (slot, stage)
+                })
+            };
+            let Some((slot, stage)) = landed else {
                 self.depart(source, now);
                 continue;
             };
-            if let Some(next) = next_arrival {
-                self.queue.push(next, source);
-            }
-            if stage.onward == Stage::DELIVERY {
+            if stage.is_delivered() {
                 return Some((Time::from_ps(now), Due::Packet(slot)));
             }
             self.forward(slot, stage.size, stage.onward, now);
         }
         None
+    }
+
+    /// See [`Fans::take_upcoming`].
+    #[inline]
+    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
+        self.fans.take_upcoming()
     }
 
     /// When something is due next, or may be.
@@ -320,24 +339,32 @@ impl Network {
                 continue;
             }
             let (arrival, stage) = channel.behind(hop, at, Stage { size, onward: position });
-            if arrival > self.horizon {
-                self.packets.remove(slot);
-            } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
-                self.queue.push(arrival, hop.channel());
-            }
-            return;
+            return self.set_off(slot, hop.channel(), arrival, stage);
         }
     }
 
     /// The arrival of a packet behind this hop is an event.
     fn carry(&mut self, slot: u32, size: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
-        let channel = &mut self.channels[hop.channel() as usize];
+        let channel = &self.channels[hop.channel() as usize];
         let (arrival, stage) = channel.behind(hop, arrival, Stage { size, onward: position + 1 });
+        self.set_off(slot, hop.channel(), arrival, stage);
+    }
+
+    /// A packet waits until it arrives behind a channel.
+    #[inline(always)]
+    fn set_off(&mut self, slot: u32, number: u32, arrival: u64, stage: Stage) {
         if arrival > self.horizon {
-            self.packets.remove(slot);
-        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
-            self.queue.push(arrival, hop.channel());
+            return self.packets.remove(slot);
+        }
+        let channel = &mut self.channels[number as usize];
+        let is_first = if channel.fan == ALONE {
+            self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
+        } else {
+            self.fans.take_off(channel, &mut self.packets, &self.routes, (slot, arrival, stage))
+        };
+        if is_first {
+            self.queue.push(arrival, number);
         }
     }
 
