@@ -1,5 +1,6 @@
 //! What the rules look at.
 
+use super::bucket::Step;
 use super::incidents::Incidents;
 use super::meter::Slice;
 use super::path::Path;
@@ -34,6 +35,7 @@ impl Facts {
         totals: Totals,
         trains: &Trains,
         incidents: Incidents,
+        steps: &[Step],
     ) -> Self {
         let path = Path::of(&slices, parts, totals.segment, trains);
         let flight = flights(&slices, path.base);
@@ -55,7 +57,7 @@ impl Facts {
             burst: None,
             restarts: Vec::new(),
         };
-        facts.policed = policed(&facts);
+        facts.policed = policed(&facts, steps);
         facts.burst = burst(&facts);
         facts
     }

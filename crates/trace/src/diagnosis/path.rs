@@ -39,6 +39,8 @@ pub(super) struct Path {
     pub(super) peak: f64,
     /// Queueing delay below which the path counts as not full, in nanoseconds.
     pub(super) threshold: u64,
+    /// Whether delays show a queue at the bottleneck.
+    pub(super) shows_queue: bool,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
@@ -70,7 +72,7 @@ impl Path {
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0 || known && at_capacity(rate);
         }
-        Self { base, capacity, peak, threshold, now }
+        Self { base, capacity, peak, threshold, shows_queue, now }
     }
 }
 

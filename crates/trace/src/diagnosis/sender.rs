@@ -3,6 +3,7 @@
 //! Everything is put on the clock of the sender as far as the capture point permits it: an ACK counts from when it and the
 //! segments that it causes would be seen here, one round trip between here and the sender later.
 
+use super::departures::Departures;
 use super::incidents::Incidents;
 use super::meter::Meter;
 use super::phase::{Phase, Phases};
@@ -112,6 +113,7 @@ pub(super) struct SenderView {
     pub(super) trains: Trains,
     pub(super) totals: Totals,
     pub(super) incidents: Incidents,
+    pub(super) departures: Departures,
 }
 
 impl SenderView {
@@ -150,6 +152,7 @@ impl SenderView {
             trains: Trains::default(),
             totals: Totals::default(),
             incidents: Incidents::default(),
+            departures: Departures::default(),
         }
     }
 
@@ -262,6 +265,7 @@ impl SenderView {
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
         self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
+        self.departures.note_sent(at, end, len);
         self.next = end;
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
         let slice = self.meter.at(at, packet);
@@ -283,11 +287,12 @@ impl SenderView {
     }
 
     /// The data `start..` was sent again.
-    pub(super) fn note_resent(&mut self, at: u64, packet: u64, (start, len): (i64, u32), cause: Cause) {
+    pub(super) fn note_resent(&mut self, at: u64, packet: u64, (start, len): (i64, u32), (cause, seen): (Cause, bool)) {
         self.arrive(at);
         self.advance(at);
         self.totals.resent += 1;
         self.meter.note_lost(start);
+        self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
         self.incidents.note_resent(at, (start, len), self.next, fast);
         self.totals.first_loss.get_or_insert(at);
@@ -335,7 +340,8 @@ impl SenderView {
 
     /// The retransmission of the data at `start` was not needed. The ACK that proves it is `packet`; `by_copy` if it says that
     /// the data arrived twice.
-    pub(super) fn note_needless(&mut self, packet: u64, start: i64, by_copy: bool) {
+    pub(super) fn note_needless(&mut self, packet: u64, (start, len): (i64, u32), by_copy: bool) {
+        self.departures.note_needless(start, len);
         self.incidents.note_needless(packet, start, by_copy);
     }
 
@@ -412,6 +418,7 @@ impl SenderView {
             self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
             self.totals.last_ack = at;
             self.una = ack.ack;
+            self.departures.forget(ack.ack);
             self.next = self.next.max(ack.ack);
             self.duplicates = 0;
             if self.repair.is_some_and(|repair| repair.until <= self.una) {

@@ -1,0 +1,162 @@
+//! A token bucket that is fitted to what passed and to what did not.
+//!
+//! A bucket with a rate and a depth drops a packet when the packets before it have used up its tokens. So the bytes that have
+//! passed, less what the rate has allowed since, are the same at every drop: the depth. At any other time they are fewer. A
+//! queue that drops its last packet is such a bucket too: its rate is that of the link, and its depth the size of the queue.
+
+/// Rates that are tried first: so many, each larger than the one before by this factor.
+const RATES: i32 = 72;
+const FACTOR: f64 = 1.02;
+/// The first of them is below the rate of everything that passed, because headers count too.
+const BELOW: i32 = 2;
+/// Rates on each side of the best one that are tried then, twice.
+const FINE: i32 = 16;
+/// By this share of the depth a drop may come early or late.
+const SLACK: f64 = 0.1;
+
+/// What happened in a short time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Step {
+    /// How long it lasted, in nanoseconds.
+    pub(super) lasted: u64,
+    /// Bytes that passed.
+    pub(super) passed: u64,
+    /// Packets that were dropped.
+    pub(super) dropped: u32,
+}
+
+/// A token bucket, and how well it agrees with the steps that it was fitted to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Bucket {
+    /// Bytes per nanosecond.
+    pub(super) rate: f64,
+    /// Bytes.
+    pub(super) depth: f64,
+    /// The share of steps with drops in which its tokens were not used up.
+    pub(super) unexpected: f64,
+    /// The share of other steps in which more passed than it had tokens for.
+    pub(super) excessive: f64,
+    /// How much the used tokens differ at drops, as a share of the depth.
+    spread: f64,
+}
+
+/// The bucket that agrees best with `steps`, from the first packet to the last drop. `least` is the rate of everything that
+/// passed, in bytes per nanosecond, and `slack` the bytes by which a step may be wrong.
+pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Bucket {
+    let mut best = (f64::INFINITY, Bucket::default());
+    let mut attempt = |rate: f64| {
+        let bucket = with_rate(steps, rate, slack);
+        let misfit = bucket.spread + bucket.excessive;
+        if misfit < best.0 {
+            best = (misfit, bucket);
+        }
+        best.1.rate
+    };
+    let mut middle = least;
+    for n in -BELOW..RATES - BELOW {
+        middle = attempt(least * FACTOR.powi(n));
+    }
+    // A sender that always uses up the tokens leaves little choice: over a long time, only one rate has a small depth.
+    let mut width = FACTOR - 1.0;
+    for n in -FINE..=FINE {
+        middle = attempt(least * (1.0 + 2.0 * width * f64::from(n) / f64::from(FINE)));
+    }
+    for _ in 0..2 {
+        let center = middle;
+        for n in -FINE..=FINE {
+            middle = attempt(center * (1.0 + width * f64::from(n) / f64::from(FINE)));
+        }
+        width /= f64::from(FINE);
+    }
+    best.1
+}
+
+/// The bucket with this rate, in bytes per nanosecond, whose depth agrees best with the drops.
+pub(super) fn with_rate(steps: &[Step], rate: f64, slack: f64) -> Bucket {
+    let used = |before: f64, step: &Step| {
+        (before - rate * step.lasted as f64).max(0.0) + step.passed as f64
+    };
+    let mut at_drops = Vec::new();
+    let mut level = 0.0;
+    for step in steps {
+        level = used(level, step);
+        if step.dropped > 0 {
+            at_drops.push(level);
+        }
+    }
+    at_drops.sort_by(f64::total_cmp);
+    let depth = at_drops.get(at_drops.len() / 2).copied().unwrap_or(0.0);
+    let slack = slack.max(SLACK * depth);
+    let (mut others, mut excessive) = (0, 0);
+    level = 0.0;
+    for step in steps {
+        level = used(level, step);
+        if step.dropped == 0 && step.passed > 0 {
+            others += 1;
+            excessive += u32::from(level > depth + slack);
+        }
+    }
+    let drops = at_drops.len().max(1) as f64;
+    let off = at_drops.iter().map(|level| (level - depth).abs());
+    Bucket {
+        rate,
+        depth,
+        unexpected: off.clone().filter(|&off| off > slack).count() as f64 / drops,
+        excessive: f64::from(excessive) / f64::from(others.max(1)),
+        spread: off.map(|off| (off / depth.max(1.0)).min(1.0)).sum::<f64>() / drops,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What passes a bucket that is full at the begin: a burst of `burst` packets of 1000 bytes every 10 ms.
+    fn police(rate: f64, depth: f64, bursts: impl Iterator<Item = u64>) -> Vec<Step> {
+        let (mut tokens, mut steps) = (depth, Vec::new());
+        for burst in bursts {
+            for n in 0..burst {
+                let lasted = if n == 0 { 10_000_000 - burst * 1000 } else { 1000 };
+                tokens = (tokens + rate * lasted as f64).min(depth);
+                let passes = tokens >= 1000.0;
+                tokens -= if passes { 1000.0 } else { 0.0 };
+                steps.push(Step { lasted, passed: u64::from(passes) * 1000, dropped: u32::from(!passes) });
+            }
+        }
+        steps
+    }
+
+    fn least(steps: &[Step]) -> f64 {
+        let (passed, lasted) =
+            steps.iter().fold((0, 0), |sums, step| (sums.0 + step.passed, sums.1 + step.lasted));
+        passed as f64 / lasted as f64
+    }
+
+    #[test]
+    fn the_rate_and_the_depth_follow_from_what_a_bucket_drops() {
+        // 2 MB/s and 40 kB; the sender exceeds the rate for a while and stays below it for a while.
+        let steps = police(0.002, 40_000.0, (0..400).map(|n| if n / 20 % 2 == 0 { 25 } else { 12 }));
+        let bucket = fit(&steps, least(&steps), 2000.0);
+        assert!((bucket.rate / 0.002 - 1.0).abs() < 0.02, "{bucket:?}");
+        assert!((bucket.depth / 40_000.0 - 1.0).abs() < 0.1, "{bucket:?}");
+        assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
+    }
+
+    #[test]
+    fn a_sender_that_uses_up_all_tokens_shows_the_rate_too() {
+        let steps = police(0.002, 40_000.0, (0..1000).map(|_| 25));
+        let bucket = fit(&steps, least(&steps), 2000.0);
+        assert!((bucket.rate / 0.002 - 1.0).abs() < 0.002, "{bucket:?}");
+        assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
+    }
+
+    #[test]
+    fn losses_at_random_agree_with_no_bucket() {
+        let mut steps = police(1.0, 1e9, (0..400).map(|n| 5 + n * 7 % 20));
+        for step in steps.iter_mut().skip(30).step_by(97) {
+            *step = Step { passed: 0, dropped: 1, ..*step };
+        }
+        let bucket = fit(&steps, least(&steps), 2000.0);
+        assert!(bucket.unexpected > 0.1 || bucket.excessive > 0.03, "{bucket:?}");
+    }
+}

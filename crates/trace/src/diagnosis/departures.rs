@@ -1,0 +1,125 @@
+//! What left the sender, packet by packet, and which of it did not arrive.
+
+use super::bucket::Step;
+use std::collections::VecDeque;
+
+/// Maximum number of steps; above that, neighbours are joined.
+const MOST: usize = 1 << 13;
+/// Maximum number of retransmissions that are remembered until they are acknowledged.
+const MOST_RESENT: usize = 1 << 12;
+
+/// What left within a short time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Departure {
+    /// In nanoseconds since the begin of the connection.
+    at: u64,
+    /// Position of its first byte, and after the last byte of everything sent so far.
+    start: i64,
+    end: i64,
+    /// Bytes that arrived.
+    passed: u32,
+    /// Packets that did not.
+    dropped: u16,
+}
+
+/// The departures of one direction.
+#[derive(Debug, Default)]
+pub(super) struct Departures {
+    all: Vec<Departure>,
+    /// How long a step lasts at least, in nanoseconds.
+    length: u64,
+    /// Retransmissions that are not acknowledged: position, and when.
+    resent: VecDeque<(i64, u64)>,
+}
+
+impl Departures {
+    /// New data up to `end` was sent.
+    pub(super) fn note_sent(&mut self, at: u64, end: i64, len: u32) {
+        self.push(at, (end - i64::from(len), end), len);
+    }
+
+    /// The data from `start` on was sent again: its last transmission did not arrive. `seen` if that was captured.
+    pub(super) fn note_resent(&mut self, at: u64, (start, len): (i64, u32), seen: bool) {
+        let before = self.resent.iter().rposition(|resent| resent.0 == start);
+        let index = match before.and_then(|index| self.resent.remove(index)) {
+            Some((_, then)) => self.index_of(start, then),
+            None => self.all.partition_point(|departure| departure.end <= start),
+        };
+        if let Some(departure) = self.all.get_mut(index) {
+            departure.dropped = departure.dropped.saturating_add(1);
+            if seen || before.is_some() {
+                departure.passed = departure.passed.saturating_sub(len);
+            }
+        }
+        if self.resent.len() == MOST_RESENT {
+            self.resent.pop_front();
+        }
+        self.resent.push_back((start, at));
+        let end = self.all.last().map_or(start, |last| last.end);
+        self.push(at, (start, end), len);
+    }
+
+    /// The retransmission of the data at `start` was not needed.
+    pub(super) fn note_needless(&mut self, start: i64, len: u32) {
+        let index = self.all.partition_point(|departure| departure.end <= start);
+        if let Some(departure) = self.all.get_mut(index).filter(|departure| departure.dropped > 0) {
+            departure.dropped -= 1;
+            departure.passed = departure.passed.saturating_add(len);
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(super) fn forget(&mut self, una: i64) {
+        while self.resent.front().is_some_and(|resent| resent.0 < una) {
+            self.resent.pop_front();
+        }
+    }
+
+    /// The step in which the data at `start` was sent at `then`.
+    fn index_of(&self, start: i64, then: u64) -> usize {
+        let first = self.all.partition_point(|departure| departure.at + self.length.max(1) <= then);
+        let at_once = self.all[first..].iter().take_while(|departure| departure.at <= then);
+        at_once.into_iter().position(|departure| departure.start == start).map_or(first, |place| first + place)
+    }
+
+    fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32) {
+        match self.all.last_mut() {
+            Some(last) if at < last.at + self.length => {
+                (last.end, last.passed) = (end, last.passed.saturating_add(len));
+            }
+            _ => self.all.push(Departure { at, start, end, passed: len, dropped: 0 }),
+        }
+        if self.all.len() > MOST {
+            self.join_neighbours();
+        }
+    }
+
+    #[cold]
+    fn join_neighbours(&mut self) {
+        let span = self.all.last().map_or(0, |last| last.at);
+        self.length = (self.length * 2).max(span / MOST as u64 * 2).max(1000);
+        let mut joined: Vec<Departure> = Vec::with_capacity(MOST);
+        for next in self.all.drain(..) {
+            match joined.last_mut() {
+                Some(last) if next.at < last.at + self.length => {
+                    last.end = next.end;
+                    last.passed = last.passed.saturating_add(next.passed);
+                    last.dropped = last.dropped.saturating_add(next.dropped);
+                }
+                _ => joined.push(next),
+            }
+        }
+        self.all = joined;
+    }
+
+    /// The steps until the last drop.
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let count = self.all.iter().rposition(|departure| departure.dropped > 0).map_or(0, |last| last + 1);
+        let mut before = 0;
+        let step = |departure: &Departure| {
+            let lasted = departure.at - core::mem::replace(&mut before, departure.at);
+            Step { lasted, passed: u64::from(departure.passed), dropped: u32::from(departure.dropped) }
+        };
+        self.all[..count].iter().map(step).collect()
+    }
+}
