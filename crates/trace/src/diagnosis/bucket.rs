@@ -41,16 +41,17 @@ pub(super) struct Bucket {
 }
 
 /// The bucket that agrees best with `steps`, from the first packet to the last drop. `least` is the rate of everything that
-/// passed, in bytes per nanosecond, and `slack` the bytes by which a step may be wrong.
-pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Bucket {
+/// passed, in bytes per nanosecond, and `slack` the bytes by which a step may be wrong. `None` if none is deep enough for that.
+pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Option<Bucket> {
     let mut best = (f64::INFINITY, Bucket::default());
     let mut attempt = |rate: f64| {
         let bucket = with_rate(steps, rate, slack);
         let misfit = bucket.spread + bucket.excessive;
-        if misfit < best.0 {
+        // Any packet uses up a bucket that is not much deeper than the slack.
+        if misfit < best.0 && bucket.depth >= 2.0 * slack {
             best = (misfit, bucket);
         }
-        best.1.rate
+        if best.0.is_finite() { best.1.rate } else { least }
     };
     let mut middle = least;
     for n in -BELOW..RATES - BELOW {
@@ -68,7 +69,7 @@ pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Bucket {
         }
         width /= f64::from(FINE);
     }
-    best.1
+    best.0.is_finite().then_some(best.1)
 }
 
 /// The bucket with this rate, in bytes per nanosecond, whose depth agrees best with the drops.
@@ -136,7 +137,7 @@ mod tests {
     fn the_rate_and_the_depth_follow_from_what_a_bucket_drops() {
         // 2 MB/s and 40 kB; the sender exceeds the rate for a while and stays below it for a while.
         let steps = police(0.002, 40_000.0, (0..400).map(|n| if n / 20 % 2 == 0 { 25 } else { 12 }));
-        let bucket = fit(&steps, least(&steps), 2000.0);
+        let bucket = fit(&steps, least(&steps), 2000.0).unwrap();
         assert!((bucket.rate / 0.002 - 1.0).abs() < 0.02, "{bucket:?}");
         assert!((bucket.depth / 40_000.0 - 1.0).abs() < 0.1, "{bucket:?}");
         assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn a_sender_that_uses_up_all_tokens_shows_the_rate_too() {
         let steps = police(0.002, 40_000.0, (0..1000).map(|_| 25));
-        let bucket = fit(&steps, least(&steps), 2000.0);
+        let bucket = fit(&steps, least(&steps), 2000.0).unwrap();
         assert!((bucket.rate / 0.002 - 1.0).abs() < 0.002, "{bucket:?}");
         assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
     }
@@ -156,7 +157,7 @@ mod tests {
         for step in steps.iter_mut().skip(30).step_by(97) {
             *step = Step { passed: 0, dropped: 1, ..*step };
         }
-        let bucket = fit(&steps, least(&steps), 2000.0);
+        let bucket = fit(&steps, least(&steps), 2000.0).unwrap();
         assert!(bucket.unexpected > 0.1 || bucket.excessive > 0.03, "{bucket:?}");
     }
 }

@@ -20,7 +20,13 @@ struct Departure {
     passed: u32,
     /// Packets that did not.
     dropped: u16,
+    /// The sender's clock, from its timestamp; 0 without one.
+    stamp: u32,
 }
+
+/// The units of the clocks that senders use for timestamps, in nanoseconds (RFC 7323, section 5.4, permits 1 ms to 1 s). Coarser
+/// ones do not show when a packet left.
+const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
 
 /// The departures of one direction.
 #[derive(Debug, Default)]
@@ -28,11 +34,18 @@ pub(super) struct Departures {
     all: Vec<Departure>,
     /// How long a step lasts at least, in nanoseconds.
     length: u64,
+    /// The timestamp of the segment that is being processed; 0 without one.
+    stamp: u32,
     /// Retransmissions that are not acknowledged: position, and when.
     resent: VecDeque<(i64, u64)>,
 }
 
 impl Departures {
+    /// The segments that follow have this timestamp.
+    pub(super) fn set_stamp(&mut self, stamp: u32) {
+        self.stamp = stamp;
+    }
+
     /// New data up to `end` was sent.
     pub(super) fn note_sent(&mut self, at: u64, end: i64, len: u32) {
         self.push(at, (end - i64::from(len), end), len);
@@ -43,7 +56,9 @@ impl Departures {
         let before = self.resent.iter().rposition(|resent| resent.0 == start);
         let index = match before.and_then(|index| self.resent.remove(index)) {
             Some((_, then)) => self.index_of(start, then),
-            None => self.all.partition_point(|departure| departure.end <= start),
+            None if seen => self.first_after(start),
+            // It was dropped before this point, after what was sent before it.
+            None => self.first_after(start).saturating_sub(1),
         };
         if let Some(departure) = self.all.get_mut(index) {
             departure.dropped = departure.dropped.saturating_add(1);
@@ -61,7 +76,7 @@ impl Departures {
 
     /// The retransmission of the data at `start` was not needed.
     pub(super) fn note_needless(&mut self, start: i64, len: u32) {
-        let index = self.all.partition_point(|departure| departure.end <= start);
+        let index = self.first_after(start);
         if let Some(departure) = self.all.get_mut(index).filter(|departure| departure.dropped > 0) {
             departure.dropped -= 1;
             departure.passed = departure.passed.saturating_add(len);
@@ -73,6 +88,11 @@ impl Departures {
         while self.resent.front().is_some_and(|resent| resent.0 < una) {
             self.resent.pop_front();
         }
+    }
+
+    /// The first step that ends behind `start`.
+    fn first_after(&self, start: i64) -> usize {
+        self.all.partition_point(|departure| departure.end <= start)
     }
 
     /// The step in which the data at `start` was sent at `then`.
@@ -87,7 +107,7 @@ impl Departures {
             Some(last) if at < last.at + self.length => {
                 (last.end, last.passed) = (end, last.passed.saturating_add(len));
             }
-            _ => self.all.push(Departure { at, start, end, passed: len, dropped: 0 }),
+            _ => self.all.push(Departure { at, start, end, passed: len, dropped: 0, stamp: self.stamp }),
         }
         if self.all.len() > MOST {
             self.join_neighbours();
@@ -112,14 +132,33 @@ impl Departures {
         self.all = joined;
     }
 
-    /// The steps until the last drop.
-    pub(super) fn steps(&self) -> Vec<Step> {
+    /// The steps until the last drop: as they were captured, or by the clock of the sender if that is known. Behind a queue,
+    /// packets arrive later than they left, and more evenly.
+    pub(super) fn steps(&self, by_sender: bool) -> Vec<Step> {
         let count = self.all.iter().rposition(|departure| departure.dropped > 0).map_or(0, |last| last + 1);
+        let all = &self.all[..count];
+        let tick = if by_sender { tick(all) } else { None };
+        let first = all.first().map_or(0, |first| first.stamp);
         let mut before = 0;
         let step = |departure: &Departure| {
-            let lasted = departure.at - core::mem::replace(&mut before, departure.at);
+            let at = match tick {
+                Some(tick) => (u64::from(departure.stamp.wrapping_sub(first)) * tick).max(before),
+                None => departure.at,
+            };
+            let lasted = at - core::mem::replace(&mut before, at);
             Step { lasted, passed: u64::from(departure.passed), dropped: u32::from(departure.dropped) }
         };
-        self.all[..count].iter().map(step).collect()
+        all.iter().map(step).collect()
     }
+}
+
+/// The unit of the sender's clock in nanoseconds, if it has one of the usual ones.
+fn tick(all: &[Departure]) -> Option<u64> {
+    let (first, last) = (all.first()?, all.last()?);
+    let ticks = u64::from(last.stamp.wrapping_sub(first.stamp));
+    if first.stamp == 0 || ticks == 0 {
+        return None;
+    }
+    let unit = (last.at - first.at) / ticks;
+    TICKS.into_iter().find(|tick| unit * 4 > tick * 3 && unit * 4 < tick * 5)
 }

@@ -87,6 +87,7 @@ impl Ends {
             return;
         }
         mine.opens(at);
+        mine.set_stamp(seen.segment.options.timestamps.map_or(0, |stamps| stamps.value));
         if len > 0 {
             let start = seen.told.seq;
             mine.note_data(at, seen.number, start, start + i64::from(len), len);

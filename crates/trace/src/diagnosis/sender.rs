@@ -215,7 +215,7 @@ impl SenderView {
     }
 
     /// Whether the capture was taken beside the sender.
-    const fn is_beside_sender(&self) -> bool {
+    pub(super) const fn is_beside_sender(&self) -> bool {
         self.behind * 10 < self.round()
     }
 
@@ -277,6 +277,11 @@ impl SenderView {
         slice.end = end;
         self.sent_at = at;
         self.short = short;
+    }
+
+    /// The segments that follow have this timestamp; 0 if they have none.
+    pub(super) fn set_stamp(&mut self, stamp: u32) {
+        self.departures.set_stamp(stamp);
     }
 
     /// A FIN was sent.

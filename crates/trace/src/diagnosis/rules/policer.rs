@@ -47,13 +47,16 @@ pub(in crate::diagnosis) fn policed(facts: &Facts, steps: &[Step]) -> Option<(u6
     if bytes < PASSED * segment || link < least * FASTER {
         return None;
     }
-    let bucket = fit(steps, least, SLACK * segment);
+    let bucket = fit(steps, least, SLACK * segment)?;
     let fits = |bucket: &Bucket| bucket.unexpected <= LOSSES_OFF && bucket.excessive <= PASSES_OFF;
     let queue = with_rate(steps, link, SLACK * segment);
+    // Bursts that differ little fit to any rate. Where delays show nothing, only the rate tells a policer from a queue.
+    let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
     let is_policer = fits(&bucket)
         && bytes > TIMES * bucket.depth
         && link > FASTER * bucket.rate
         && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
+        && (facts.path.shows_queue || is_sharp())
         && !waits_in_queue(facts, bucket.depth / bucket.rate);
     is_policer.then(|| (facts.began(first), until_back(facts, last)))
 }
