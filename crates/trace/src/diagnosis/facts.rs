@@ -5,7 +5,7 @@ use super::incidents::Incidents;
 use super::meter::Slice;
 use super::path::Path;
 use super::phase::Phases;
-use super::rules::{Burst, burst, policed, restarts};
+use super::rules::{policed, restarts};
 use super::sender::Totals;
 use super::trains::Trains;
 
@@ -22,8 +22,6 @@ pub(super) struct Facts {
     pub(super) incidents: Incidents,
     /// From when until when a policer dropped what exceeded its rate.
     pub(super) policed: Option<(u64, u64)>,
-    /// What passed before a shaper's bucket was empty.
-    pub(super) burst: Option<Burst>,
     /// When the window grew again after a pause.
     pub(super) restarts: Vec<(u64, u64)>,
 }
@@ -54,11 +52,9 @@ impl Facts {
             window,
             incidents,
             policed: None,
-            burst: None,
             restarts: Vec::new(),
         };
         facts.policed = policed(&facts, steps);
-        facts.burst = burst(&facts);
         facts
     }
 

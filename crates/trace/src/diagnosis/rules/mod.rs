@@ -12,7 +12,6 @@ mod window;
 
 pub(super) use policer::policed;
 pub(super) use restart::restarts;
-pub(super) use shaper::{Burst, burst};
 
 use super::facts::Facts;
 use super::phase::Phase;

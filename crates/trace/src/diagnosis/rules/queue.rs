@@ -10,8 +10,8 @@ const TRAIN_ROUNDS: u64 = 15;
 const RATE_ROUNDS: u64 = 8;
 /// Alone, a connection gets what its trains show; below this share of it, others have most of the rest.
 const SHARE: f64 = 0.8;
-/// The quantile of the trains that shows the capacity.
-const CAPACITY: f64 = 0.9;
+/// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
+const STEADY: f64 = 1.15;
 
 /// A full path, if a queue stood for the last round trip.
 ///
@@ -23,14 +23,18 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
     if !now.many && !has_more {
         return None;
     }
-    let Some((rate, capacity)) = rate_and_capacity(facts, index) else { return Some(Limit::Bottleneck) };
-    Some(if rate < capacity * SHARE {
-        Limit::CrossTraffic
-    } else if after_burst(facts, index, rate) {
-        Limit::Shaper
-    } else {
-        Limit::Bottleneck
-    })
+    let (first, last) = facts.around(index, TRAIN_ROUNDS);
+    let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
+    if sides.iter().all(Option::is_none) {
+        return Some(Limit::Bottleneck);
+    }
+    // What changes now is the same on one side of now.
+    let mut alone = sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE).peekable();
+    if alone.peek().is_none() {
+        return Some(Limit::CrossTraffic);
+    }
+    let is_shaped = |pace: &Pace| pace.capacity < pace.usual * STEADY && after_burst(facts, index, pace.usual);
+    Some(if alone.any(is_shaped) { Limit::Shaper } else { Limit::Bottleneck })
 }
 
 /// Whether packets wait at this moment.
@@ -38,27 +42,38 @@ pub(super) fn is_queued(facts: &Facts, index: usize) -> bool {
     facts.path.now.get(index).is_some_and(|now| now.queueing > facts.path.threshold)
 }
 
-/// The delivery rate while the path is full, and the capacity that the trains show, in bytes per second.
-pub(super) fn rate_and_capacity(facts: &Facts, index: usize) -> Option<(f64, f64)> {
+/// What passes a full path, in bytes per second.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// The delivery rate.
+    rate: f64,
+    /// The median of the rates of trains, and a high quantile of them.
+    usual: f64,
+    capacity: f64,
+}
+
+/// The pace between two slices, one of which is `index`; the rate is that of the round trips next to it.
+fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pace> {
     let is_full = |&i: &usize| facts.path.now[i].full && facts.slices[i].resent == 0;
-    let (first, last) = facts.around(index, RATE_ROUNDS);
-    let (mut bytes, mut time) = (0_u64, 0);
+    let (mut bytes, mut time, mut trains) = (0_u64, 0, Vec::new());
+    let (near_first, near_last) = facts.around(index, RATE_ROUNDS);
     for i in (first..=last).filter(is_full) {
-        bytes += u64::from(facts.slices[i].delivered);
-        time += facts.slices[i].until - facts.began(i);
+        if (near_first..=near_last).contains(&i) {
+            bytes += u64::from(facts.slices[i].delivered);
+            time += facts.slices[i].until - facts.began(i);
+        }
+        if facts.slices[i].train > 0 {
+            trains.push(facts.slices[i].train);
+        }
     }
-    let (first, last) = facts.around(index, TRAIN_ROUNDS);
-    let step = (last - first) / 128 + 1;
-    let mut trains: Vec<u32> = (first..=last)
-        .step_by(step)
-        .filter(is_full)
-        .map(|i| facts.slices[i].train)
-        .filter(|&train| train > 0)
-        .collect();
     if trains.len() < 3 || time == 0 || bytes == 0 {
         return None;
     }
     trains.sort_unstable();
-    let capacity = f64::from(trains[(trains.len() - 1) * (CAPACITY * 100.0) as usize / 100]) * 1e3;
-    Some((bytes as f64 * 1e9 / time as f64, capacity))
+    let quantile = |percent: usize| f64::from(trains[(trains.len() - 1) * percent / 100]) * 1e3;
+    Some(Pace {
+        rate: bytes as f64 * 1e9 / time as f64,
+        usual: quantile(50),
+        capacity: quantile(90),
+    })
 }
