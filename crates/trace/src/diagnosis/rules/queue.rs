@@ -11,7 +11,7 @@ const RATE_ROUNDS: u64 = 8;
 /// Alone, a connection gets what its trains show; below this share of it, others have most of the rest.
 const SHARE: f64 = 0.8;
 /// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
-const STEADY: f64 = 1.15;
+const STEADY: f64 = 1.05;
 
 /// A full path, if a queue stood for the last round trip.
 ///
@@ -29,12 +29,19 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
         return Some(Limit::Bottleneck);
     }
     // What changes now is the same on one side of now.
-    let mut alone = sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE).peekable();
-    if alone.peek().is_none() {
+    let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE);
+    if alone().next().is_none() {
         return Some(Limit::CrossTraffic);
     }
-    let is_shaped = |pace: &Pace| pace.capacity < pace.usual * STEADY && after_burst(facts, index, pace.usual);
-    Some(if alone.any(is_shaped) { Limit::Shaper } else { Limit::Bottleneck })
+    // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
+    let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
+    Some(if slower().any(|pace| pace.capacity < pace.usual * STEADY) {
+        Limit::Shaper
+    } else if alone().count() == slower().count() {
+        Limit::CrossTraffic
+    } else {
+        Limit::Bottleneck
+    })
 }
 
 /// Whether packets wait at this moment.
