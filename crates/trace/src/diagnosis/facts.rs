@@ -9,6 +9,10 @@ use super::rules::{policed, restarts};
 use super::sender::Totals;
 use super::trains::Trains;
 
+/// The quantile of the rates of trains that is compared, and by which factor they may differ.
+const CAPACITY: f64 = 0.9;
+const NO_FASTER: f64 = 1.2;
+
 /// One direction of a connection after its end.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -28,13 +32,22 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(super) fn new(
-        slices: Vec<Slice>,
+        mut slices: Vec<Slice>,
         parts: (u64, u64),
         totals: Totals,
-        trains: &Trains,
+        [acks, arrivals]: [&Trains; 2],
         incidents: Incidents,
         steps: &[Step],
     ) -> Self {
+        let trains = if is_behind_bottleneck(parts, acks, arrivals) {
+            for slice in &mut slices {
+                slice.delivered = slice.sent.saturating_add(u32::from(slice.resent) * totals.segment);
+                slice.train = slice.arrivals;
+            }
+            arrivals
+        } else {
+            acks
+        };
         let path = Path::of(&slices, parts, totals.segment, trains);
         let flight = flights(&slices, path.base);
         let window = slices
@@ -84,6 +97,15 @@ impl Facts {
     pub(super) fn lost_before(&self, index: usize) -> bool {
         self.totals.first_loss.is_some_and(|lost| lost < self.slices[index].until)
     }
+}
+
+/// Whether segments that pass here have passed the bottleneck: they come no faster than their ACKs. Then they show its rate
+/// better than ACKs do, which receivers delay.
+fn is_behind_bottleneck(parts: (u64, u64), acks: &Trains, arrivals: &Trains) -> bool {
+    let beside_sender = parts.0 * 10 <= parts.0 + parts.1;
+    let capacity = |trains: &Trains| trains.rate(CAPACITY);
+    !beside_sender
+        && capacity(arrivals).is_some_and(|here| capacity(acks).is_none_or(|acks| here < acks * NO_FASTER))
 }
 
 /// The most bytes outstanding within the last round trip before the end of each slice.

@@ -20,6 +20,9 @@ const RECENT: u64 = 8;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
 
+/// A flight of so many segments has the shortest trains; of arrivals it is not known how many are on their way.
+const ARRIVALS: u64 = 6;
+
 /// An ACK on its way to the sender.
 #[derive(Clone, Copy, Debug)]
 struct Ack {
@@ -111,6 +114,8 @@ pub(super) struct SenderView {
     pub(super) phases: Phases,
     pub(super) meter: Meter,
     pub(super) trains: Trains,
+    /// Of the segments themselves.
+    pub(super) arrivals: Trains,
     pub(super) totals: Totals,
     pub(super) incidents: Incidents,
     pub(super) departures: Departures,
@@ -150,6 +155,7 @@ impl SenderView {
             phases: Phases::default(),
             meter: Meter::default(),
             trains: Trains::default(),
+            arrivals: Trains::default(),
             totals: Totals::default(),
             incidents: Incidents::default(),
             departures: Departures::default(),
@@ -268,7 +274,10 @@ impl SenderView {
         self.departures.note_sent(at, end, len);
         self.next = end;
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
+        let segment = u64::from(self.totals.segment);
+        let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);
         let slice = self.meter.at(at, packet);
+        slice.arrivals = slice.arrivals.max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
         slice.sent = slice.sent.saturating_add(len);
         slice.segments = slice.segments.saturating_add(1);
         slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
