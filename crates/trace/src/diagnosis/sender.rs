@@ -20,6 +20,8 @@ const RECENT: u64 = 8;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
 
+/// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
+const PAUSE_NS: u64 = 150_000_000;
 /// A flight of so many segments has the shortest trains; of arrivals it is not known how many are on their way.
 const ARRIVALS: u64 = 6;
 
@@ -267,6 +269,12 @@ impl SenderView {
         let prompted = since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let largest = self.totals.segment.max(1);
         let short = len < largest && len > 0;
+        let quiet_since = self.sent_at.max(self.acked_at);
+        if !self.is_beside_sender() && !self.clocked && since(quiet_since) > PAUSE_NS.max(self.round()) {
+            self.incidents.note_pause((quiet_since, at), len, largest);
+        } else {
+            self.incidents.note_data(at, len, self.behind / 2);
+        }
         self.settle_before_data(at, prompted, short);
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
@@ -310,6 +318,11 @@ impl SenderView {
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
         self.incidents.note_resent(at, (start, len), self.next, fast);
         self.totals.first_loss.get_or_insert(at);
+        let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
+        if start + i64::from(len) <= acknowledged && quiet > PAUSE_NS.max(self.behind) {
+            self.incidents.note_acknowledged(at - quiet, at);
+        }
         let slice = self.meter.at(at, packet);
         slice.resent = slice.resent.saturating_add(1);
         let nothing_later_arrived = self.duplicates == 0;
@@ -326,6 +339,11 @@ impl SenderView {
             Some(repair) if waited && repair.phase == Phase::FastRecovery => {
                 self.settle_wait(at, phase);
                 self.repair = Some(Repair { phase, until: self.next });
+            }
+            // The timer has expired again.
+            Some(repair) if waited => {
+                let phase = repair.phase;
+                self.settle_wait(at, phase);
             }
             Some(_) => {}
             None => {

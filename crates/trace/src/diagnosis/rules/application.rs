@@ -1,11 +1,32 @@
 //! The sender has nothing to send: `application`, `pacing`.
 
+use super::Moment;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::incidents::{LONG_NS, Pause};
 use netspurt_budget::Limit;
 
 /// Nothing is outstanding, and the connection stays open: the sender has nothing to send.
-pub(super) const fn nothing_outstanding() -> Limit {
-    Limit::Application
+///
+/// Away from the sender, what was lost before this point was not seen. Its timer shows in what comes after the pause.
+pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
+    let at = facts.began(moment.index).max(moment.from);
+    match facts.incidents.pause_at(at) {
+        Some(pause) if pause.makes_shorter() => Limit::PathMtu,
+        Some(pause) if pause.len == pause.before && pause.ends_with_timer() => {
+            if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
+        }
+        Some(pause) if is_held(facts, pause) => {
+            if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::Spurious }
+        }
+        _ => Limit::Application,
+    }
+}
+
+/// Whether packets waited in the network during a pause: copies of them follow soon, so that a timer has expired meanwhile.
+fn is_held(facts: &Facts, pause: &Pause) -> bool {
+    let soon = pause.until + 3 * facts.path.base;
+    let copies = facts.incidents.episode_in(pause.until, soon);
+    copies.is_some_and(|copies| copies.early || copies.acks_lost || copies.needless * 2 >= copies.resent)
 }
 
 /// Data is outstanding, the windows have space, and the next segment does not follow an ACK: `None` if that is pacing only in

@@ -36,7 +36,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
     match phase {
         Phase::Opening => return Limit::Handshake,
         Phase::Closing => return Limit::Teardown,
-        Phase::Empty => return application::nothing_outstanding(),
+        Phase::Empty => return application::nothing_outstanding(facts, moment),
         _ => {}
     }
     if let Some(limit) = outage::no_answer(facts, moment) {
