@@ -74,9 +74,7 @@ pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Option<Bucket> {
 
 /// The bucket with this rate, in bytes per nanosecond, whose depth agrees best with the drops.
 pub(super) fn with_rate(steps: &[Step], rate: f64, slack: f64) -> Bucket {
-    let used = |before: f64, step: &Step| {
-        (before - rate * step.lasted as f64).max(0.0) + step.passed as f64
-    };
+    let used = |before: f64, step: &Step| (before - rate * step.lasted as f64).max(0.0) + step.passed as f64;
     let mut at_drops = Vec::new();
     let mut level = 0.0;
     for step in steps {
@@ -112,12 +110,12 @@ pub(super) fn with_rate(steps: &[Step], rate: f64, slack: f64) -> Bucket {
 mod tests {
     use super::*;
 
-    /// What passes a bucket that is full at the begin: a burst of `burst` packets of 1000 bytes every 10 ms.
-    fn police(rate: f64, depth: f64, bursts: impl Iterator<Item = u64>) -> Vec<Step> {
+    /// What passes a bucket that is full at the begin: a burst of so many packets of 1000 bytes every `period` nanoseconds.
+    fn police(rate: f64, depth: f64, period: u64, bursts: impl Iterator<Item = u64>) -> Vec<Step> {
         let (mut tokens, mut steps) = (depth, Vec::new());
         for burst in bursts {
             for n in 0..burst {
-                let lasted = if n == 0 { 10_000_000 - burst * 1000 } else { 1000 };
+                let lasted = if n == 0 { period - burst * 1000 } else { 1000 };
                 tokens = (tokens + rate * lasted as f64).min(depth);
                 let passes = tokens >= 1000.0;
                 tokens -= if passes { 1000.0 } else { 0.0 };
@@ -136,7 +134,8 @@ mod tests {
     #[test]
     fn the_rate_and_the_depth_follow_from_what_a_bucket_drops() {
         // 2 MB/s and 40 kB; the sender exceeds the rate for a while and stays below it for a while.
-        let steps = police(0.002, 40_000.0, (0..400).map(|n| if n / 20 % 2 == 0 { 25 } else { 12 }));
+        let steps =
+            police(0.002, 40_000.0, 10_000_000, (0..400).map(|n| if n / 20 % 2 == 0 { 25 } else { 12 }));
         let bucket = fit(&steps, least(&steps), 2000.0).unwrap();
         assert!((bucket.rate / 0.002 - 1.0).abs() < 0.02, "{bucket:?}");
         assert!((bucket.depth / 40_000.0 - 1.0).abs() < 0.1, "{bucket:?}");
@@ -145,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_sender_that_uses_up_all_tokens_shows_the_rate_too() {
-        let steps = police(0.002, 40_000.0, (0..1000).map(|n| 22 + n * 7 % 13));
+        let steps = police(0.002, 40_000.0, 400_000, (0..5000).map(|_| 1));
         let bucket = fit(&steps, least(&steps), 2000.0).unwrap();
         assert!((bucket.rate / 0.002 - 1.0).abs() < 0.002, "{bucket:?}");
         assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
@@ -153,7 +152,7 @@ mod tests {
 
     #[test]
     fn losses_at_random_agree_with_no_bucket() {
-        let mut steps = police(1.0, 1e9, (0..400).map(|n| 5 + n * 7 % 20));
+        let mut steps = police(1.0, 1e9, 10_000_000, (0..400).map(|n| 5 + n * 7 % 20));
         for step in steps.iter_mut().skip(30).step_by(97) {
             *step = Step { passed: 0, dropped: 1, ..*step };
         }

@@ -99,7 +99,10 @@ impl Departures {
     fn index_of(&self, start: i64, then: u64) -> usize {
         let first = self.all.partition_point(|departure| departure.at + self.length.max(1) <= then);
         let at_once = self.all[first..].iter().take_while(|departure| departure.at <= then);
-        at_once.into_iter().position(|departure| departure.start == start).map_or(first, |place| first + place)
+        at_once
+            .into_iter()
+            .position(|departure| departure.start == start)
+            .map_or(first, |place| first + place)
     }
 
     fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32) {
@@ -161,4 +164,62 @@ fn tick(all: &[Departure]) -> Option<u64> {
     }
     let unit = (last.at - first.at) / ticks;
     TICKS.into_iter().find(|tick| unit * 4 > tick * 3 && unit * 4 < tick * 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(departures: &Departures, by_sender: bool) -> Vec<(u64, u64, u32)> {
+        departures.steps(by_sender).iter().map(|step| (step.lasted, step.passed, step.dropped)).collect()
+    }
+
+    #[test]
+    fn a_retransmission_that_is_lost_counts_when_it_was_sent() {
+        let mut departures = Departures::default();
+        departures.note_sent(10, 1000, 1000);
+        departures.note_sent(10, 2000, 1000);
+        departures.note_resent(50, (0, 1000), true);
+        departures.note_sent(50, 3000, 1000);
+        departures.note_resent(90, (0, 1000), true);
+        assert_eq!(seen(&departures, false), [(10, 0, 1), (0, 1000, 0), (40, 0, 1)]);
+        departures.note_needless(0, 1000);
+        assert_eq!(seen(&departures, false)[0], (10, 1000, 0));
+    }
+
+    #[test]
+    fn what_was_lost_before_the_capture_point_left_after_what_was_before_it() {
+        let mut departures = Departures::default();
+        departures.note_sent(10, 1000, 1000);
+        departures.note_sent(900, 3000, 1000);
+        departures.note_resent(950, (1000, 1000), false);
+        assert_eq!(seen(&departures, false), [(10, 1000, 1)]);
+    }
+
+    #[test]
+    fn timestamps_show_when_segments_left() {
+        let mut departures = Departures::default();
+        for n in 0..100_u32 {
+            // Two segments each 10 ms arrive at even gaps.
+            departures.set_stamp(500 + n / 2 * 10);
+            departures.note_sent(u64::from(n) * 5_000_000, i64::from(n + 1) * 1000, 1000);
+        }
+        departures.note_resent(500_000_000, (98_000, 1000), true);
+        let lasted: Vec<u64> = seen(&departures, true).iter().map(|step| step.0).collect();
+        assert_eq!(lasted[..5], [0, 0, 10_000_000, 0, 10_000_000]);
+        assert_eq!(seen(&departures, false)[1].0, 5_000_000);
+    }
+
+    #[test]
+    fn a_long_connection_needs_bounded_memory() {
+        let mut departures = Departures::default();
+        for n in 0..200_000_u32 {
+            departures.note_sent(u64::from(n) * 1000, i64::from(n + 1) * 1000, 1000);
+        }
+        departures.note_resent(200_000_000, (150_000_000, 1000), true);
+        assert!(departures.all.len() <= MOST);
+        let steps = departures.steps(false);
+        assert!(steps.iter().map(|step| step.passed).sum::<u64>() >= 149_000_000);
+        assert_eq!(steps.last().map(|step| step.dropped), Some(1));
+    }
 }

@@ -57,16 +57,8 @@ impl Facts {
                 Some(*most)
             })
             .collect();
-        let mut facts = Self {
-            slices,
-            path,
-            totals,
-            flight,
-            window,
-            incidents,
-            policed: None,
-            restarts: Vec::new(),
-        };
+        let mut facts =
+            Self { slices, path, totals, flight, window, incidents, policed: None, restarts: Vec::new() };
         facts.policed = policed(&facts, steps);
         facts
     }
@@ -119,4 +111,27 @@ fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
             slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trains of so many bytes a millisecond.
+    fn trains(bytes: u64) -> Trains {
+        let mut trains = Trains::default();
+        for n in 0..100 {
+            trains.note(n * 1_000_000, bytes, 20_000, 1000);
+        }
+        trains
+    }
+
+    #[test]
+    fn segments_that_come_no_faster_than_their_acks_have_passed_the_bottleneck() {
+        let (slow, fast) = (trains(1000), trains(4000));
+        assert!(is_behind_bottleneck((20_000_000, 20_000_000), &slow, &slow));
+        assert!(is_behind_bottleneck((20_000_000, 20_000_000), &Trains::default(), &slow));
+        assert!(!is_behind_bottleneck((20_000_000, 20_000_000), &slow, &fast), "the bottleneck is ahead");
+        assert!(!is_behind_bottleneck((0, 40_000_000), &slow, &slow), "beside the sender");
+    }
 }

@@ -242,6 +242,51 @@ mod tests {
     }
 
     #[test]
+    fn a_timer_ends_a_pause_with_a_single_full_segment() {
+        let pause = |after: &[(u64, u32)]| {
+            let mut incidents = Incidents::default();
+            incidents.note_pause((100, 500), 1000, 1000);
+            for &(at, len) in after {
+                incidents.note_data(at, len, 20);
+            }
+            *incidents.pause_at(300).unwrap()
+        };
+        assert!(pause(&[(550, 1000), (550, 1000)]).ends_with_timer());
+        assert!(!pause(&[(510, 1000), (550, 1000)]).ends_with_timer(), "a window of an application");
+        assert!(!pause(&[(550, 400)]).ends_with_timer(), "the rest of a block");
+        assert!(!pause(&[]).ends_with_timer());
+    }
+
+    #[test]
+    fn a_black_hole_makes_all_later_segments_shorter() {
+        let mut incidents = Incidents::default();
+        incidents.note_pause((100, 500), 800, 1000);
+        assert_eq!(incidents.pause_at(500), None);
+        incidents.note_data(520, 800, 20);
+        incidents.note_data(540, 800, 20);
+        assert!(incidents.pauses[0].makes_shorter());
+        incidents.note_data(560, 1000, 20);
+        assert!(!incidents.pauses[0].makes_shorter());
+    }
+
+    #[test]
+    fn retransmissions_at_each_expiry_show_missing_acks_and_a_late_one_shows_an_outage() {
+        let second = 1_000_000_000;
+        let mut incidents = Incidents::default();
+        incidents.note_resent(2 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(second, 2 * second);
+        incidents.note_resent(4 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(2 * second, 4 * second);
+        incidents.note_resent(8 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(4 * second, 8 * second);
+        assert!(incidents.episodes[0].acks_lost && incidents.silences.is_empty());
+        incidents.note_resent(30 * second, (100, 100), 200, false);
+        incidents.note_acknowledged(9 * second, 30 * second);
+        assert!(!incidents.episodes[1].acks_lost);
+        assert!(incidents.silence_at(20 * second).is_some());
+    }
+
+    #[test]
     fn retransmissions_without_an_answer_are_a_silence() {
         let mut incidents = Incidents::default();
         incidents.note_ack(10, 1, 0, 5);

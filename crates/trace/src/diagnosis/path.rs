@@ -62,7 +62,8 @@ impl Path {
         // Behind the bottleneck, only timestamps show the queue.
         let beside_sender = parts.0 * 10 <= base;
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
-        let shows_queue = beside_sender || count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
+        let shows_queue =
+            beside_sender || count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
         // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let known = !shows_queue

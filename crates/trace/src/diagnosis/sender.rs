@@ -309,7 +309,13 @@ impl SenderView {
     }
 
     /// The data `start..` was sent again.
-    pub(super) fn note_resent(&mut self, at: u64, packet: u64, (start, len): (i64, u32), (cause, seen): (Cause, bool)) {
+    pub(super) fn note_resent(
+        &mut self,
+        at: u64,
+        packet: u64,
+        (start, len): (i64, u32),
+        (cause, seen): (Cause, bool),
+    ) {
         self.arrive(at);
         self.advance(at);
         self.totals.resent += 1;

@@ -16,7 +16,11 @@ pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
             if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
         }
         Some(pause) if is_held(facts, pause) => {
-            if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::Spurious }
+            if pause.until - pause.from > LONG_NS {
+                Limit::Outage
+            } else {
+                Limit::Spurious
+            }
         }
         _ => Limit::Application,
     }

@@ -78,9 +78,5 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
     }
     trains.sort_unstable();
     let quantile = |percent: usize| f64::from(trains[(trains.len() - 1) * percent / 100]) * 1e3;
-    Some(Pace {
-        rate: bytes as f64 * 1e9 / time as f64,
-        usual: quantile(50),
-        capacity: quantile(90),
-    })
+    Some(Pace { rate: bytes as f64 * 1e9 / time as f64, usual: quantile(50), capacity: quantile(90) })
 }

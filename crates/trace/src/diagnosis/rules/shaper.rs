@@ -35,3 +35,35 @@ pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
     }
     fast >= LEAST_TRAINS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::incidents::Incidents;
+    use crate::diagnosis::meter::Slice;
+    use crate::diagnosis::sender::Totals;
+    use crate::diagnosis::trains::Trains;
+
+    /// Trains at these rates in kilobytes per second, one in 10 ms.
+    fn facts(trains: &[u32]) -> Facts {
+        let slice = |(n, &train): (u64, &u32)| Slice { until: n * 10_000_000, train, ..Slice::default() };
+        let slices = (1..).zip(trains).map(slice).collect();
+        let none = Trains::default();
+        let parts = (0, 40_000_000);
+        Facts::new(slices, parts, Totals::default(), [&none, &none], Incidents::default(), &[])
+    }
+
+    #[test]
+    fn trains_that_were_faster_at_first_show_a_burst() {
+        let shaped = facts(&[300, 1000, 1000, 0, 900, 500, 500, 490, 500, 500, 500, 500]);
+        assert!(after_burst(&shaped, 11, 500e3));
+        assert!(!after_burst(&shaped, 11, 1000e3));
+        assert!(!after_burst(&facts(&[500; 12]), 11, 500e3));
+    }
+
+    #[test]
+    fn what_a_repair_releases_later_is_no_burst() {
+        let released = facts(&[500, 500, 490, 500, 500, 500, 500, 2000, 2000, 500, 500, 500]);
+        assert!(!after_burst(&released, 11, 500e3));
+    }
+}
