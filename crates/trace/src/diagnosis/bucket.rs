@@ -5,12 +5,15 @@
 //! queue that drops its last packet is such a bucket too: its rate is that of the link, and its depth the size of the queue.
 
 /// Rates that are tried first: so many, each larger than the one before by this factor.
-const RATES: i32 = 72;
-const FACTOR: f64 = 1.02;
+const RATES: i32 = 36;
+const FACTOR: f64 = 1.04;
 /// The first of them is below the rate of everything that passed, because headers count too.
-const BELOW: i32 = 2;
-/// Rates on each side of the best one that are tried then, twice.
+const BELOW: i32 = 1;
+/// Rates on each side of the rate of everything that passed, and of the best one, that are tried then.
 const FINE: i32 = 16;
+const FINER: i32 = 8;
+/// Steps without a drop are joined up to this multiple of the slack.
+const JOINED: f64 = 1.0;
 /// By this share of the depth a drop may come early or late.
 const SLACK: f64 = 0.1;
 
@@ -43,13 +46,12 @@ pub(super) struct Bucket {
 /// The bucket that agrees best with `steps`, from the first packet to the last drop. `least` is the rate of everything that
 /// passed, in bytes per nanosecond, and `slack` the bytes by which a step may be wrong. `None` if none is deep enough for that.
 pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Option<Bucket> {
+    let steps = joined(steps, slack);
     let mut best = (f64::INFINITY, Bucket::default());
     let mut attempt = |rate: f64| {
-        let bucket = with_rate(steps, rate, slack);
-        let misfit = bucket.spread + bucket.excessive;
-        // Any packet uses up a bucket that is not much deeper than the slack.
-        if misfit < best.0 && bucket.depth >= 2.0 * slack {
-            best = (misfit, bucket);
+        let bucket = with_rate_if(&steps, rate, slack, best.0);
+        if let Some(bucket) = bucket {
+            best = (bucket.spread + bucket.excessive, bucket);
         }
         if best.0.is_finite() { best.1.rate } else { least }
     };
@@ -60,50 +62,92 @@ pub(super) fn fit(steps: &[Step], least: f64, slack: f64) -> Option<Bucket> {
     // A sender that always uses up the tokens leaves little choice: over a long time, only one rate has a small depth.
     let mut width = FACTOR - 1.0;
     for n in -FINE..=FINE {
-        middle = attempt(least * (1.0 + 2.0 * width * f64::from(n) / f64::from(FINE)));
+        middle = attempt(least * (1.0 + width * f64::from(n) / f64::from(FINE)));
     }
     for _ in 0..2 {
         let center = middle;
-        for n in -FINE..=FINE {
-            middle = attempt(center * (1.0 + width * f64::from(n) / f64::from(FINE)));
+        for n in -FINER..=FINER {
+            middle = attempt(center * (1.0 + width * f64::from(n) / f64::from(FINER)));
         }
-        width /= f64::from(FINE);
+        width /= f64::from(FINER);
     }
     best.0.is_finite().then_some(best.1)
 }
 
+/// Fewer steps of the same sums; each drop stays a step of its own.
+fn joined(steps: &[Step], slack: f64) -> Vec<Step> {
+    let mut joined: Vec<Step> = Vec::with_capacity(steps.len() / 4);
+    for step in steps {
+        match joined.last_mut() {
+            Some(last)
+                if last.dropped + step.dropped == 0
+                    && (last.passed + step.passed) as f64 <= JOINED * slack =>
+            {
+                last.lasted += step.lasted;
+                last.passed += step.passed;
+            }
+            _ => joined.push(*step),
+        }
+    }
+    joined
+}
+
 /// The bucket with this rate, in bytes per nanosecond, whose depth agrees best with the drops.
 pub(super) fn with_rate(steps: &[Step], rate: f64, slack: f64) -> Bucket {
-    let used = |before: f64, step: &Step| (before - rate * step.lasted as f64).max(0.0) + step.passed as f64;
-    let mut at_drops = Vec::new();
-    let mut level = 0.0;
-    for step in steps {
-        level = used(level, step);
+    let used = levels(steps, rate);
+    let (depth, spread) = depth_and_spread(steps, &used);
+    agreement(steps, &used, Bucket { rate, depth, spread, ..Bucket::default() }, slack)
+}
+
+/// The same if it agrees better than `misfit`. Any packet uses up a bucket that is not much deeper than the slack.
+fn with_rate_if(steps: &[Step], rate: f64, slack: f64, misfit: f64) -> Option<Bucket> {
+    let used = levels(steps, rate);
+    let (depth, spread) = depth_and_spread(steps, &used);
+    if spread >= misfit || depth < 2.0 * slack {
+        return None;
+    }
+    let bucket = agreement(steps, &used, Bucket { rate, depth, spread, ..Bucket::default() }, slack);
+    (bucket.spread + bucket.excessive < misfit).then_some(bucket)
+}
+
+/// The tokens that are used up after each step, in bytes.
+fn levels(steps: &[Step], rate: f64) -> Vec<f64> {
+    let mut level = 0.0_f64;
+    let after = |step: &Step| {
+        level = (level - rate * step.lasted as f64).max(0.0) + step.passed as f64;
+        level
+    };
+    steps.iter().map(after).collect()
+}
+
+/// The median of the used tokens at drops, and how much they differ from it as a share of it.
+fn depth_and_spread(steps: &[Step], used: &[f64]) -> (f64, f64) {
+    let at_drops = steps.iter().zip(used).filter(|(step, _)| step.dropped > 0);
+    let mut at_drops: Vec<f64> = at_drops.map(|(_, &used)| used).collect();
+    let middle = at_drops.len() / 2;
+    if at_drops.is_empty() {
+        return (0.0, 0.0);
+    }
+    let depth = *at_drops.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let off = at_drops.iter().map(|used| ((used - depth).abs() / depth.max(1.0)).min(1.0));
+    (depth, off.sum::<f64>() / at_drops.len() as f64)
+}
+
+/// Counts what does not agree with a bucket.
+fn agreement(steps: &[Step], used: &[f64], bucket: Bucket, slack: f64) -> Bucket {
+    let slack = slack.max(SLACK * bucket.depth);
+    let (mut drops, mut unexpected, mut others, mut excessive) = (0, 0, 0, 0);
+    for (step, &used) in steps.iter().zip(used) {
         if step.dropped > 0 {
-            at_drops.push(level);
-        }
-    }
-    at_drops.sort_by(f64::total_cmp);
-    let depth = at_drops.get(at_drops.len() / 2).copied().unwrap_or(0.0);
-    let slack = slack.max(SLACK * depth);
-    let (mut others, mut excessive) = (0, 0);
-    level = 0.0;
-    for step in steps {
-        level = used(level, step);
-        if step.dropped == 0 && step.passed > 0 {
+            drops += 1;
+            unexpected += u32::from((used - bucket.depth).abs() > slack);
+        } else if step.passed > 0 {
             others += 1;
-            excessive += u32::from(level > depth + slack);
+            excessive += u32::from(used > bucket.depth + slack);
         }
     }
-    let drops = at_drops.len().max(1) as f64;
-    let off = at_drops.iter().map(|level| (level - depth).abs());
-    Bucket {
-        rate,
-        depth,
-        unexpected: off.clone().filter(|&off| off > slack).count() as f64 / drops,
-        excessive: f64::from(excessive) / f64::from(others.max(1)),
-        spread: off.map(|off| (off / depth.max(1.0)).min(1.0)).sum::<f64>() / drops,
-    }
+    let share = |count: u32, of: u32| f64::from(count) / f64::from(of.max(1));
+    Bucket { unexpected: share(unexpected, drops), excessive: share(excessive, others), ..bucket }
 }
 
 #[cfg(test)]

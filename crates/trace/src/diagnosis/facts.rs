@@ -5,13 +5,17 @@ use super::incidents::Incidents;
 use super::meter::Slice;
 use super::path::Path;
 use super::phase::Phases;
-use super::rules::{policed, restarts};
+use super::rules::{filled_by, policed, restarts};
 use super::sender::Totals;
 use super::trains::Trains;
+use netspurt_budget::Limit;
 
 /// The quantile of the rates of trains that is compared, and by which factor they may differ.
 const CAPACITY: f64 = 0.9;
 const NO_FASTER: f64 = 1.2;
+
+/// So many trains may pass before the bucket of a shaper is empty.
+const FIRST_TRAINS: usize = 256;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -24,6 +28,10 @@ pub(super) struct Facts {
     /// The largest window up to each slice.
     pub(super) window: Vec<u32>,
     pub(super) incidents: Incidents,
+    /// The slices of the first trains, and their rates in kilobytes per second.
+    pub(super) first_trains: Vec<(usize, u32)>,
+    /// What fills the path where it is full, for each group of slices.
+    pub(super) filled_by: Vec<Limit>,
     /// From when until when a policer dropped what exceeded its rate.
     pub(super) policed: Option<(u64, u64)>,
     /// When the window grew again after a pause.
@@ -57,8 +65,21 @@ impl Facts {
                 Some(*most)
             })
             .collect();
-        let mut facts =
-            Self { slices, path, totals, flight, window, incidents, policed: None, restarts: Vec::new() };
+        let with_train = slices.iter().enumerate().filter(|(_, slice)| slice.train > 0);
+        let first_trains = with_train.map(|(index, slice)| (index, slice.train)).take(FIRST_TRAINS).collect();
+        let mut facts = Self {
+            slices,
+            path,
+            totals,
+            flight,
+            window,
+            incidents,
+            first_trains,
+            filled_by: Vec::new(),
+            policed: None,
+            restarts: Vec::new(),
+        };
+        facts.filled_by = filled_by(&facts);
         facts.policed = policed(&facts, steps);
         facts
     }

@@ -11,6 +11,7 @@ mod shaper;
 mod window;
 
 pub(super) use policer::policed;
+pub(super) use queue::filled_by;
 pub(super) use restart::restarts;
 
 use super::facts::Facts;

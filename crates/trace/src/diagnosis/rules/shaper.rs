@@ -17,8 +17,8 @@ const NEAR: f64 = 1.15;
 /// link, and then only what its rate permits.
 pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
     let (mut fast, mut slow) = (0, 0);
-    for slice in facts.slices[..index].iter().filter(|slice| slice.train > 0) {
-        let train = f64::from(slice.train) * 1e3;
+    for &(_, train) in facts.first_trains.iter().take_while(|train| train.0 < index) {
+        let train = f64::from(train) * 1e3;
         // A train that contains a pause shows nothing.
         if train < rate / NEAR {
             continue;
