@@ -41,6 +41,8 @@ pub(super) struct Path {
     pub(super) threshold: u64,
     /// Whether delays show a queue at the bottleneck.
     pub(super) shows_queue: bool,
+    /// Whether the capture was taken beside the sender.
+    pub(super) beside_sender: bool,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
@@ -74,7 +76,7 @@ impl Path {
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0 || known && at_capacity(rate);
         }
-        Self { base, capacity, peak, threshold, shows_queue, now }
+        Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
     }
 }
 

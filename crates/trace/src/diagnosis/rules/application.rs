@@ -45,9 +45,9 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
         unprompted += u32::from(slice.unprompted);
         short += u32::from(slice.short);
     }
-    // Where the round trip to the sender is known without the queues on it only, ACKs explain less than they cause. A sender
-    // with more data sends full segments; what an application writes ends with a short one.
-    if !facts.path.shows_queue && short == 0 {
+    // Away from the sender, queues between hide which ACK caused a segment. A sender with more data sends full segments; what an
+    // application writes ends with a short one.
+    if !facts.path.beside_sender && short == 0 {
         return None;
     }
     let rounds = (facts.slices[last].until - facts.began(first)) as f64 / facts.path.base.max(1) as f64;
@@ -56,4 +56,35 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
         return Some(Limit::Application);
     }
     (facts.lost_before(index) && unprompted * 2 > segments).then_some(Limit::Pacing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::meter::Slice;
+    use crate::diagnosis::sender::Totals;
+    use crate::diagnosis::trains::Trains;
+
+    /// Slices of a quarter of a round trip with two segments each half of which have one that seems to follow no ACK.
+    fn facts(parts: (u64, u64), short: u16) -> Facts {
+        let slice = |n: u64| Slice {
+            until: n * 10_000_000,
+            segments: 2,
+            unprompted: u16::from(n % 2 == 0),
+            short: if n == 10 { short } else { 0 },
+            sent: 2000,
+            ..Slice::default()
+        };
+        let none = Trains::default();
+        let slices = (1..=20).map(slice).collect();
+        Facts::new(slices, parts, Totals::default(), [&none, &none], Default::default(), &[])
+    }
+
+    #[test]
+    fn full_segments_without_an_ack_show_an_application_only_beside_the_sender() {
+        let (at_sender, at_receiver) = ((0, 40_000_000), (40_000_000, 0));
+        assert_eq!(sent_all(&facts(at_sender, 0), 10), Some(Limit::Application));
+        assert_eq!(sent_all(&facts(at_receiver, 0), 10), None);
+        assert_eq!(sent_all(&facts(at_receiver, 1), 10), Some(Limit::Application));
+    }
 }
