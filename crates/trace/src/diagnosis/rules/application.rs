@@ -70,7 +70,7 @@ mod tests {
         let slice = |n: u64| Slice {
             until: n * 10_000_000,
             segments: 2,
-            unprompted: u16::from(n % 2 == 0),
+            unprompted: u16::from(n.is_multiple_of(2)),
             short: if n == 10 { short } else { 0 },
             sent: 2000,
             ..Slice::default()
