@@ -10,7 +10,9 @@
 //! * `rules/`: one file for each family of limits
 //! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence
 
+mod bucket;
 mod confidence;
+mod departures;
 mod diagnoser;
 mod facts;
 mod incidents;

@@ -39,6 +39,10 @@ pub(super) struct Path {
     pub(super) peak: f64,
     /// Queueing delay below which the path counts as not full, in nanoseconds.
     pub(super) threshold: u64,
+    /// Whether delays show a queue at the bottleneck.
+    pub(super) shows_queue: bool,
+    /// Whether the capture was taken beside the sender.
+    pub(super) beside_sender: bool,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
@@ -59,7 +63,9 @@ impl Path {
         let standing = standing(&now, slices, base, threshold);
         // Behind the bottleneck, only timestamps show the queue.
         let beside_sender = parts.0 * 10 <= base;
-        let shows_queue = beside_sender || slices.iter().filter(|slice| slice.behind > 0).count() > 3;
+        let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
+        let shows_queue =
+            beside_sender || count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
         // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let known = !shows_queue
@@ -70,7 +76,7 @@ impl Path {
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0 || known && at_capacity(rate);
         }
-        Self { base, capacity, peak, threshold, now }
+        Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything is put on the clock of the sender as far as the capture point permits it: an ACK counts from when it and the
 //! segments that it causes would be seen here, one round trip between here and the sender later.
 
+use super::departures::Departures;
 use super::incidents::Incidents;
 use super::meter::Meter;
 use super::phase::{Phase, Phases};
@@ -18,6 +19,11 @@ const PROMPT_NS: u64 = 1_500_000;
 const RECENT: u64 = 8;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
+
+/// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
+const PAUSE_NS: u64 = 150_000_000;
+/// A flight of so many segments has the shortest trains; of arrivals it is not known how many are on their way.
+const ARRIVALS: u64 = 6;
 
 /// An ACK on its way to the sender.
 #[derive(Clone, Copy, Debug)]
@@ -110,8 +116,11 @@ pub(super) struct SenderView {
     pub(super) phases: Phases,
     pub(super) meter: Meter,
     pub(super) trains: Trains,
+    /// Of the segments themselves.
+    pub(super) arrivals: Trains,
     pub(super) totals: Totals,
     pub(super) incidents: Incidents,
+    pub(super) departures: Departures,
 }
 
 impl SenderView {
@@ -148,8 +157,10 @@ impl SenderView {
             phases: Phases::default(),
             meter: Meter::default(),
             trains: Trains::default(),
+            arrivals: Trains::default(),
             totals: Totals::default(),
             incidents: Incidents::default(),
+            departures: Departures::default(),
         }
     }
 
@@ -212,7 +223,7 @@ impl SenderView {
     }
 
     /// Whether the capture was taken beside the sender.
-    const fn is_beside_sender(&self) -> bool {
+    pub(super) const fn is_beside_sender(&self) -> bool {
         self.behind * 10 < self.round()
     }
 
@@ -258,13 +269,23 @@ impl SenderView {
         let prompted = since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let largest = self.totals.segment.max(1);
         let short = len < largest && len > 0;
+        let quiet_since = self.sent_at.max(self.acked_at);
+        if !self.is_beside_sender() && !self.clocked && since(quiet_since) > PAUSE_NS.max(self.round()) {
+            self.incidents.note_pause((quiet_since, at), len, largest);
+        } else {
+            self.incidents.note_data(at, len, self.behind / 2);
+        }
         self.settle_before_data(at, prompted, short);
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
         self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
+        self.departures.note_sent(at, end, len);
         self.next = end;
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
+        let segment = u64::from(self.totals.segment);
+        let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);
         let slice = self.meter.at(at, packet);
+        slice.arrivals = slice.arrivals.max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
         slice.sent = slice.sent.saturating_add(len);
         slice.segments = slice.segments.saturating_add(1);
         slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
@@ -275,6 +296,11 @@ impl SenderView {
         self.short = short;
     }
 
+    /// The segments that follow have this timestamp; 0 if they have none.
+    pub(super) fn set_stamp(&mut self, stamp: u32) {
+        self.departures.set_stamp(stamp);
+    }
+
     /// A FIN was sent.
     pub(super) fn note_fin(&mut self, at: u64) {
         self.arrive(at);
@@ -283,14 +309,26 @@ impl SenderView {
     }
 
     /// The data `start..` was sent again.
-    pub(super) fn note_resent(&mut self, at: u64, packet: u64, (start, len): (i64, u32), cause: Cause) {
+    pub(super) fn note_resent(
+        &mut self,
+        at: u64,
+        packet: u64,
+        (start, len): (i64, u32),
+        (cause, seen): (Cause, bool),
+    ) {
         self.arrive(at);
         self.advance(at);
         self.totals.resent += 1;
         self.meter.note_lost(start);
+        self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
         self.incidents.note_resent(at, (start, len), self.next, fast);
         self.totals.first_loss.get_or_insert(at);
+        let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
+        if start + i64::from(len) <= acknowledged && quiet > PAUSE_NS.max(self.behind) {
+            self.incidents.note_acknowledged(at - quiet, at);
+        }
         let slice = self.meter.at(at, packet);
         slice.resent = slice.resent.saturating_add(1);
         let nothing_later_arrived = self.duplicates == 0;
@@ -307,6 +345,11 @@ impl SenderView {
             Some(repair) if waited && repair.phase == Phase::FastRecovery => {
                 self.settle_wait(at, phase);
                 self.repair = Some(Repair { phase, until: self.next });
+            }
+            // The timer has expired again.
+            Some(repair) if waited => {
+                let phase = repair.phase;
+                self.settle_wait(at, phase);
             }
             Some(_) => {}
             None => {
@@ -335,7 +378,8 @@ impl SenderView {
 
     /// The retransmission of the data at `start` was not needed. The ACK that proves it is `packet`; `by_copy` if it says that
     /// the data arrived twice.
-    pub(super) fn note_needless(&mut self, packet: u64, start: i64, by_copy: bool) {
+    pub(super) fn note_needless(&mut self, packet: u64, (start, len): (i64, u32), by_copy: bool) {
+        self.departures.note_needless(start, len);
         self.incidents.note_needless(packet, start, by_copy);
     }
 
@@ -412,6 +456,7 @@ impl SenderView {
             self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
             self.totals.last_ack = at;
             self.una = ack.ack;
+            self.departures.forget(ack.ack);
             self.next = self.next.max(ack.ack);
             self.duplicates = 0;
             if self.repair.is_some_and(|repair| repair.until <= self.una) {
