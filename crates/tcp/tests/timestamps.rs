@@ -254,6 +254,8 @@ fn linux_reports_each_old_segment_with_its_fin() {
     assert_eq!(reported(as_linux(), segment(FIN_ACK, 50, 1)), Some((50, 51)));
     assert_eq!(reported(config(), segment(FIN_ACK, 50, 1)), None);
     assert_eq!(reported(as_linux(), data(0, 1, 1)), Some((0, 1)));
+    assert_eq!(reported(as_linux(), data(0, 1, 150)), Some((0, 101)));
+    assert_eq!(reported(config(), data(0, 1, 150)), Some((1, 101)));
 }
 
 #[test]

@@ -340,6 +340,10 @@ impl Connection {
         } else if i64::try_from(segment.payload.offset).unwrap_or(i64::MAX) != start - 1 {
             self.cx.counters().foreign_bytes += taken.len();
         }
+        if start < 1 && text != Text::Duplicate {
+            // It begins before the stream and carries new data too. Linux reports all of its old part.
+            self.note_duplicate(start, (taken.start as i64 - start) as u32);
+        }
         if !self.cx.agreed.nak {
             self.rcv.forget_nak();
         }
