@@ -202,7 +202,13 @@ class Result:
         that opens a sequence of connections also has ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
         ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
         ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median
-        page delay). These columns are null for other flows, and absent if the scenario has no such flow.
+        page delay). A video has ``video_segments``, ``video_rate_bps`` (mean quality), ``quality_switches``,
+        ``video_start_s``, ``stalls``, ``stalled_s`` and ``stalled_share``. A flow of datagrams has
+        ``datagrams_sent``, ``_received``, ``_lost``, ``_under_way``, ``_duplicated``, ``_reordered`` and ``_marked``,
+        ``datagram_loss`` (a share), one-way delays as ``delay_mean_s``, ``_median_s``, ``_p95_s``, ``_p99_s``,
+        ``_min_s`` and ``_max_s``, ``jitter_s`` (RFC 3550), and of a call ``call_late`` (datagrams too late to be
+        played), ``speech_loss``, ``mouth_to_ear_s``, ``r_factor`` and ``mos`` (ITU-T G.107). These columns are null
+        for other flows, and absent if the scenario has no such flow.
         """
         return _frame(self._native.flows())
 

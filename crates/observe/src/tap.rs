@@ -6,7 +6,6 @@
 //! arrive are seen when their last bit has arrived; what is lost on the way in is not seen.
 
 use netspurt_sim::address;
-use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End};
 use netspurt_sim::spec::{FlowSpec, NodeId, Numbering, WorldSpec};
 use netspurt_tcp::codec::{Addresses, Ports};
@@ -106,10 +105,7 @@ impl Point {
 
 /// The host that sends the data of a flow.
 const fn sender(flow: &FlowSpec) -> NodeId {
-    match flow.app {
-        AppSpec::Bulk { .. } | AppSpec::Own(_) => flow.from,
-        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => flow.to,
-    }
+    if flow.app.client_sends() { flow.from } else { flow.to }
 }
 
 /// Writes a capture during the simulation. The simulator has one handle, the caller another.
@@ -240,6 +236,7 @@ impl State {
             ports: Ports { source: packet.source_port, destination: packet.destination_port },
             layout: layout(flow, packet.end),
             checksum: if corrupted { Checksum::Wrong } else { Checksum::Right },
+            datagram: packet.datagram,
             segment: packet.segment,
         });
     }

@@ -8,6 +8,8 @@ use crate::limits;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
 use netspurt_scenario::document;
+use netspurt_sim::host::session::VideoTally;
+use netspurt_sim::record::datagrams::DatagramResult;
 use netspurt_sim::record::probe::{End, Quantity, Sample, Wants};
 use netspurt_sim::record::result::{
     FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name,
@@ -368,7 +370,9 @@ fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyR
     columns.list("held_by", flows.iter().map(|flow| flow.held_by.map(document::transmit_name)).collect())?;
     columns.list("held_for", flows.iter().map(|flow| flow.held_for.map(document::acking_name)).collect())?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
-    session_columns(columns, flows.iter().map(|flow| flow.session.as_deref()))
+    session_columns(columns, flows.iter().map(|flow| flow.session.as_deref()))?;
+    video_columns(columns, flows.iter().map(|flow| flow.video))?;
+    datagram_columns(columns, flows.iter().map(|flow| flow.datagrams.as_deref()))
 }
 
 fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> PyResult<()> {
@@ -379,7 +383,9 @@ fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> 
     columns.counts("segments_sent", groups.iter().map(|group| group.segments_sent))?;
     columns.counts("retransmitted", groups.iter().map(|group| group.retransmitted))?;
     columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
-    session_columns(columns, groups.iter().map(|group| group.session.as_ref()))
+    session_columns(columns, groups.iter().map(|group| group.session.as_ref()))?;
+    video_columns(columns, groups.iter().map(|group| group.video))?;
+    datagram_columns(columns, groups.iter().map(|group| group.datagrams.as_ref()))
 }
 
 /// Results of sessions, one row for each flow or group; no columns without sessions.
@@ -387,7 +393,33 @@ fn session_columns<'a, 'py>(
     columns: &mut impl Table<'py>,
     rows: impl Iterator<Item = Option<&'a SessionResult>>,
 ) -> PyResult<()> {
-    let rows: Vec<_> = rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect();
+    optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
+}
+
+/// Results of videos, likewise.
+fn video_columns<'py>(
+    columns: &mut impl Table<'py>,
+    rows: impl Iterator<Item = Option<VideoTally>>,
+) -> PyResult<()> {
+    optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
+}
+
+/// Results of datagrams, likewise.
+fn datagram_columns<'a, 'py>(
+    columns: &mut impl Table<'py>,
+    rows: impl Iterator<Item = Option<&'a DatagramResult>>,
+) -> PyResult<()> {
+    optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
+}
+
+/// Counts and measures by their names.
+type Named<const C: usize, const M: usize> = ([(&'static str, u64); C], [(&'static str, Option<f64>); M]);
+
+/// Counts and measures by their names, which are the same in every row that has any; no columns without such a row.
+fn optional_columns<'py, const C: usize, const M: usize>(
+    columns: &mut impl Table<'py>,
+    rows: Vec<Option<Named<C, M>>>,
+) -> PyResult<()> {
     let Some((counts, measures)) = rows.iter().flatten().next() else { return Ok(()) };
     for (at, (name, _)) in counts.iter().enumerate() {
         columns.list(name, rows.iter().map(|row| row.map(|row| row.0[at].1)).collect())?;

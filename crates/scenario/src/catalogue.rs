@@ -50,10 +50,17 @@ pub fn mechanisms_json() -> Json {
     let app = keys(&root, "Flow")
         .filter(|(key, _)| *key == "app")
         .map(|(key, schema)| family(&root, key, &format!("flow.N.{key}"), schema, &schema["default"]));
-    let web = root.pointer("/$defs/App").map(|app| forms(&root, app)).unwrap_or_default();
-    let web = web.into_iter().find(|form| kind_of(form) == Some("web"));
-    let inner = [("http", "http"), ("distribution", "size")].into_iter().filter_map(|(name, key)| {
-        let schema = &web?["properties"][key];
+    let apps = root.pointer("/$defs/App").map(|app| forms(&root, app)).unwrap_or_default();
+    let inner = [
+        ("http", "web", "http"),
+        ("distribution", "web", "size"),
+        ("control", "video", "control"),
+        ("codec", "call", "codec"),
+        ("playout", "call", "playout"),
+    ];
+    let inner = inner.into_iter().filter_map(|(name, app, key)| {
+        let app = apps.iter().find(|form| kind_of(form) == Some(app))?;
+        let schema = &app["properties"][key];
         Some(family(&root, name, &format!("flow.N.app.{key}"), schema, &schema["default"]))
     });
     tcp.chain(link).chain(hub).chain(host).chain(app).chain(inner).collect()

@@ -33,12 +33,7 @@ pub(crate) struct TcpObjection {
 /// Puts what stands in other files in the place of their names.
 pub(crate) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), Objection> {
     for (index, flow) in scenario.flow.iter_mut().enumerate() {
-        for (path, draws) in flow.app.distributions() {
-            draws.resolve(files).map_err(|(key, message)| {
-                let path: Vec<&str> = path.iter().copied().chain(key).collect();
-                of_app(index, &path, message)
-            })?;
-        }
+        flow.app.resolve(files).map_err(|(path, message)| of_app(index, &path, message))?;
     }
     for (name, link) in &mut scenario.link {
         links::resolve(name, link, files)?;

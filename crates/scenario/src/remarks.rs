@@ -75,8 +75,11 @@ impl Scenario {
         let flows = self.flow.iter().enumerate();
         let flows = flows.flat_map(|(index, flow)| {
             let late = of_start(index, flow, self.duration);
-            let ends = [End::From, End::To].into_iter().flat_map(move |end| self.of_end(index, flow, end));
-            late.into_iter().chain(ends)
+            let unheeded = of_datagrams(index, flow);
+            let connected = flow.app.has_connection();
+            let ends = [End::From, End::To].into_iter().filter(move |_| connected);
+            let ends = ends.flat_map(move |end| self.of_end(index, flow, end));
+            late.into_iter().chain(unheeded).chain(ends)
         });
         links.chain(hosts).chain(flows).collect()
     }
@@ -238,6 +241,15 @@ fn of_link(name: &str, link: &Link) -> Vec<Found> {
     let half = link.duplex == Duplex::Half;
     let half = half.then(|| needs("duplex", "the link is infinitely fast and its directions never collide"));
     queue.into_iter().chain(half).collect()
+}
+
+/// Choices about TCP of a flow without TCP.
+fn of_datagrams(index: usize, flow: &Flow) -> Option<Found> {
+    (!flow.app.has_connection() && !flow.tcp.is_empty()).then(|| {
+        let message =
+            format!("tcp of flow.{index} has no effect: \"{}\" are datagrams, without TCP", flow.label());
+        warning(&["flow", &index.to_string(), "tcp"], message)
+    })
 }
 
 fn of_start(index: usize, flow: &Flow, duration: Duration) -> Option<Found> {

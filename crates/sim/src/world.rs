@@ -1,7 +1,9 @@
 //! The world: a network with hosts, their connections and their applications.
 //!
-//! This file is the loop; `turns.rs` has what a host with a processor does, `errands.rs` what sessions want.
+//! This file is the loop; `turns.rs` has what a host with a processor does, `errands.rs` what sessions want,
+//! `datagrams.rs` what is sent without a connection.
 
+mod datagrams;
 mod errands;
 mod turns;
 
@@ -25,7 +27,6 @@ use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::sync::Arc;
 
 /// The starter of flows is the first of the world's timers; each endpoint has two more, and behind all of them comes each
 /// host's processor.
@@ -211,11 +212,17 @@ impl World {
         self.network.release(slot);
         let place = packet.endpoint;
         let endpoint = &mut self.endpoints[place as usize];
-        if packet.content == Content::Damaged {
+        if packet.content.is_damaged() {
             let flow = &self.spec.flows[endpoint.description as usize];
             let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
             self.hosts[host.0 as usize].checksum_drops += 1;
+            if let App::DatagramSink(sink) = &mut self.endpoints[place as usize].app {
+                sink.damaged += 1;
+            }
             return;
+        }
+        if packet.content == Content::Datagram {
+            return self.take_datagram(now, &packet);
         }
         let current = packet.generation == endpoint.generation;
         if let Some(connection) = endpoint.connection.as_mut().filter(|_| current)
@@ -266,6 +273,9 @@ impl World {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.app_armed_at == now {
             endpoint.app_armed_at = Time::NEVER;
+            if matches!(endpoint.app, App::DatagramSource(_)) {
+                return self.send_datagrams(now, place);
+            }
             self.stir(now, place);
         }
     }
@@ -389,14 +399,15 @@ impl World {
     fn start_flows(&mut self, now: Time) {
         while let Some((flow, description)) = self.next_to_start(now) {
             let alike = &self.spec.flows[description];
-            if let AppSpec::Session(spec) = &alike.app {
-                let spec = Arc::clone(spec);
-                self.begin_session(now, flow, &spec);
-                continue;
+            match alike.app.clone() {
+                AppSpec::Session(spec) => self.begin_session(now, flow, &spec),
+                AppSpec::Datagrams(spec) => self.begin_datagrams(now, flow, description, &spec),
+                _ => {
+                    let client = self.settle(flow, description, None, addresses(alike, flow));
+                    self.records[flow as usize] = FlowRecord::Live(client);
+                    self.open(now, client);
+                }
             }
-            let client = self.settle(flow, description, None, addresses(alike, flow));
-            self.records[flow as usize] = FlowRecord::Live(client);
-            self.open(now, client);
         }
     }
 
@@ -464,6 +475,12 @@ impl World {
             self.endpoints.get(client as usize).map_or(0, |before| before.generation.wrapping_add(1));
         let pair =
             [endpoint(false, client_app, there, generation), endpoint(true, server_app, back, generation)];
+        self.seat(client, pair, addresses);
+        client
+    }
+
+    /// A pair of ends takes the place `client` and the one behind it.
+    fn seat(&mut self, client: u32, pair: [Endpoint; 2], addresses: Addresses) {
         if client as usize == self.endpoints.len() {
             self.endpoints.extend(pair);
         } else {
@@ -474,7 +491,6 @@ impl World {
         if let Some(recorder) = &mut self.network.recorder {
             recorder.pair(client, addresses);
         }
-        client
     }
 
     /// Folds a pair of ends, if both are over, into the record of its flow, and frees its places.

@@ -44,6 +44,7 @@ fn setup() -> Setup {
 
 fn record(time: Time, segment: Segment) -> Record {
     Record {
+        datagram: false,
         time,
         interface: 0,
         direction: Direction::Outbound,

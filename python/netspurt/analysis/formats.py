@@ -60,6 +60,11 @@ def name(column: str) -> str:
     return column.replace("_", " ")
 
 
+def sentence_case(words: str) -> str:
+    """The words with a capital letter in front; an abbreviation in capitals."""
+    return {"mos": "MOS"}.get(words, words[:1].upper() + words[1:])
+
+
 def _with_unit(value: float | None, units: Sequence[tuple[float, str]]) -> str:
     if value is None or value != value:
         return "–"

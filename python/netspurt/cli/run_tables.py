@@ -30,6 +30,10 @@ SESSIONS = (
     *("flow", "flows", "pages", "page delay", "95 %", "transfers", "transfer time", "connections"),
     *("bytes", "goodput"),
 )
+VIDEOS = ("flow", "flows", "segments", "quality", "switches", "start", "stalls", "stalled")
+DATAGRAMS = (
+    *("flow", "flows", "sent", "lost", "goodput", "delay", "95 %", "99 %", "jitter", "late", "R", "MOS"),
+)
 LINKS = (
     *("link", "direction", "packets", "bytes", "drops", "utilisation", "queue", "queueing delay", "95 %"),
     "longest queue",
@@ -37,7 +41,7 @@ LINKS = (
 
 
 def show(console: Console, run: _core.Run, whole: Mapping[str, Any], *, each: bool, queues: bool) -> None:
-    """The tables of one run: flows, or their groups and the worst of them; sessions; links.
+    """The tables of one run: flows, or their groups and the worst of them; sessions; videos; datagrams; links.
 
     ``each``: every flow, however many there are. ``queues``: the run has recorded its queues over time.
     """
@@ -50,9 +54,18 @@ def show(console: Console, run: _core.Run, whole: Mapping[str, Any], *, each: bo
         worst = sorted(flows, key=lambda flow: flow["goodput_bps"])[:WORST]
         words = f"the {len(worst)} flows of {len(flows)} with the least goodput (--all: every flow)"
         tables.show(console, words, [_flow(flow) for flow in worst], FLOWS)
-    sessions = [_session(group) for group in whole.get("groups", []) if "pages" in group]
+    groups = whole.get("groups", [])
+    sessions = [_session(group) for group in groups if "pages" in group and "video_segments" not in group]
     if sessions:
         tables.show(console, "", sessions, SESSIONS)
+    videos = [_video(group) for group in groups if "video_segments" in group]
+    if videos:
+        tables.show(console, "", videos, VIDEOS)
+    datagrams = [_datagrams(group) for group in groups if "datagrams_sent" in group]
+    if datagrams:
+        calls = any(row["MOS"] is not None for row in datagrams)
+        columns = [name for name in DATAGRAMS if calls or name not in ("late", "R", "MOS")]
+        tables.show(console, "", datagrams, columns)
     recorded = _recorded(run) if queues else {}
     links = [_link(link, whole["active_s"], recorded) for link in whole["links"]]
     columns = [name for name in LINKS if name != "95 %" or recorded]
@@ -62,6 +75,7 @@ def show(console: Console, run: _core.Run, whole: Mapping[str, Any], *, each: bo
 def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
     sent, again = flow["segments_sent"], flow["retransmitted"]
     end = flow["end_s"]
+    tcp = "datagrams_sent" not in flow
     return {
         "flow": f"{flow['flow']} {flow['index']}",
         "from": flow["from"],
@@ -69,12 +83,16 @@ def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
         "bytes": formats.size(flow["bytes_delivered"]),
         "time": None if end is None else formats.span(end - flow["start_s"]),
         "goodput": formats.rate(flow["goodput_bps"]),
-        "segments": sent,
-        "retransmitted": f"{again} ({formats.share(again / sent)})" if again and sent else "0",
-        "timeouts": flow["timeouts"],
+        "segments": sent if tcp else None,
+        "retransmitted": _resent(again, sent) if tcp else None,
+        "timeouts": flow["timeouts"] if tcp else None,
         "RTT": formats.span(flow["rtt_mean_s"]),
         "completed": flow["completed"],
     }
+
+
+def _resent(again: int, sent: int) -> str:
+    return f"{again} ({formats.share(again / sent)})" if again and sent else "0"
 
 
 def _group(group: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -89,7 +107,7 @@ def _group(group: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict
         "goodput": formats.rate(group["goodput_bps"]),
         "median": formats.rate(rates[len(rates) // 2]),
         "least": formats.rate(rates[0]),
-        "retransmitted": f"{again} ({formats.share(again / sent)})" if again and sent else "0",
+        "retransmitted": _resent(again, sent),
         "timeouts": group["timeouts"],
     }
 
@@ -106,6 +124,38 @@ def _session(group: Mapping[str, Any]) -> dict[str, Any]:
         "connections": group.get("connections"),
         "bytes": formats.size(group["bytes_delivered"]),
         "goodput": formats.rate(group["goodput_bps"]),
+    }
+
+
+def _video(group: Mapping[str, Any]) -> dict[str, Any]:
+    share = group["stalled_share"]
+    return {
+        "flow": group["flow"],
+        "flows": group["flows"],
+        "segments": group["video_segments"],
+        "quality": formats.rate(group["video_rate_bps"]),
+        "switches": group["quality_switches"],
+        "start": formats.span(group["video_start_s"]),
+        "stalls": group["stalls"],
+        "stalled": formats.span(group["stalled_s"]) + (f" ({formats.share(share)})" if share else ""),
+    }
+
+
+def _datagrams(group: Mapping[str, Any]) -> dict[str, Any]:
+    lost, loss, late = group["datagrams_lost"], group["datagram_loss"], group["call_late"]
+    return {
+        "flow": group["flow"],
+        "flows": group["flows"],
+        "sent": group["datagrams_sent"],
+        "lost": f"{lost} ({formats.share(loss)})" if lost else "0",
+        "goodput": formats.rate(group["goodput_bps"]),
+        "delay": formats.span(group["delay_median_s"]),
+        "95 %": formats.span(group["delay_p95_s"]),
+        "99 %": formats.span(group["delay_p99_s"]),
+        "jitter": formats.span(group["jitter_s"]),
+        "late": None if late is None else f"{late:.0f}",
+        "R": None if group["r_factor"] is None else f"{group['r_factor']:.1f}",
+        "MOS": None if group["mos"] is None else f"{group['mos']:.2f}",
     }
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = Path(__file__).with_name("programs.py")
+START = Path(__file__).with_name("programs") / "start.py"
 
 Task = Mapping[str, Any]
-"""The task of a host: ``program``, a name in ``programs``, and its parameters."""
+"""The task of a host: ``program``, a name in ``programs.start.PROGRAMS``, and its parameters."""
 
 
 class NotPossible(Exception):  # noqa: N818 - not an error of the caller
@@ -98,7 +98,7 @@ def _captures(files: Mapping[str, Path]) -> list[str]:
 
 
 def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequence[str]) -> Mapping[str, Any]:
-    program = [sys.executable, "-S", "-E", "-P", str(PROGRAMS), str(folder)]
+    program = [sys.executable, "-S", "-E", "-P", str(START), str(folder)]
     first, *others = tasks
     command = [sys.executable, "-m", "netspurt", "emulate", str(folder / "scenario.toml"), "--json", *words]
     command += ["--client", first]

@@ -47,6 +47,14 @@ GROUPS = (
     *("flow", "flows", "pages", "page_delay_median_s", "page_delay_p95_s", "transfers"),
     *("transfer_time_median_s", "connections", "bytes_delivered", "goodput_bps"),
 )
+VIDEOS = (
+    *("flow", "flows", "video_segments", "video_rate_bps", "quality_switches", "video_start_s"),
+    *("stalls", "stalled_s", "stalled_share"),
+)
+DATAGRAMS = (
+    *("flow", "flows", "datagrams_sent", "datagrams_lost", "datagram_loss", "goodput_bps"),
+    *("delay_median_s", "delay_p95_s", "delay_p99_s", "jitter_s", "mouth_to_ear_s", "r_factor", "mos"),
+)
 LINKS = (
     "link",
     "direction",
@@ -114,16 +122,18 @@ def _tables(documents: Sequence[Document]) -> list[Block]:
     several = len(documents) > 1
     blocks: list[Block] = []
     files: list[File] = []
-    for name, title, columns in (
-        ("flows", "Flows", FLOWS),
-        ("groups", "Groups", GROUPS),
-        ("links", "Links", LINKS),
+    for name, title, columns, needs in (
+        ("flows", "Flows", FLOWS, "flow"),
+        ("groups", "Groups", GROUPS, "pages"),
+        ("groups", "Videos", VIDEOS, "video_segments"),
+        ("groups", "Datagrams", DATAGRAMS, "datagrams_sent"),
+        ("links", "Links", LINKS, "link"),
     ):
         rows = [{"seed": whole["seed"], **row} for whole in documents for row in whole.get(name, [])]
+        if rows and title not in ("Videos", "Datagrams"):
+            files.append(csv(f"{name}.csv", rows))
+        rows = [row for row in rows if needs in row]
         if not rows:
-            continue
-        files.append(csv(f"{name}.csv", rows))
-        if name == "groups" and not any("pages" in row for row in rows):
             continue
         numbered = any(row.get("index") for row in rows)
         shown = [column for column in columns if numbered or column != "index"]

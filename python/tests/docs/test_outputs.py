@@ -54,12 +54,21 @@ def bulk() -> ns.Result:
     return ns.parse(SCENARIO).run(record=[*SERIES, "segments", "drops", "marks", "arrivals"])
 
 
+@pytest.fixture(scope="module")
+def mixed() -> ns.Result:
+    flow = '[[flow]]\nfrom = "a"\nto = "b"\napp = {{ kind = "{}" }}\n'
+    link = 'duration = "9 s"\n[link.l]\nbetween = ["a", "b"]\n'
+    return ns.parse(link + flow.format("call") + flow.format("video")).run()
+
+
 def _plain(columns: list[str]) -> set[str]:
     return {"drops_<cause>" if name.startswith("drops_") else name for name in columns}
 
 
-def test_every_column_of_the_tables_is_explained_and_no_other(web: ns.Result, bulk: ns.Result) -> None:
-    assert _firsts("Flows") == set(web.flows.columns)
+def test_every_column_of_the_tables_is_explained_and_no_other(
+    web: ns.Result, bulk: ns.Result, mixed: ns.Result
+) -> None:
+    assert _firsts("Flows") == set(web.flows.columns) | set(mixed.flows.columns)
     assert _firsts("Flows") >= set(bulk.flows.columns)
     assert _firsts("Groups") == set(bulk.groups.columns)
     assert set(web.groups.columns) <= _firsts("Groups") | _firsts("Flows")

@@ -94,7 +94,7 @@ fn read(messages: &mut Messages<'_>, sequence: u32, each: &mut impl FnMut(Socket
     Ok(false)
 }
 
-/// What is asked for.
+/// The sockets that a dump requests of the kernel.
 #[derive(Clone, Copy, Debug)]
 enum Request {
     /// The sockets of both families.

@@ -1,7 +1,9 @@
 //! The applications of a scenario: what is said over the connections of a flow.
 
+use crate::flow::datagrams::{Call, Datagrams};
+use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
-use crate::values::distribution::{Count, Drawn, Draws};
+use crate::values::distribution::{self, Count, Drawn, Draws};
 use crate::values::form::Named;
 use crate::values::quantity::{Duration, Size};
 use netspurt_sim::host::app::{AppSpec, OwnApp};
@@ -11,10 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What is said over a connection, or over one after the other.
+/// What is said over a connection, or over one after the other, or without one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(clippy::large_enum_variant, reason = "a file has a few of them")]
 pub enum App {
     /// `from` sends to `to` as fast as TCP lets it, then closes.
     Bulk {
@@ -41,6 +42,12 @@ pub enum App {
     ///
     /// Document: HTTP as RFC 2415, section 2, models it; RFC 1945; RFC 9112.
     Web(Web),
+    /// A video over TCP whose quality follows the path.
+    Video(Video),
+    /// UDP datagrams, without a connection.
+    Datagrams(Datagrams),
+    /// One direction of a voice call.
+    Call(Call),
     /// What one or two classes of the user's own do, in Python; results are about what `from` sends to `to`.
     Python {
         /// What `from` does.
@@ -308,6 +315,9 @@ impl App {
             Self::RequestResponse { .. } => "request-response",
             Self::Files(_) => "files",
             Self::Web(_) => "web",
+            Self::Video(_) => "video",
+            Self::Datagrams(_) => "datagrams",
+            Self::Call(_) => "call",
             Self::Python { .. } => "python",
         }
     }
@@ -318,7 +328,10 @@ impl App {
             (vec![key], draws)
         }
         match self {
-            Self::Bulk { .. } | Self::Python { .. } => Vec::new(),
+            Self::Bulk { .. } | Self::Call(_) | Self::Video(_) | Self::Python { .. } => Vec::new(),
+            Self::Datagrams(datagrams) => {
+                datagrams.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
+            }
             Self::RequestResponse { request, response, .. } => [("request", request), ("response", response)]
                 .into_iter()
                 .filter_map(|(key, message)| match message {
@@ -348,6 +361,24 @@ impl App {
         }
     }
 
+    /// Whether it runs over TCP.
+    pub(crate) const fn has_connection(&self) -> bool {
+        !matches!(self, Self::Datagrams(_) | Self::Call(_))
+    }
+
+    /// Puts in place of files what stands in them.
+    pub(crate) fn resolve(
+        &mut self,
+        files: distribution::Files<'_>,
+    ) -> Result<(), (Vec<&'static str>, String)> {
+        for (path, draws) in self.distributions() {
+            draws
+                .resolve(files)
+                .map_err(|(key, message)| (path.into_iter().chain(key).collect(), message))?;
+        }
+        if let Self::Datagrams(datagrams) = self { datagrams.resolve(files) } else { Ok(()) }
+    }
+
     /// What it must not say, and the path at fault.
     pub(crate) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
         let mut own = self.clone();
@@ -355,6 +386,9 @@ impl App {
             draws.check().map_err(|(key, message)| (path.iter().copied().chain(key).collect(), message))?;
         }
         match self {
+            Self::Datagrams(datagrams) => datagrams.check(),
+            Self::Call(call) => call.check(),
+            Self::Video(video) => video.check(),
             Self::Web(web) if web.files.least() < 1.0 => {
                 let message = "a page with no files is none: there must be 1 at least, its first".to_owned();
                 Err((vec!["files"], message))
@@ -395,6 +429,9 @@ impl App {
             }
             Self::Files(files) => AppSpec::Session(Arc::new(files.build())),
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
+            Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
+            Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
+            Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),
         })
     }
 }
@@ -461,6 +498,7 @@ impl Web {
             },
             closes: self.closes.build(),
             writes: [Arc::default(), Arc::default()],
+            video: None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The flows of a scenario: who talks to whom, and about what.
 
 pub(crate) mod app;
+pub(crate) mod datagrams;
+pub(crate) mod video;
 
 use crate::flow::app::App;
 use crate::tcp::table::TcpTable;

@@ -1,6 +1,6 @@
 //! Propagation delays that vary: what a file may say of them, and what they come to.
 
-use crate::network::trace::read_columns;
+use crate::values::columns::read_columns;
 use crate::values::distribution::Files;
 use crate::values::quantity::{Duration, Quantity};
 use netspurt_sim::network::delay::{self, DelaySpec, Drawn, Recorded, Shape};

@@ -1,5 +1,6 @@
 //! Links that follow a recording: how a file names one, and what may stand in it.
 
+use crate::values::columns::{LONGEST_S, WrongLine, read_columns, shown};
 use crate::values::distribution::Files;
 use crate::values::quantity::{Direction, Duration, Quantity, Rate};
 use netspurt_sim::network::capacity::{Capacity, Deliveries, Piece, Rates};
@@ -8,8 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The longest time that a file may say, in seconds.
-const LONGEST_S: f64 = 1e7;
 /// Columns of rates, and how many bits per second their unit is.
 const RATES: [(&str, f64); 4] =
     [("rate_bps", 1.0), ("rate_kbps", 1e3), ("rate_mbps", 1e6), ("rate_gbps", 1e9)];
@@ -164,9 +163,6 @@ fn check_rates(times: &[Duration], rates: &[Rate], repeat: Option<Duration>) -> 
     }
 }
 
-/// The number of a line, from 1, and what is wrong with it.
-pub(crate) type WrongLine = (usize, String);
-
 /// The lines of a Mahimahi file. Empty lines at its end are none.
 fn read_milliseconds(text: &str) -> Result<Vec<u64>, WrongLine> {
     let mut last = 0;
@@ -186,55 +182,6 @@ fn read_milliseconds(text: &str) -> Result<Vec<u64>, WrongLine> {
 fn read_rates(text: &str) -> Result<(Vec<Duration>, Vec<Rate>), WrongLine> {
     let rows = read_columns(text, &RATES, 1e15)?;
     Ok(rows.into_iter().map(|(time, rate)| (time, Rate(rate.round() as u64))).unzip())
-}
-
-/// Times and values of a CSV file with a line of names: the first of the columns that there is, in its unit, up to the
-/// largest value in units of 1. Lines that are empty or begin with `#` are none. Times rise.
-pub(crate) fn read_columns(
-    text: &str,
-    columns: &[(&str, f64)],
-    most: f64,
-) -> Result<Vec<(Duration, f64)>, WrongLine> {
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
-        let line = line.trim();
-        !line.is_empty() && !line.starts_with('#')
-    });
-    let Some((head, names)) = lines.next() else { return Err((1, "the file is empty".to_owned())) };
-    let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_matches('"')).collect();
-    let find = |name: &str| names.iter().position(|known| *known == name);
-    let values = || columns.iter().find_map(|(name, unit)| Some((find(name)?, *unit)));
-    let (Some(time), Some((value, unit))) = (find("time_s"), values()) else {
-        let known: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let message = format!(
-            "the columns time_s and one of {} are needed, not {}",
-            known.join(", "),
-            names.join(", ")
-        );
-        return Err((head, message));
-    };
-    let mut read: Vec<(Duration, f64)> = Vec::new();
-    for (number, line) in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let cell = |column: usize, most: f64| {
-            let text = cells.get(column).map_or("", |cell| cell.trim());
-            let value = text.parse::<f64>().ok().filter(|value| (0.0..=most).contains(value));
-            value.ok_or_else(|| {
-                (number, format!("{:?} is no number from 0 to {most:e} for {}", shown(text), names[column]))
-            })
-        };
-        let time = Duration(Span::from_ps((cell(time, LONGEST_S)? * 1e12).round() as u64));
-        if let Some((before, _)) = read.last().filter(|(before, _)| time <= *before) {
-            let message = format!("{} comes after {}: times must rise", time.print(), before.print());
-            return Err((number, message));
-        }
-        read.push((time, cell(value, most / unit)? * unit));
-    }
-    Ok(read)
-}
-
-/// As much of a line as fits into a sentence.
-fn shown(line: &str) -> String {
-    line.trim().chars().take(40).collect()
 }
 
 #[cfg(test)]

@@ -284,7 +284,7 @@ names! {
         ///
         /// Document: draft-ietf-ccwg-bbr (version 3).
         Bbr3,
-        /// Grows faster the longer the last congestion event is past, and reduces the window by as much as empties the queue.
+        /// Grows faster the longer the last congestion event is past, and at a loss reduces the window just far enough to empty the queue.
         ///
         /// Document: draft-leith-tcp-htcp-06.
         Htcp,

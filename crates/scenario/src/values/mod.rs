@@ -2,6 +2,7 @@
 //!
 //! Lives here: what a value means. Must not live here: any key.
 
+pub(crate) mod columns;
 pub(crate) mod decimal;
 pub(crate) mod directed;
 pub(crate) mod distribution;

@@ -198,7 +198,13 @@ fn mechanisms_carry_default_unit_summary_and_document() {
             "cake"
         ]
     );
-    assert_eq!(names("app"), ["bulk", "request-response", "files", "web", "python"]);
+    assert_eq!(
+        names("app"),
+        ["bulk", "request-response", "files", "web", "video", "datagrams", "call", "python"]
+    );
+    assert_eq!(names("control"), ["rate", "bola"]);
+    assert_eq!(names("codec"), ["g711", "g729a"]);
+    assert_eq!(names("playout"), ["adaptive", "fixed"]);
     assert_eq!(names("http"), ["1.0", "1.1"]);
     assert_eq!(
         names("distribution"),

@@ -2,6 +2,7 @@
 
 mod bbr;
 mod controls;
+mod datagrams;
 mod ecn;
 mod held_tail;
 mod hub;
@@ -15,3 +16,4 @@ mod recovery_by_time;
 mod resend_first;
 mod sessions;
 mod slow_start;
+mod video;

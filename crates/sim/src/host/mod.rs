@@ -3,6 +3,7 @@
 //! Lives here: what one host has and decides. Must not live here: links, queues, and the order of events.
 
 pub mod app;
+pub mod datagram;
 pub mod endpoint;
 pub(crate) mod fast_open;
 pub mod own;

@@ -30,7 +30,7 @@ use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
-use crate::network::packet::{Arrived, Content, Label, Packet, Slab, Stage};
+use crate::network::packet::{Arrived, Content, Datagram, Label, Packet, Slab, Stage};
 use crate::network::queue::OnArrival;
 use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
@@ -39,6 +39,7 @@ use crate::spec::{NodeId, TooBig, WorldSpec};
 use hub::Hub;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
+use std::collections::BTreeMap;
 
 /// Octets of a message from a router: its IP header, its own, and of what it is about the IP header and eight more (RFC 792).
 const ICMP_SIZE: u32 = 20 + 8 + 20 + 8;
@@ -65,6 +66,8 @@ pub struct Network {
     /// Nothing that happens later is ever computed.
     horizon: u64,
     data_packets: u64,
+    /// For each endpoint that datagrams are for: how many were dropped.
+    dropped_datagrams: BTreeMap<u32, u64>,
     pub(crate) recorder: Option<Box<Recorder>>,
     /// For a driver that keeps something beside packets.
     diary: Option<Box<Diary>>,
@@ -132,6 +135,7 @@ impl Network {
             queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
             data_packets: 0,
+            dropped_datagrams: BTreeMap::new(),
             recorder: recorder.map(Box::new),
             diary: None,
         }
@@ -276,6 +280,26 @@ impl Network {
         packet.resend = label.resend;
         self.data_packets += u64::from(packet.segment.payload.len > 0);
         self.forward(slot, label.size, label.route, now.as_ps());
+    }
+
+    /// A host sends a datagram.
+    #[cold]
+    pub(crate) fn send_datagram(&mut self, now: Time, datagram: &Datagram, label: Label) {
+        let slot = self.take_draft();
+        *self.packets.get_mut(slot) = Packet {
+            segment: datagram.segment(),
+            endpoint: label.endpoint,
+            size: datagram.size(),
+            generation: label.generation,
+            content: Content::Datagram,
+            ..Packet::default()
+        };
+        self.forward(slot, datagram.size(), label.route, now.as_ps());
+    }
+
+    /// Datagrams for this endpoint that were dropped on their way.
+    pub(crate) fn dropped_datagrams(&self, endpoint: u32) -> u64 {
+        self.dropped_datagrams.get(&endpoint).copied().unwrap_or(0)
     }
 
     /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
@@ -425,7 +449,7 @@ impl Network {
             diary.passes(number, slot, packet, [passage.start, arrival], &fate);
         }
         if fate.damaged {
-            packet.content = Content::Damaged;
+            packet.content = packet.content.damaged();
         }
         if let Some(partner) = channel.partner {
             let occupied = channel.occupied();
@@ -525,6 +549,9 @@ impl Network {
     /// A packet is dropped.
     fn note_drop(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
         let packet = self.packets.get(slot);
+        if packet.content.is_datagram() {
+            *self.dropped_datagrams.entry(packet.endpoint).or_default() += 1;
+        }
         let channel = &mut self.channels[number as usize];
         channel.count_drop(at, packet.size, cause);
         if let Some(recorder) = &mut self.recorder

@@ -1,7 +1,9 @@
 //! Packets: plain values of two cache lines in a slab. No bytes, no reference counts.
 
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::segment::Segment;
+use netspurt_tcp::segment::{Ecn, Payload, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::time::Time;
 
 /// Octets of the IPv4 header in front of every segment.
 pub const IP_HEADER: u32 = 20;
@@ -36,6 +38,82 @@ pub enum Content {
     Damaged,
     /// A message from a router to the sender of a segment with this sequence number, which was too long (RFC 1191).
     TooBig,
+    /// A datagram, which [`Datagram::of`] reads.
+    Datagram,
+    /// A datagram that was damaged on the way.
+    DamagedDatagram,
+}
+
+impl Content {
+    /// The same, damaged on the way.
+    #[must_use]
+    pub(crate) const fn damaged(self) -> Self {
+        match self {
+            Self::Datagram | Self::DamagedDatagram => Self::DamagedDatagram,
+            _ => Self::Damaged,
+        }
+    }
+
+    /// Whether the receiving host's checksum finds it damaged.
+    pub const fn is_damaged(self) -> bool {
+        matches!(self, Self::Damaged | Self::DamagedDatagram)
+    }
+
+    /// Whether it is a datagram, damaged or not.
+    pub const fn is_datagram(self) -> bool {
+        matches!(self, Self::Datagram | Self::DamagedDatagram)
+    }
+}
+
+/// Octets of the UDP header in front of a datagram's payload.
+pub const UDP_HEADER: u32 = 8;
+
+/// A datagram. A packet carries it in the fields of its segment: the number in both sequence numbers, the time in the
+/// offset of the payload. So whatever moves packets has one kind of packet to move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Number within its flow, from 0.
+    pub number: u64,
+    /// When it was sent.
+    pub sent: Time,
+    /// Its payload.
+    pub bytes: u32,
+    /// The ECN field of its packet.
+    pub ecn: Ecn,
+}
+
+impl Datagram {
+    /// The datagram that a packet with this segment carries, if its content says that it carries one.
+    pub fn of(segment: &Segment) -> Self {
+        Self {
+            number: u64::from(segment.ack.0) << 32 | u64::from(segment.seq.0),
+            sent: Time::from_ps(segment.payload.offset),
+            bytes: segment.payload.len,
+            ecn: segment.ecn,
+        }
+    }
+
+    /// The fields of a segment that carry it.
+    pub(crate) fn segment(&self) -> Segment {
+        Segment {
+            seq: Seq(self.number as u32),
+            ack: Seq((self.number >> 32) as u32),
+            header_len: UDP_HEADER as u8,
+            ecn: self.ecn,
+            payload: Payload { offset: self.sent.as_ps(), len: self.bytes },
+            ..Segment::default()
+        }
+    }
+
+    /// Octets of its packet, IP header included.
+    pub(crate) const fn size(&self) -> u32 {
+        IP_HEADER + UDP_HEADER + self.bytes
+    }
+
+    /// Whether a queue has marked it.
+    pub(crate) const fn is_marked(&self) -> bool {
+        matches!(self.ecn, Ecn::Ce)
+    }
 }
 
 /// What a host writes on a packet.
@@ -251,6 +329,14 @@ mod tests {
     #[test]
     fn a_packet_is_two_cache_lines() {
         assert!(size_of::<Packet>() <= 128, "{}", size_of::<Packet>());
+    }
+
+    #[test]
+    fn a_packet_carries_a_datagram_whole() {
+        let number = (7 << 32) | 9;
+        let datagram = Datagram { number, sent: Time::from_ps(5), bytes: 1200, ecn: Ecn::Ect1 };
+        assert_eq!(Datagram::of(&datagram.segment()), datagram);
+        assert_eq!((datagram.size(), datagram.segment().wire_len()), (1228, 1208));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::network::impair::Fate;
 use crate::network::middlebox::Rewrite;
-use crate::network::packet::{Content, Packet};
+use crate::network::packet::Packet;
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Time;
 
@@ -90,7 +90,7 @@ impl Diary {
                 leaves,
                 arrives: fate.lost.is_none().then_some(arrives),
                 ecn: packet.segment.ecn,
-                corrupted: packet.content == Content::Damaged,
+                corrupted: packet.content.is_damaged(),
                 damaged: fate.damaged,
                 doubled: fate.doubled,
             }));

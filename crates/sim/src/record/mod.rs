@@ -3,6 +3,7 @@
 //! Lives here: reading and summing up. Must not live here: anything that changes what happens.
 
 pub(crate) mod changes;
+pub mod datagrams;
 pub mod diary;
 pub mod digest;
 mod end;

@@ -5,7 +5,7 @@
 
 use crate::network::impair::Fate;
 use crate::network::loss::Cause;
-use crate::network::packet::{Content, Packet};
+use crate::network::packet::Packet;
 pub use crate::record::end::End;
 pub(crate) use crate::record::end::{Addresses, end_of};
 use crate::record::limits::{Direction, LimitLog, Limited};
@@ -271,6 +271,8 @@ pub struct CapturedPacket {
     pub corrupted: bool,
     /// Damaged on this link: it leaves as it came, but does not arrive so.
     pub damaged: bool,
+    /// Whether it is a datagram, which the segment carries as [`Datagram::of`](crate::network::packet::Datagram::of) says.
+    pub datagram: bool,
     /// The segment.
     pub segment: Segment,
 }
@@ -523,8 +525,9 @@ impl Recorder {
             source_port: ports[1 - to],
             destination_port: ports[to],
             size: packet.size,
-            corrupted: packet.content == Content::Damaged,
+            corrupted: packet.content.is_damaged(),
             damaged: false,
+            datagram: packet.content.is_datagram(),
             segment: packet.segment,
         }
     }

@@ -1,8 +1,10 @@
 //! What a run leaves behind.
 
+use crate::host::session::VideoTally;
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::policer::Colours;
+use crate::record::datagrams::DatagramResult;
 use crate::record::probe::Recording;
 use crate::record::sketch::Sketch;
 use netspurt_tcp::acking::Acking;
@@ -71,6 +73,10 @@ pub struct FlowResult {
     pub closed: Option<CloseReason>,
     /// What its session did, if it is one.
     pub session: Option<Box<SessionResult>>,
+    /// What came of its video, if it plays one.
+    pub video: Option<VideoTally>,
+    /// What came of its datagrams, if it sends such.
+    pub datagrams: Option<Box<DatagramResult>>,
     /// Counters of the client's connection, or of all its session's together.
     pub client: Stats,
     /// Counters of the server's connection, or of all its session's together.
@@ -173,6 +179,10 @@ pub struct GroupResult {
     pub timeouts: u64,
     /// What their sessions did, if they are such.
     pub session: Option<SessionResult>,
+    /// What came of their videos, if they play such.
+    pub video: Option<VideoTally>,
+    /// What came of their datagrams, if they send such.
+    pub datagrams: Option<DatagramResult>,
 }
 
 /// The name of a reason in files.

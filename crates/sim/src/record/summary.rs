@@ -1,11 +1,12 @@
 //! From what happened to what is told: folding flows and links into a [`RunResult`].
 
-use crate::host::app::AppSpec;
+use crate::host::app::{App, AppSpec};
 use crate::host::endpoint::{Endpoint, Host};
-use crate::host::session::{Session, Tally};
+use crate::host::session::{Session, Tally, VideoTally};
 use crate::network::Network;
 use crate::network::channel::Channel;
 use crate::network::loss::Cause;
+use crate::record::datagrams::DatagramResult;
 use crate::record::digest::Digest;
 use crate::record::held_tail::HeldTails;
 use crate::record::result::{FlowResult, GroupResult, LinkResult, Performance, RunResult};
@@ -44,13 +45,11 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     pub(crate) fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
-        let receiver = match app {
-            AppSpec::Bulk { .. } | AppSpec::Own(_) => 1,
-            AppSpec::RequestResponse { .. } | AppSpec::Session(_) => 0,
-        };
+        let receiver = usize::from(app.client_sends());
         let connection = |end: usize| pair[end].connection.as_ref();
         Self {
-            delivered: connection(receiver).map_or(0, Connection::received),
+            delivered: connection(receiver)
+                .map_or_else(|| datagram_bytes(&pair[receiver]), Connection::received),
             done: pair[0].app.done(),
             delivered_at: pair[receiver].app.done(),
             closed: connection(0).and_then(|connection| connection.closed()),
@@ -114,6 +113,8 @@ pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
         .map(|(flow, outcome)| {
             let mut result =
                 flow_result(spec, course.numbering.locate(flow), outcome, tally(&course, flow), horizon);
+            result.video = video(&course, flow, horizon);
+            result.datagrams = datagrams(&course, flow).map(Box::new);
             course.held_tails.tell(flow, &spec.flows[course.numbering.locate(flow).0], &mut result);
             result
         })
@@ -189,10 +190,7 @@ fn flow_result(
     let flow = &spec.flows[description];
     let start = flow.start_of(position);
     let [client, server] = outcome.stats;
-    let (sender, receiver) = match flow.app {
-        AppSpec::Bulk { .. } | AppSpec::Own(_) => (client, server),
-        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => (server, client),
-    };
+    let (sender, receiver) = if flow.app.client_sends() { (client, server) } else { (server, client) };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
     let lasted = outcome.done.min(horizon).since(start).as_secs_f64();
     let goodput_bps = if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 };
@@ -226,6 +224,8 @@ fn flow_result(
         held_for: None,
         closed: outcome.closed,
         session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
+        video: None,
+        datagrams: None,
         client,
         server,
     }
@@ -235,6 +235,23 @@ fn flow_result(
 fn tally(course: &Course, flow: u32) -> Option<&Tally> {
     let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
     Some(&course.sessions[position as usize].tally)
+}
+
+/// Payload of the datagrams that have arrived at an end.
+fn datagram_bytes(end: &Endpoint) -> u64 {
+    if let App::DatagramSink(sink) = &end.app { sink.bytes } else { 0 }
+}
+
+/// What came of the video of a flow until `end`, if it plays one.
+fn video(course: &Course, flow: u32, end: Time) -> Option<VideoTally> {
+    let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
+    course.sessions[position as usize].video(end)
+}
+
+/// What came of the datagrams of a flow, if it sends such.
+fn datagrams(course: &Course, flow: u32) -> Option<DatagramResult> {
+    let FlowRecord::Live(place) = course.records[flow as usize] else { return None };
+    DatagramResult::of(&course.endpoints[place as usize..][..2], place, &course.network)
 }
 
 /// The flows of each name together, in the order in which the names come.
@@ -271,6 +288,14 @@ fn group(flows: &[FlowResult], course: &Course, horizon: Time, members: &[u32]) 
         retransmitted: all().map(|flow| u64::from(flow.retransmitted)).sum(),
         timeouts: all().map(|flow| u64::from(flow.timeouts)).sum(),
         session: together.map(|tally| tally.result(goodput_bps)),
+        video: all().filter_map(|flow| flow.video).reduce(|mut sum, one| {
+            sum.merge(&one);
+            sum
+        }),
+        datagrams: all().filter_map(|flow| flow.datagrams.as_deref()).cloned().reduce(|mut sum, one| {
+            sum.merge(&one);
+            sum
+        }),
     }
 }
 

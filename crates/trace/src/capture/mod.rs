@@ -18,6 +18,7 @@
 mod blocks;
 mod copy;
 mod damage;
+mod datagram;
 mod destination;
 mod filter;
 mod input;

@@ -1,6 +1,7 @@
 //! Writes segments to a pcapng file.
 
 use super::blocks::{self, Captured, Output};
+use super::datagram;
 use super::destination::Destination;
 use crate::Stamp;
 use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
@@ -99,6 +100,8 @@ pub struct Record {
     pub layout: Layout,
     /// Whether the checksum is correct.
     pub checksum: Checksum,
+    /// Whether it is a UDP datagram. Of the segment only the payload's length and the ECN field count then.
+    pub datagram: bool,
     /// The segment. Its payload is written as zeros.
     pub segment: Segment,
 }
@@ -232,6 +235,16 @@ impl CaptureWriter {
     fn write(&mut self, record: &Record) -> Result<(), CaptureError> {
         let bytes = &mut self.bytes;
         bytes.clear();
+        if record.datagram {
+            let Record { addresses, ports, segment, .. } = record;
+            let damaged = record.checksum == Checksum::Wrong;
+            let len = segment.payload.len;
+            if !datagram::encode(*addresses, *ports, segment.ecn, len, damaged, bytes) {
+                let source = EncodeError::Length { len: u64::from(len) };
+                return Err(CaptureError::Packet { time: record.time, source });
+            }
+            return self.put(record);
+        }
         let ip = Ip { ecn: record.segment.ecn, ..Ip::new(record.addresses) };
         codec::encode_packet(&record.segment, record.ports, &ip, record.layout, Body::Virtual, bytes)
             .map_err(|source| CaptureError::Packet { time: record.time, source })?;
@@ -243,6 +256,12 @@ impl CaptureWriter {
             // Differs from the correct checksum also in one's-complement arithmetic, where 0 and ffff are equal.
             bytes[tcp + CHECKSUM] ^= 0x01;
         }
+        self.put(record)
+    }
+
+    /// Writes the block of a packet whose headers are in the buffer.
+    fn put(&mut self, record: &Record) -> Result<(), CaptureError> {
+        let bytes = &mut self.bytes;
         let whole = bytes.len() + record.segment.payload.len as usize;
         bytes.resize(whole.min(self.snaplen), 0);
         let captured = Captured {

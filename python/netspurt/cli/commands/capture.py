@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from netspurt.files.parquet import ParquetWriter
 
 LARGEST = 50
-"""So many connections are printed unless all are asked for."""
+"""Largest number of connections printed without `--all`."""
 
 WIDE = 200
 """Columns of text where there is no terminal to say: addresses are long."""

@@ -43,7 +43,11 @@ ROLES = (
         "open a connection and splice it to standard input and output",
         "host connect 10.99.0.1 7000 < file",
     ),
-    ("sink", "take what comes, or fetch it", "host sink 9 --set tcp.receive_window='1 MiB'"),
+    (
+        "sink",
+        "read and discard incoming data, or fetch data from a peer",
+        "host sink 9 --set tcp.receive_window='1 MiB'",
+    ),
     ("source", "send as much as the network takes", "host source 19 --profile reno --bytes 100000000"),
     ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
 )
@@ -126,7 +130,7 @@ def _device(role: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Runs a host until it is done, or until Ctrl-C.
 
-    What is told goes to standard error where standard output carries data (``listen``, ``connect``).
+    Messages go to standard error if standard output carries data (``listen``, ``connect``).
 
     Raises:
         RequestError: no device, no privilege, an address or a choice of TCP that cannot be; in one sentence.

@@ -122,7 +122,7 @@ def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
 
 
 def _limits(source: Recording, options: argparse.Namespace) -> Chart:
-    """The limits of the flow that is asked for, or of the connection that lost most time.
+    """The limits of the requested flow, or of the connection that lost most time.
 
     Raises:
         ValueError: a trace, which does not show limits; or there is no such flow.

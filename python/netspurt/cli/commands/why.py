@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from netspurt.files.parquet import ParquetWriter
 
 SHOWN = 20
-"""Connections listed of each file unless all are asked for."""
+"""Largest number of connections listed for each file without `--all`."""
 
 INTERVALS = {"file": str, "client": str, "server": str, **SCHEMAS["intervals"]}
 """The columns of ``--out``."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from netspurt.analysis.formats import sentence_case
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Axis, Chart, Scale, Trace
 from netspurt.plot.palette import MANY
@@ -84,7 +85,7 @@ def curves_chart(
     scale = _scale(numbers)
     return Chart(
         name="curves",
-        title=f"{words.split(' (')[0].capitalize()} against {short(along)}",
+        title=f"{sentence_case(words.split(' (')[0])} against {short(along)}",
         x=Axis(f"{along} ({unit})" if unit else along, along, scale, ticks=_ticks(numbers, scale)),
         y=Axis(words, quantity),
         traces=traces,

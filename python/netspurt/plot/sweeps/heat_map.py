@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from netspurt.analysis.formats import sentence_case
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Floats
 from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, value_label
@@ -118,7 +119,7 @@ def heat_map_data(
         )
     return HeatMap(
         name="heat-map",
-        title=f"{words.split(' (')[0].capitalize()} over {short(across)} and {short(upwards)}",
+        title=f"{sentence_case(words.split(' (')[0])} over {short(across)} and {short(upwards)}",
         quantity=words,
         x=across,
         y=upwards,

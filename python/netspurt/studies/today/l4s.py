@@ -199,7 +199,11 @@ class Coexistence:
                 "queue. Queueing delay is the RTT less that of the idle path."
             ),
         )
-        pictures = (_balance_picture(balance), _coupling_picture(coupling), _delay_picture(delays))
+        pictures = (
+            _picture(balance, shown="rate of Prague over rate of CUBIC", column="ratio"),
+            _picture(coupling, shown="p_C over (p_L / 2)²", column="ratio"),
+            _picture(delays, shown="queueing delay (ms)", column="delay_ms", by=("delay",)),
+        )
         return Findings(tables=(balance, coupling, delays), pictures=pictures)
 
 
@@ -287,40 +291,22 @@ def _delays(samples: Samples, share: Share) -> Iterable[Cell]:
         )
 
 
-def _balance_picture(table: Table) -> Picture:
+def _picture(table: Table, *, shown: str, column: str, by: tuple[str, ...] = ()) -> Picture:
+    """The picture of a table over the RTT, with a line for each number of flows and rate.
+
+    Args:
+        table: the cells.
+        shown: what the vertical axis shows, with its unit.
+        column: the name of its values.
+        by: labels that tell lines apart, beside flows and rate.
+    """
     from netspurt.plot.chart import Axis
 
     return curves_picture(
         table,
         over="rtt_ms",
-        by=("flows_of_each", "rate_mbps"),
+        by=(*by, "flows_of_each", "rate_mbps"),
         x=Axis("RTT of the idle path (ms)", "rtt_ms", "log"),
-        y=Axis("rate of Prague over rate of CUBIC", "ratio", "log"),
-        caption="Rate of Prague over rate of CUBIC against the RTT, by flows of each kind and rate in Mbit/s.",
-    )
-
-
-def _coupling_picture(table: Table) -> Picture:
-    from netspurt.plot.chart import Axis
-
-    return curves_picture(
-        table,
-        over="rtt_ms",
-        by=("flows_of_each", "rate_mbps"),
-        x=Axis("RTT of the idle path (ms)", "rtt_ms", "log"),
-        y=Axis("p_C over (p_L / 2)²", "ratio", "log"),
-        caption="p_C over (p_L / 2)² against the RTT, by flows of each kind and rate in Mbit/s.",
-    )
-
-
-def _delay_picture(table: Table) -> Picture:
-    from netspurt.plot.chart import Axis
-
-    return curves_picture(
-        table,
-        over="rtt_ms",
-        by=("delay", "flows_of_each", "rate_mbps"),
-        x=Axis("RTT of the idle path (ms)", "rtt_ms", "log"),
-        y=Axis("queueing delay (ms)", "delay_ms", "log"),
-        caption="Queueing delay of both kinds against the RTT, by flows of each kind and rate in Mbit/s.",
+        y=Axis(shown, column, "log"),
+        caption=f"{shown[0].upper()}{shown[1:]} against the RTT, by flows of each kind and rate in Mbit/s.",
     )

@@ -1,5 +1,6 @@
 //! What every application answers, and what it may be asked to do.
 
+use crate::host::datagram::DatagramSpec;
 use crate::host::own::Make;
 use crate::host::session::SessionSpec;
 use netspurt_tcp::Connection;
@@ -28,18 +29,25 @@ pub enum AppSpec {
     },
     /// The client opens connection after connection, and asks over each.
     Session(Arc<SessionSpec>),
+    /// The client sends datagrams to the server; there is no connection.
+    Datagrams(Arc<DatagramSpec>),
     /// What classes of the user's own do.
     Own(OwnApp),
 }
 
 impl AppSpec {
+    /// Whether the data goes from the client to the server.
+    pub const fn client_sends(&self) -> bool {
+        matches!(self, Self::Bulk { .. } | Self::Datagrams(_) | Self::Own(_))
+    }
+
     /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange. Of a
     /// session nobody knows beforehand.
     pub const fn bytes_asked(&self) -> Option<u64> {
         match *self {
             Self::Bulk { bytes } => bytes,
             Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
-            Self::Session(_) | Self::Own(_) => None,
+            Self::Session(_) | Self::Datagrams(_) | Self::Own(_) => None,
         }
     }
 }

@@ -15,6 +15,7 @@ pub use bulk::{BulkReceiver, BulkSender};
 pub use dialogue::{Answerer, Asker};
 pub use request_response::{Requester, Responder};
 
+use crate::host::datagram::{Sink, Source};
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Connection};
 use std::sync::Arc;
@@ -34,6 +35,10 @@ pub enum App {
     Asker(Box<Asker>),
     /// See [`Answerer`].
     Answerer(Box<Answerer>),
+    /// See [`Source`]. It sends without a connection, so it has nothing to do here.
+    DatagramSource(Box<Source>),
+    /// See [`Sink`]; likewise.
+    DatagramSink(Box<Sink>),
     /// The user's own.
     Own(Box<dyn Application>),
 }
@@ -55,6 +60,7 @@ impl App {
                     Self::Answerer(Box::new(Answerer::new(answering))),
                 ]
             }
+            AppSpec::Datagrams(_) => unreachable!("datagrams have no connection to run over"),
             AppSpec::Own(own) => {
                 let reads = || -> Box<dyn Application> { Box::new(BulkReceiver::until_closed()) };
                 [(own.client)(), own.server.as_ref().map_or_else(reads, |make| make())].map(Self::Own)
@@ -72,6 +78,7 @@ impl App {
             Self::Responder(app) => run(app, now, spec, connection),
             Self::Asker(app) => run_apart(&mut **app, now, spec, connection),
             Self::Answerer(app) => run_apart(&mut **app, now, spec, connection),
+            Self::DatagramSource(_) | Self::DatagramSink(_) => Ran::Waits(Time::NEVER),
             Self::Own(app) => run_apart(&mut **app, now, spec, connection),
         }
     }
@@ -85,6 +92,7 @@ impl App {
             Self::Responder(app) => app.next(now, spec, connection),
             Self::Asker(app) => app.next(now, spec, connection),
             Self::Answerer(app) => app.next(now, spec, connection),
+            Self::DatagramSource(_) | Self::DatagramSink(_) => Action::Wait(Time::NEVER),
             Self::Own(app) => app.next(now, spec, connection),
         }
     }
@@ -112,6 +120,8 @@ impl App {
             Self::Responder(app) => app.done(),
             Self::Asker(app) => app.done(),
             Self::Answerer(app) => app.done(),
+            Self::DatagramSource(app) => app.done(),
+            Self::DatagramSink(app) => app.last(),
             Self::Own(app) => app.done(),
         }
     }

@@ -1,5 +1,6 @@
 //! The head of a client: what it fetches next, over which connection.
 
+use super::player::{Player, VideoTally};
 use super::spec::{Closes, Fetch, Lasts, Order, SessionSpec};
 use super::tally::Tally;
 use crate::random::Stream;
@@ -96,6 +97,8 @@ pub(crate) struct Session {
     put_off: Vec<u32>,
     /// When all its pages were there.
     done: Time,
+    /// The player of its video, once it has asked for the first segment.
+    player: Option<Box<Player>>,
     pub(crate) tally: Tally,
 }
 
@@ -121,6 +124,7 @@ impl Session {
             calls: Vec::new(),
             put_off: Vec::new(),
             done: Time::NEVER,
+            player: None,
             tally: Tally::default(),
         }
     }
@@ -140,6 +144,12 @@ impl Session {
     /// When all its pages were there; [`Time::NEVER`] if they are not.
     pub(crate) const fn done(&self) -> Time {
         self.done
+    }
+
+    /// What came of its video until `end`, if it plays one.
+    pub(crate) fn video(&self, end: Time) -> Option<VideoTally> {
+        self.spec.video.as_ref()?;
+        Some(self.player.as_ref().map_or_else(VideoTally::default, |player| player.result(end)))
     }
 
     /// A connection by its number.
@@ -231,13 +241,18 @@ impl Session {
 
     fn begin_page(&mut self, now: Time, errands: &mut Vec<Errand>) {
         self.begun += 1;
+        let segment = self
+            .spec
+            .video
+            .as_ref()
+            .map(|video| self.player.get_or_insert_with(|| Box::new(Player::new(video, now))).ask(now));
         let (spec, streams) = (&self.spec, &mut self.streams);
         let files = spec.files.draw_count(&mut streams.files).max(1);
         let mut file = |position| {
             let length = if position == 0 { &spec.primary } else { &spec.embedded };
             File {
                 request: spec.request.draw_bytes(&mut streams.requests),
-                reply: length.draw_bytes(&mut streams.sizes),
+                reply: segment.unwrap_or_else(|| length.draw_bytes(&mut streams.sizes)),
                 stands_for: 1,
                 asked: now,
             }
@@ -333,10 +348,13 @@ impl Session {
             retransmitted: page.retransmitted,
             timeouts: page.timeouts,
         };
-        if self.spec.pages.is_some_and(|pages| self.begun >= pages) {
+        let last = self.spec.pages.is_some_and(|pages| self.begun >= pages);
+        let (took, bytes) = (now.since(page.began), page.bytes);
+        let waits = self.player.as_mut().map(|player| player.fetched(now, took, bytes, last));
+        if last {
             self.done = now;
         } else {
-            self.due = now + self.spec.think.draw_span(&mut self.streams.think);
+            self.due = now + waits.unwrap_or_else(|| self.spec.think.draw_span(&mut self.streams.think));
             self.wake(now, errands);
         }
         Some(fetched)

@@ -10,11 +10,13 @@
 //! holds for each file, whose time from asking to its last byte is called its transfer time.
 
 mod client;
+mod player;
 mod sessions;
 mod spec;
 mod tally;
 
 pub(crate) use client::{Errand, Session};
+pub use player::{Control, VideoSpec, VideoTally};
 pub(crate) use sessions::Sessions;
 pub use spec::{Closes, Fetch, Lasts, Order, Pattern, SessionSpec};
 pub(crate) use tally::Tally;

@@ -1,5 +1,6 @@
 //! What a session does, as plain data.
 
+use super::player::VideoSpec;
 use crate::random::distribution::Distribution;
 use netspurt_tcp::time::Span;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct SessionSpec {
     pub closes: Closes,
     /// How requests, and how replies, are handed to TCP.
     pub writes: [Arc<Pattern>; 2],
+    /// A video: each page is a segment, whose length its player chooses, and the player says when the next is asked for.
+    pub video: Option<Box<VideoSpec>>,
 }
 
 impl SessionSpec {
@@ -46,6 +49,19 @@ impl SessionSpec {
             fetch: Fetch::Parallel { limit: None },
             closes: Closes::Server,
             writes: [Arc::default(), Arc::default()],
+            video: None,
+        }
+    }
+
+    /// A client that plays a video of so many segments over one connection.
+    pub fn video(video: VideoSpec, segments: Option<u64>) -> Self {
+        Self {
+            port: 443,
+            request: Distribution::constant(300.0),
+            pages: segments,
+            fetch: Fetch::Single { order: Order::InTurn, lasts: Lasts::Session },
+            video: Some(Box::new(video)),
+            ..Self::files(Distribution::constant(1.0))
         }
     }
 

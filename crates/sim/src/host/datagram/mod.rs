@@ -1,0 +1,18 @@
+//! Flows of datagrams: a source that sends without feedback, and a sink that measures what arrives.
+//!
+//! No connection is behind them, and a host's processor does not serve them: they are sent and heard in no time. What a
+//! datagram carries is its number and the time at which it was sent.
+//!
+//! Lives here: the source, the sink, the quality of a call. Must not live here: packets and links (`network`), TCP.
+
+mod call;
+mod jitter;
+mod numbers;
+mod sink;
+mod source;
+mod spec;
+
+pub use call::{Codec, Heard, Playout, e_model};
+pub use sink::Sink;
+pub use source::{MAX_PAYLOAD, Source};
+pub use spec::{CallSpec, DatagramSpec, Recorded, Spacing};
