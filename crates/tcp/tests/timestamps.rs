@@ -5,7 +5,7 @@ mod common;
 use common::lone::{ACK, FIN_ACK, FULL, Lone, RST, SYN, SYN_ACK, ack, data, plain, segment, with_text};
 use common::ms;
 use netspurt_tcp::acking::Acking;
-use netspurt_tcp::config::Config;
+use netspurt_tcp::config::{Config, OldSegments};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::state::{CloseReason, State};
@@ -201,6 +201,61 @@ fn linux_does_not_answer_an_ack_that_data_of_the_peer_has_overtaken() {
         let out = lone.gets(stamped(1099, segment(ACK, seq, 1)));
         assert_eq!(out.len(), answers, "sequence number {seq}");
     }
+}
+
+/// As Linux treats old segments.
+fn as_linux() -> Config {
+    Config { old_segments: OldSegments::Linux, sack: true, ..config() }
+}
+
+#[test]
+fn to_linux_a_timestamp_one_unit_older_is_not_an_old_one() {
+    // TCP_PAWS_WINDOW; tcp_replace_ts_recent() does not go back. Two units older is an old duplicate.
+    for (value, readable, drops) in [(1999, 200, 0), (1998, 100, 1)] {
+        let mut lone = established(as_linux(), 1000);
+        lone.gets(stamped(2000, data(1, 1, 100)));
+        let out = lone.gets(stamped(value, data(101, 1, 100)));
+        assert_eq!((lone.c.readable(), lone.c.stats().paws_drops), (readable, drops), "{value}");
+        assert_eq!(out.iter().map(|o| stamp(&o.segment).map(|(_, echo)| echo)).next_back(), Some(Some(2000)));
+    }
+}
+
+#[test]
+fn linux_remembers_the_timestamp_of_a_duplicate_that_ends_where_the_last_ack_was_sent() {
+    // tcp_sequence() compares the end with RCV.WUP. What ends below is old: only its report is the same.
+    for (config, end, echo) in [(as_linux(), 301, 3000), (as_linux(), 300, 2000), (config(), 301, 2000)] {
+        let mut lone = established(config, 1000);
+        lone.gets(stamped(2000, data(1, 1, 100)));
+        lone.gets(stamped(2000, data(101, 1, 200)));
+        let out = lone.gets(stamped(3000, data(end - 100, 1, 100)));
+        let last = out.last().expect("a duplicate is answered");
+        assert_eq!(
+            (last.ack, stamp(&last.segment).map(|(_, echo)| echo)),
+            (301, Some(echo)),
+            "ends at {end}"
+        );
+    }
+}
+
+#[test]
+fn linux_reports_each_old_segment_with_its_fin() {
+    // tcp_send_dupack(): any segment with text or a FIN that begins below RCV.NXT, also one from before the SYN.
+    let reported = |config: Config, old: Segment| {
+        let timestamps = Some(Timestamps { value: 1000, echo: 0 });
+        let options = Options { timestamps, sack_permitted: true, ..FULL };
+        let mut lone = Lone::established(Config { sack: true, ..config }, options, 5000);
+        lone.gets(stamped(2000, data(1, 1, 100)));
+        let (irs, out) = (segment(ACK, 0, 1).seq, lone.gets(stamped(2001, old)));
+        let blocks = out.last().expect("it is answered").segment.options.sack;
+        blocks.as_slice().first().map(|b| (b.left.distance_from(irs), b.right.distance_from(irs)))
+    };
+    assert_eq!(reported(as_linux(), data(-200_000, 1, 100)), Some((-200_000, -199_900)));
+    assert_eq!(reported(config(), data(-200_000, 1, 100)), None);
+    assert_eq!(reported(as_linux(), segment(FIN_ACK, 50, 1)), Some((50, 51)));
+    assert_eq!(reported(config(), segment(FIN_ACK, 50, 1)), None);
+    assert_eq!(reported(as_linux(), data(0, 1, 1)), Some((0, 1)));
+    assert_eq!(reported(as_linux(), data(0, 1, 150)), Some((0, 101)));
+    assert_eq!(reported(config(), data(0, 1, 150)), Some((1, 101)));
 }
 
 #[test]

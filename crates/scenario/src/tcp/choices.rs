@@ -426,6 +426,21 @@ names! {
 }
 
 names! {
+    /// Which old segments pass the first checks, and which are reported.
+    OldSegments for config::OldSegments {
+        /// Those with a part in the window and no older timestamp. D-SACK reports those of the connection.
+        ///
+        /// Document: RFC 9293, section 3.10.7.4; RFC 7323, section 5.3.
+        Outside,
+        /// Also those that end between the last acknowledgment sent and RCV.NXT, and those whose timestamp is one unit older.
+        /// D-SACK reports each old segment.
+        ///
+        /// Document: Linux, tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack().
+        Linux,
+    }
+}
+
+names! {
     /// Whether data may leave with a SYN.
     FastOpenUse for config::FastOpenUse {
         /// Neither asked for nor granted.

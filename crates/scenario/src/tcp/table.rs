@@ -5,8 +5,8 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
-    WindowOption, WindowProbe,
+    OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -171,6 +171,8 @@ tcp_table! {
         segment_without_timestamp: Unstamped => unstamped,
         /// What answers an acknowledgment of what was never sent.
         ack_of_unsent: UnsentAcked => unsent_acked,
+        /// Which old segments pass the first checks, and which are reported.
+        old_segments: OldSegments => old_segments,
         /// Data may leave with a SYN, once a cookie is known.
         ///
         /// Document: RFC 7413.

@@ -162,6 +162,18 @@ pub enum UnsentAcked {
     Ignored,
 }
 
+/// Which old segments pass the first checks, and which are reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OldSegments {
+    /// Those with a part in the window (RFC 9293, section 3.10.7.4) and no older timestamp (RFC 7323, section 5.3). D-SACK
+    /// reports those of the connection.
+    Outside,
+    /// Also those that end between the last acknowledgment that we sent and RCV.NXT: their ACK and their timestamp count
+    /// (Linux, `tcp_sequence()`). A timestamp may be one unit older (`TCP_PAWS_WINDOW`). D-SACK reports each old segment with
+    /// its FIN, also one from before the SYN (`tcp_send_dupack()`).
+    Linux,
+}
+
 /// Whether a SYN may carry data (RFC 7413).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FastOpenUse {

@@ -9,8 +9,8 @@ pub mod validate;
 
 pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
-    LossMeans, MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions,
+    TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 
 use crate::congestion;
@@ -53,6 +53,8 @@ pub struct Config {
     pub unstamped: Unstamped,
     /// The reaction to an ACK of data that was never sent.
     pub unsent_acked: UnsentAcked,
+    /// Which old segments pass the first checks, and which are reported.
+    pub old_segments: OldSegments,
     /// Whether a SYN may carry data.
     pub fast_open: FastOpenUse,
     /// How large windows are announced.

@@ -1,6 +1,6 @@
 //! Processing of arriving segments: RFC 9293, section 3.10.7, in the order of its steps.
 
-use crate::config::{UnsentAcked, Unstamped};
+use crate::config::{OldSegments, UnsentAcked, Unstamped};
 use crate::connection::Connection;
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
@@ -53,11 +53,17 @@ impl Connection {
     #[inline]
     fn arrives(&mut self, now: Time, segment: &Segment) {
         let start = self.rcv.position(segment.seq);
-        let flags = segment.flags;
         if !self.rcv.passes_timestamps(&self.cx, now, segment) || !self.rcv.accepts(start, segment.seq_len())
         {
-            return self.arrives_outside(now, segment, start);
+            return self.arrives_old(now, segment, start);
         }
+        self.arrives_inside(now, segment, start);
+    }
+
+    /// The steps after the first, for an acceptable segment.
+    #[inline]
+    fn arrives_inside(&mut self, now: Time, segment: &Segment, start: i64) {
+        let flags = segment.flags;
         if flags.any(Flags::RST | Flags::SYN) && !self.is_repeated_syn(segment, start) {
             return self.arrives_with_rst_or_syn(now, segment, start);
         }
@@ -87,8 +93,50 @@ impl Connection {
             } else {
                 // The FIN follows a gap, and the ACK reports the gap (RFC 5681, section 4.2); or the FIN is a
                 // duplicate.
+                self.note_old_fin(start, segment.payload.len);
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }
+        }
+    }
+
+    /// The first checks refuse the segment. Linux accepts some of these.
+    #[cold]
+    fn arrives_old(&mut self, now: Time, segment: &Segment, start: i64) {
+        let state = self.cx.state();
+        if self.cx.config.old_segments == OldSegments::Outside
+            || matches!(state, State::SynReceived | State::TimeWait)
+        {
+            return self.arrives_outside(now, segment, start);
+        }
+        let is_one_older = self.rcv.is_one_older(&self.cx, segment);
+        let passes = is_one_older || self.rcv.passes_timestamps(&self.cx, now, segment);
+        let seq_len = segment.seq_len();
+        if !passes || !(self.rcv.accepts(start, seq_len) || self.rcv.ends_since_last_ack(start, seq_len)) {
+            return self.arrives_outside(now, segment, start);
+        }
+        let mut segment = *segment;
+        if is_one_older && let Some(stamps) = &mut segment.options.timestamps {
+            // It passes, but TS.Recent does not go back.
+            stamps.value = self.rcv.ts_recent();
+        }
+        self.arrives_inside(now, &segment, start);
+    }
+
+    /// Records an old segment for D-SACK.
+    fn note_duplicate(&mut self, start: i64, len: u32) {
+        if self.cx.config.old_segments == OldSegments::Linux {
+            self.rcv.note_any_duplicate(start, len);
+        } else {
+            self.rcv.note_duplicate(start, len);
+        }
+    }
+
+    /// Records the segment of an old FIN for D-SACK, if such are reported (Linux, `tcp_data_queue()`).
+    #[cold]
+    fn note_old_fin(&mut self, start: i64, len: u32) {
+        let is_old = start + i64::from(len) < self.rcv.nxt() as i64;
+        if is_old && self.cx.config.old_segments == OldSegments::Linux {
+            self.rcv.note_any_duplicate(start, len + 1);
         }
     }
 
@@ -111,14 +159,16 @@ impl Connection {
             return;
         }
         self.cx.counters().duplicates_received += 1;
-        self.rcv.note_duplicate(start, segment.payload.len);
+        let counts_fin = self.cx.config.old_segments == OldSegments::Linux && segment.flags.has(Flags::FIN);
+        self.note_duplicate(start, segment.payload.len + u32::from(counts_fin));
         if segment.flags.has(Flags::SYN) {
             self.process_repeated_syn_ack(segment, start);
             self.challenge(now);
             return;
         }
         let expected = self.rcv.nxt() as i64;
-        let is_stamped_well = self.rcv.passes_timestamps(&self.cx, now, segment);
+        let is_stamped_well =
+            self.rcv.passes_timestamps(&self.cx, now, segment) || self.rcv.is_one_older(&self.cx, segment);
         if !is_stamped_well {
             self.cx.counters().paws_drops += 1;
         }
@@ -286,9 +336,13 @@ impl Connection {
         let (text, taken) = self.rcv.take(start, len, u32::from(self.cx.agreed.payload));
         if text == Text::Duplicate {
             self.cx.counters().duplicates_received += 1;
-            self.rcv.note_duplicate(start, len);
+            self.note_duplicate(start, len);
         } else if i64::try_from(segment.payload.offset).unwrap_or(i64::MAX) != start - 1 {
             self.cx.counters().foreign_bytes += taken.len();
+        }
+        if start < 1 && text != Text::Duplicate {
+            // It begins before the stream and carries new data too. Linux reports all of its old part.
+            self.note_duplicate(start, (taken.start as i64 - start) as u32);
         }
         if !self.cx.agreed.nak {
             self.rcv.forget_nak();

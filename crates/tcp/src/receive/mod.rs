@@ -7,6 +7,7 @@ pub mod acking;
 pub(crate) mod ack_schedule;
 mod autotuning;
 mod marks;
+mod old_segments;
 mod reassembly;
 pub(crate) mod receiver;
 mod stamps;

@@ -58,14 +58,14 @@ pub(crate) struct Receiver {
     told_window: u16,
     /// The lower half of a position. Before the first announcement it holds a position that never occurs.
     told_read: u32,
-    reassembly: Option<Box<Reassembly>>,
+    pub(super) reassembly: Option<Box<Reassembly>>,
     /// The position of the peer's FIN, if known: its lower half, because it is near the left edge.
     fin: u32,
     fin_is_known: bool,
     /// The FIN and all data before it have arrived.
     finished: bool,
     /// Last.ACK.sent (RFC 7323, section 4.3): the lower half of a position, because it is near the left edge.
-    last_ack: u32,
+    pub(super) last_ack: u32,
     /// Segments with data received in order and not acknowledged.
     unacknowledged: u8,
     pub(super) due: AckDue,
@@ -350,10 +350,11 @@ impl Receiver {
 
     /// Records a duplicate for D-SACK; `start` and `len` are those of the segment.
     pub(crate) fn note_duplicate(&mut self, start: i64, len: u32) {
-        let start = start.max(1) as u64;
-        let end = (start + u64::from(len)).min(self.nxt);
-        if len > 0 && start < end {
-            self.reassembly.get_or_insert_default().duplicate = Some(Range::new(start, end));
+        // What lies before the stream is no part of it.
+        let (first, end) = (start.max(1), (start + i64::from(len)).min(self.nxt as i64));
+        if len > 0 && first < end {
+            let range = Range::new(first as u64, end as u64);
+            self.reassembly.get_or_insert_default().duplicate = Some(range);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Timestamps of the peer: PAWS, and the choice of the echoed one (RFC 7323, sections 4 and 5).
 
-use crate::config::Unstamped;
+use crate::config::{OldSegments, Unstamped};
 use crate::context::Context;
 use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Span, Time};
@@ -40,6 +40,13 @@ impl Receiver {
             return cx.config.unstamped == Unstamped::Accepted;
         };
         !self.is_older(value) || now - self.ts_recent_at.instant() > TS_RECENT_LIFETIME
+    }
+
+    /// Whether a timestamp is one unit older than TS.Recent, which Linux tolerates (`TCP_PAWS_WINDOW`).
+    pub(crate) fn is_one_older(&self, cx: &Context, segment: &Segment) -> bool {
+        cx.config.old_segments == OldSegments::Linux
+            && cx.agreed.timestamps
+            && segment.options.timestamps.is_some_and(|stamps| stamps.value.wrapping_add(1) == self.ts_recent)
     }
 
     /// Whether a timestamp is newer than TS.Recent.

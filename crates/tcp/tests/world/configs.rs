@@ -4,8 +4,8 @@ use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain, UnsentAcked,
-    Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -165,6 +165,7 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
         4 => {
             c.unstamped = dice.pick(&[Unstamped::Dropped, Unstamped::Accepted]);
             c.unsent_acked = dice.pick(&[UnsentAcked::Answered, UnsentAcked::Ignored]);
+            c.old_segments = dice.pick(&[OldSegments::Outside, OldSegments::Linux]);
         }
         _ => c.reordering_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]),
     }

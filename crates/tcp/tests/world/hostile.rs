@@ -5,7 +5,7 @@ use super::configs::config;
 use super::dice::Dice;
 use super::twice::Twice;
 use netspurt_tcp::Connection;
-use netspurt_tcp::config::Unstamped;
+use netspurt_tcp::config::{OldSegments, Unstamped};
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -155,7 +155,11 @@ fn why_dropped(tcp: &Connection, now: Time, seen: &Seen, segment: &Segment) -> O
     if tcp.info().timestamps && options.timestamps.is_none() && tcp.config().unstamped == Unstamped::Dropped {
         return Some("RFC 7323, section 3.2: no timestamp");
     }
-    let is_older = |echo: u32| options.timestamps.is_some_and(|t| t.value.wrapping_sub(echo) > 1 << 31);
+    let linux = tcp.config().old_segments == OldSegments::Linux;
+    // Linux takes a timestamp that is one unit older.
+    let oldest = |echo: u32| echo.wrapping_sub(u32::from(linux));
+    let is_older =
+        |echo: u32| options.timestamps.is_some_and(|t| t.value.wrapping_sub(oldest(echo)) > 1 << 31);
     let is_recent = now < Time::ZERO + Span::from_secs(24 * 24 * 3600);
     if tcp.info().timestamps && is_recent && seen.echo.is_some_and(is_older) {
         return Some("RFC 7323, section 5.3: an old timestamp");
@@ -167,7 +171,9 @@ fn why_dropped(tcp: &Connection, now: Time, seen: &Seen, segment: &Segment) -> O
     let window = i64::from(tcp.config().receive_window) + (1 << 14) + (1 << 16);
     let end = place + i64::from(segment.seq_len());
     // Next to either edge an ACK counts, though the segment is not acceptable.
-    if end + 2 <= received || place > received + window + 2 {
+    // To Linux, the window begins where the last ACK was sent.
+    let left = if linux { received.min(tcp.place(seen.ack)) } else { received };
+    if end + 2 <= left || place > received + window + 2 {
         return Some("RFC 9293, section 3.10.7.4: outside the window");
     }
     None

@@ -4,8 +4,8 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -31,6 +31,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     window_probe: WindowProbe::Byte,
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
+    old_segments: OldSegments::Outside,
     fast_open: FastOpenUse::Off,
     path_mtu_discovery: PathMtuDiscovery::Icmp,
     base_mss: 1024,

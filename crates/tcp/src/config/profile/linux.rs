@@ -2,8 +2,9 @@
 
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
-    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, PathMtuDiscovery,
-    PrrRule, Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
+    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, OldSegments,
+    PathMtuDiscovery, PrrRule, Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption,
+    WindowProbe,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds};
@@ -25,6 +26,8 @@ pub(super) const LINUX: Config = Config {
     // tcp_paws_discard() checks saw_tstamp; tcp_ack() drops ACKs beyond SND.NXT.
     unstamped: Unstamped::Accepted,
     unsent_acked: UnsentAcked::Ignored,
+    // tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack().
+    old_segments: OldSegments::Linux,
     timestamps: true,
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.

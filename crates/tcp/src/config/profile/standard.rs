@@ -2,8 +2,8 @@
 
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
-    LossMeans, MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
-    Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -31,6 +31,7 @@ pub(super) const RENO: Config = Config {
     window_probe: WindowProbe::Byte,
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
+    old_segments: OldSegments::Outside,
     fast_open: FastOpenUse::Off,
     path_mtu_discovery: PathMtuDiscovery::Icmp,
     // RFC 4821, section 7.2; Linux, tcp_base_mss.
