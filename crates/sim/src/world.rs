@@ -22,6 +22,7 @@ use crate::record::result::RunResult;
 use crate::record::summary::{self, Course, FlowRecord, Outcome};
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use netspurt_tcp::seq::Seq;
+use netspurt_tcp::reason::Reason;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
@@ -327,14 +328,21 @@ impl World {
             // What opens the connection leaves before what the application has to say, and one write before the next.
             endpoint.open |= opens;
             if opens {
-                let endpoint = &self.endpoints[place as usize];
-                self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
+                self.keep_cookie(place);
             }
             if !opens && unwritten.is_none() {
                 break;
             }
         }
         self.conclude(now, place);
+    }
+
+    /// A connection has opened: its cookie is kept for the next one.
+    #[cold]
+    #[inline(never)]
+    fn keep_cookie(&mut self, place: u32) {
+        let endpoint = &self.endpoints[place as usize];
+        self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
     }
 
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
@@ -529,12 +537,14 @@ impl World {
 
 /// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
 #[cold]
+#[inline(never)]
 fn arm_connection(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 1);
 }
 
 /// The same for what an application waits for.
 #[cold]
+#[inline(never)]
 pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 2);
 }
@@ -554,15 +564,21 @@ fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow:
         let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
         let label = label.on(segment, reason);
         if network.recorder.is_some() {
-            let (segment, place) = (*network.draft(), label.endpoint ^ 1);
-            let end = end_of(place);
-            network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
+            record_sent(network, now, flow, (label.endpoint ^ 1, reason));
         }
         network.send_draft(now, label);
         if last {
             return;
         }
     }
+}
+
+/// Tells the recorder that the draft is sent.
+#[cold]
+#[inline(never)]
+fn record_sent(network: &mut Network, now: Time, flow: u32, (place, reason): (u32, Reason)) {
+    let (segment, end) = (*network.draft(), end_of(place));
+    network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
 }
 
 /// Tells the recorder what limits the endpoint's connection.
