@@ -1,5 +1,6 @@
 //! The applications of a scenario: what is said over the connections of a flow.
 
+use crate::flow::arrivals::Arrivals;
 use crate::flow::datagrams::{Call, Datagrams};
 use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
@@ -42,6 +43,8 @@ pub enum App {
     ///
     /// Document: HTTP as RFC 2415, section 2, models it; RFC 1945; RFC 9112.
     Web(Web),
+    /// `from` fetches from `to` what arrives in an open loop: many transfers at once, at a load.
+    Arrivals(Arrivals),
     /// A video over TCP whose quality follows the path.
     Video(Video),
     /// UDP datagrams, without a connection.
@@ -237,7 +240,7 @@ impl Default for HowOften {
     }
 }
 
-const fn short_request() -> Drawn<Size> {
+pub(super) const fn short_request() -> Drawn<Size> {
     Drawn::Always(Size(64))
 }
 
@@ -315,6 +318,7 @@ impl App {
             Self::RequestResponse { .. } => "request-response",
             Self::Files(_) => "files",
             Self::Web(_) => "web",
+            Self::Arrivals(_) => "arrivals",
             Self::Video(_) => "video",
             Self::Datagrams(_) => "datagrams",
             Self::Call(_) => "call",
@@ -329,6 +333,9 @@ impl App {
         }
         match self {
             Self::Bulk { .. } | Self::Call(_) | Self::Video(_) | Self::Python { .. } => Vec::new(),
+            Self::Arrivals(arrivals) => {
+                arrivals.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
+            }
             Self::Datagrams(datagrams) => {
                 datagrams.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
             }
@@ -389,6 +396,7 @@ impl App {
             Self::Datagrams(datagrams) => datagrams.check(),
             Self::Call(call) => call.check(),
             Self::Video(video) => video.check(),
+            Self::Arrivals(arrivals) => arrivals.check(),
             Self::Web(web) if web.files.least() < 1.0 => {
                 let message = "a page with no files is none: there must be 1 at least, its first".to_owned();
                 Err((vec!["files"], message))
@@ -429,6 +437,7 @@ impl App {
             }
             Self::Files(files) => AppSpec::Session(Arc::new(files.build())),
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
+            Self::Arrivals(arrivals) => AppSpec::Session(Arc::new(arrivals.build())),
             Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
             Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
             Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),
@@ -499,12 +508,13 @@ impl Web {
             closes: self.closes.build(),
             writes: [Arc::default(), Arc::default()],
             video: None,
+            arrivals: None,
         }
     }
 }
 
 impl Closes {
-    const fn build(self) -> session::Closes {
+    pub(super) const fn build(self) -> session::Closes {
         match self {
             Self::Client => session::Closes::Client,
             Self::Server => session::Closes::Server,

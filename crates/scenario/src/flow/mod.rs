@@ -1,6 +1,7 @@
 //! The flows of a scenario: who talks to whom, and about what.
 
 pub(crate) mod app;
+pub(crate) mod arrivals;
 pub(crate) mod datagrams;
 pub(crate) mod video;
 

@@ -1,5 +1,6 @@
 //! Worlds that a scenario file describes, run to their end.
 
+mod arrivals;
 mod bbr;
 mod controls;
 mod datagrams;

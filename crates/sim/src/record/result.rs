@@ -1,6 +1,6 @@
 //! What a run leaves behind.
 
-use crate::host::session::VideoTally;
+use crate::host::session::{ArrivalTally, VideoTally};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::policer::Colours;
@@ -75,6 +75,8 @@ pub struct FlowResult {
     pub session: Option<Box<SessionResult>>,
     /// What came of its video, if it plays one.
     pub video: Option<VideoTally>,
+    /// What came of its transfers, if they arrive in an open loop.
+    pub arrivals: Option<Box<ArrivalTally>>,
     /// What came of its datagrams, if it sends such.
     pub datagrams: Option<Box<DatagramResult>>,
     /// Counters of the client's connection, or of all its session's together.
@@ -181,6 +183,8 @@ pub struct GroupResult {
     pub session: Option<SessionResult>,
     /// What came of their videos, if they play such.
     pub video: Option<VideoTally>,
+    /// What came of their transfers, if they arrive in an open loop.
+    pub arrivals: Option<ArrivalTally>,
     /// What came of their datagrams, if they send such.
     pub datagrams: Option<DatagramResult>,
 }
