@@ -200,8 +200,9 @@ fn mechanisms_carry_default_unit_summary_and_document() {
     );
     assert_eq!(
         names("app"),
-        ["bulk", "request-response", "files", "web", "video", "datagrams", "call", "python"]
+        ["bulk", "request-response", "files", "web", "arrivals", "video", "datagrams", "call", "python"]
     );
+    assert_eq!(names("process"), ["poisson", "even", "log-normal"]);
     assert_eq!(names("control"), ["rate", "bola"]);
     assert_eq!(names("codec"), ["g711", "g729a"]);
     assert_eq!(names("playout"), ["adaptive", "fixed"]);
