@@ -14,7 +14,6 @@ use indexmap::IndexSet;
 use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::host::own::OwnTcp;
 use netspurt_sim::host::processor::{Costs, Handover, Reader};
-use netspurt_sim::host::session::IdlePath;
 use netspurt_sim::spec::{
     Access, ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec,
     ReorderSpec, WorldSpec,
@@ -119,7 +118,7 @@ fn set_arrivals(spec: &mut WorldSpec, number: usize, arrivals: &Arrivals) -> Res
     let data = flow.server.mss - if flow.server.timestamps { TIMESTAMP_OPTION } else { 0 };
     let packet = [u32::from(data), u32::from(flow.server.mss) + HEADERS];
     // Without a path the world refuses to begin.
-    let idle = IdlePath::of(spec, flow.from, flow.to, packet).unwrap_or_default();
+    let idle = netspurt_sim::idle_path(spec, flow.from, flow.to, packet).unwrap_or_default();
     let arriving = arrivals.arriving(idle)?;
     if let AppSpec::Session(session) = &mut spec.flows[number].app {
         Arc::make_mut(session).arrivals = Some(Box::new(arriving));

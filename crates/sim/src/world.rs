@@ -5,7 +5,10 @@
 
 mod datagrams;
 mod errands;
+mod idle_path;
 mod turns;
+
+pub use idle_path::idle_path;
 
 use crate::host::app::{App, AppSpec, Ran, perform};
 use crate::host::endpoint::{Endpoint, Host, note_wake};

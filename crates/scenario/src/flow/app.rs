@@ -1,6 +1,7 @@
 //! The applications of a scenario: what is said over the connections of a flow.
 
 use crate::flow::arrivals::Arrivals;
+use crate::flow::closes::Closes;
 use crate::flow::datagrams::{Call, Datagrams};
 use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
@@ -177,17 +178,6 @@ pub enum Lasts {
     Session,
 }
 
-/// Which end closes a connection that has done its work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Closes {
-    /// The one that asks, when it has read the last byte.
-    Client,
-    /// The one that answers, behind the last byte.
-    #[default]
-    Server,
-}
-
 /// A question or an answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -240,7 +230,7 @@ impl Default for HowOften {
     }
 }
 
-pub(super) const fn short_request() -> Drawn<Size> {
+const fn short_request() -> Drawn<Size> {
     Drawn::Always(Size(64))
 }
 
@@ -509,15 +499,6 @@ impl Web {
             writes: [Arc::default(), Arc::default()],
             video: None,
             arrivals: None,
-        }
-    }
-}
-
-impl Closes {
-    pub(super) const fn build(self) -> session::Closes {
-        match self {
-            Self::Client => session::Closes::Client,
-            Self::Server => session::Closes::Server,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Transfers that arrive in an open loop: what a file may say of them, and what they come to.
 
-use crate::flow::app::{Closes, short_request};
+use crate::flow::closes::Closes;
 use crate::values::distribution::{Drawn, Draws};
 use crate::values::form::Named;
 use crate::values::quantity::{Duration, Quantity as _, Size};
@@ -86,6 +86,10 @@ impl Default for Named<Process> {
 
 fn is_poisson(process: &Named<Process>) -> bool {
     process.0 == Process::Poisson
+}
+
+const fn short_request() -> Drawn<Size> {
+    Drawn::Always(Size(64))
 }
 
 const fn usual_small() -> Size {

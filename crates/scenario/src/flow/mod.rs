@@ -2,6 +2,7 @@
 
 pub(crate) mod app;
 pub(crate) mod arrivals;
+pub(crate) mod closes;
 pub(crate) mod datagrams;
 pub(crate) mod video;
 

@@ -1,10 +1,8 @@
 //! Transfers that arrive whatever becomes of those before them: an open loop. Each has a connection of its own.
 
-use crate::network::route::Routes;
 use crate::random::Stream;
 use crate::random::distribution::Distribution;
 use crate::record::sketch::Sketch;
-use crate::spec::{NodeId, WorldSpec};
 use netspurt_tcp::time::{Span, Time};
 
 /// Classes by size: small, medium and large transfers.
@@ -33,22 +31,6 @@ pub struct IdlePath {
 }
 
 impl IdlePath {
-    /// The path from a client to a server, for full packets with so much data and so many octets in all. `None` if no path
-    /// joins them.
-    pub fn of(spec: &WorldSpec, client: NodeId, server: NodeId, packet: [u32; 2]) -> Option<Self> {
-        let routes = Routes::where_joined(spec, [(client, server)].into_iter());
-        let (there, back) = routes.between(client, server)?;
-        let direction =
-            |channel: u32| Some(&spec.links.get(channel as usize / 2)?.directions[channel as usize % 2]);
-        let delay =
-            |start| routes.channels(start).filter_map(direction).fold(Span::ZERO, |sum, one| sum + one.delay);
-        Some(Self {
-            rate: routes.channels(back).filter_map(direction).filter_map(|one| one.rate).min(),
-            round_trip: delay(there) + delay(back),
-            packet,
-        })
-    }
-
     /// What a transfer takes that needs no slow start: a round trip for the handshake, one for request and first byte,
     /// and the time to send its packets at the rate of the path.
     pub fn takes(&self, bytes: u64) -> Span {
