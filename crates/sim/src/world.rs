@@ -6,6 +6,7 @@
 mod datagrams;
 mod errands;
 mod idle_path;
+mod recording;
 mod turns;
 
 pub use idle_path::idle_path;
@@ -20,7 +21,7 @@ use crate::network::route::NoRoute;
 use crate::network::{Due, Network};
 use crate::record::digest::Digest;
 use crate::record::held_tail::HeldTails;
-use crate::record::probe::{Addresses, Happened, Recorder, Sent, Wants, end_of};
+use crate::record::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::record::result::RunResult;
 use crate::record::summary::{self, Course, FlowRecord, Outcome};
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
@@ -367,16 +368,6 @@ impl World {
         }
     }
 
-    /// Tells the recorder how the endpoint's connection stands.
-    #[cold]
-    fn record(&mut self, now: Time, place: u32) {
-        let Some(recorder) = &mut self.network.recorder else { return };
-        record(&mut self.endpoints[place as usize], recorder, now, place);
-        if recorder.wants(Wants::LIMITS) {
-            record_limits(&self.endpoints, recorder, now, place);
-        }
-    }
-
     /// The starter's entry in the event queue has come up.
     #[cold]
     fn starter(&mut self, now: Time) {
@@ -582,36 +573,4 @@ fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow:
 fn record_sent(network: &mut Network, now: Time, flow: u32, (place, reason): (u32, Reason)) {
     let (segment, end) = (*network.draft(), end_of(place));
     network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
-}
-
-/// Tells the recorder what limits the endpoint's connection.
-#[cold]
-fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
-    let Some(connection) = &endpoints[place as usize].connection else { return };
-    let unread = endpoints[place as usize ^ 1].connection.as_ref().map_or(0, Connection::readable);
-    recorder.served(now, place, connection, unread);
-}
-
-/// Tells the recorder how the endpoint's connection stands.
-#[cold]
-fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
-    let Some(connection) = &mut endpoint.connection else { return };
-    if recorder.wants(Wants::SERIES) {
-        let values = [
-            u64::from(connection.cwnd()),
-            u64::from(connection.ssthresh()),
-            connection.srtt().map_or(u64::MAX, |srtt| srtt.as_ps()),
-            connection.rto().as_ps(),
-            u64::from(connection.flight()),
-            u64::from(connection.peer_window()),
-            connection.stats().rtt_sum_ns,
-        ];
-        recorder.sample(now, place, endpoint.flow, values);
-    }
-    if recorder.wants(Wants::EVENTS) {
-        let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
-        while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(Happened { time, flow, connection: number, end, event });
-        }
-    }
 }
