@@ -15,11 +15,12 @@ A request names a capture as ``{"key": …}`` and, except for ``read``, a ``conn
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -35,6 +36,9 @@ from netspurt.lab.shelf import Book, Shelf
 from netspurt.lab.watch.live import stream
 from netspurt.lab.wire import pack
 from netspurt.settings import overrides
+
+if TYPE_CHECKING:
+    from netspurt.fitting import Fit
 
 LISTED = 200
 """The maximal number of connections in the list, the worst ones."""
@@ -110,22 +114,19 @@ class Captures:
         return Response(whole, media_type="application/octet-stream")
 
     def _fit(self, item: Item, body: dict[str, Any], report: work.Report) -> dict[str, Any]:
-        from netspurt.fitting import fit
-
         number = _number(body.get("connection"))
         key = f"fit/{item.key}/{number}"
         if number not in item.fits:
-            item.fits[number] = fit(
-                item.path,
-                connection=number,
-                advance=lambda done, total: report(done, total, "Fitting the path"),
-            )
+            item.fits[number] = _fitted(item, number, report)
             path = self.box.folder() / "path.toml"
             path.write_text(item.fits[number].text, encoding="utf-8")
             self._shelf.add(Book(key, "Fitted", f"Path of {Path(item.name).name}, {number}", path, path.name))
         found = item.fits[number]
-        document = {**found.document(), "book": key, "scenario": found.text}
-        document["warnings"] = [item.words(RequestError(each)) for each in found.warnings]
+        document = {**found.document(), "book": key, "flow": _flow(number)}
+        fault = item.diagnosis.fault if item.diagnosis else None
+        # The page says already that the file is damaged.
+        said = [each for each in found.warnings if not fault or fault not in each]
+        document["warnings"] = [item.words(RequestError(each)) for each in said]
         return document
 
     def _remedies(self, item: Item, body: dict[str, Any], report: work.Report) -> dict[str, Any]:
@@ -137,6 +138,7 @@ class Captures:
         if number not in item.remedies:
             item.remedies[number] = what_if(
                 item.fits[number],
+                flow=_flow(number),
                 jobs=os.cpu_count(),
                 report=lambda done, total, name: report(done, total, f"Simulating {name}"),
             )
@@ -181,6 +183,27 @@ def _columns(item: Item, number: int) -> bytes:
         return pack(*graph.graph(item.diagnosis, number))
     except (RequestError, ValueError) as error:
         raise RequestError(item.words(error)) from error
+
+
+def _fitted(item: Item, number: int, report: work.Report) -> Fit:
+    """The path of a connection, with those that share it: alone it would look slower than it is."""
+    from netspurt.fitting import fit
+
+    def advance(done: int, total: int) -> None:
+        report(done, total, "Fitting the path")
+
+    if item.diagnosis is not None and item.diagnosis.connections.height > 1:
+        # The largest connection and those between the same hosts.
+        with contextlib.suppress(RequestError):
+            several = fit(item.path, advance=advance)
+            if number in several.connections:
+                return several
+    return fit(item.path, connection=number, advance=advance)
+
+
+def _flow(number: int) -> str:
+    """The name of the flow of a connection in a fitted scenario."""
+    return f"connection-{number}"
 
 
 def _differs(scenario: Any, settings: Any, changed: str) -> bool:

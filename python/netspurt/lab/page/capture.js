@@ -9,7 +9,7 @@ import { budget } from "./draw/verdict.js";
 import * as shared from "./draw/view.js";
 
 const pair = new Pair();
-let hooks = {}; // listed(capture), fitted(book, text), changed(), copy(what, text)
+let hooks = {}; // listed(capture), fitted(book, flow), changed(), copy(what, text)
 let control = null; // stops the work on the capture before
 let fitted = null;
 
@@ -94,7 +94,8 @@ function failed(error, signal) {
   $("capture-wrong").textContent = sentence(error.message);
 }
 
-const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+// The name of a file stays as it is.
+const sentence = (text) => `${/^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text}${/[.!?]$/.test(text) ? "" : "."}`;
 
 // The result of some work on the server; its progress is shown meanwhile.
 async function follow(what, body, signal) {
@@ -180,23 +181,23 @@ async function fit(key, connection, signal) {
   const found = await follow("capture/fit", { key, connection }, signal);
   if (signal.aborted) return;
   fitted = found;
-  const differ = found.check.filter((row) => !row.agrees).map((row) => row.quantity);
   $("capture-fit").replaceChildren(
     el("p", {}, el("strong", {}, found.explains ? "The fitted path behaves like the capture. " : "The fitted path does not behave like the capture. "),
       `${q.rate(found.path.rate_bps)}, least RTT ${q.time(found.path.rtt_base_s)}; congestion control: ${found.congestion_control.length > 1 ? `one of ${found.congestion_control.join(", ")}` : found.congestion_control[0]}.`,
-      differ.length ? ` These differ: ${differ.join(", ")}.` : "", " The graph above shows the simulated data over the captured data, and the settings change the path."),
+      " The graph above shows the simulated data over the captured data, and the settings change the path."),
     ...found.warnings.map((each) => el("p.hint", {}, sentence(each))));
   document.body.dataset.capture = "fitted";
-  await hooks.fitted(found.book);
+  await hooks.fitted(found.book, found.flow);
 }
 
 async function remedies(key, connection, signal) {
   const found = await follow("capture/remedies", { key, connection }, signal);
   if (signal.aborted) return;
   const now = found.baseline.simulated_seconds;
-  const buttons = found.remedies.map((each) => remedy(each, now));
-  $("capture-remedies").replaceChildren(el("h3", {}, "What would help"), el("p", {}, found.verdict),
-    el("div.remedies", { role: "group", ariaLabel: "Remedies" }, ...buttons));
+  const useful = found.remedies.filter((each) => each.helps), others = found.remedies.filter((each) => !each.helps);
+  const group = (label, some) => (some.length ? el("div.remedies", { role: "group", ariaLabel: label }, ...some.map((each) => remedy(each, now))) : null);
+  $("capture-remedies").replaceChildren(el("h3", {}, "What would help"), el("p", {}, found.verdict), ...[group("Remedies", useful),
+    others.length ? el("details.others", { open: !useful.length }, el("summary", {}, `${others.length} ${useful.length ? "more " : ""}without a gain in time`), group("Remedies without a gain in time", others)) : null].filter(Boolean));
   document.body.dataset.remedies = String(Number(document.body.dataset.remedies ?? 0) + 1);
 }
 

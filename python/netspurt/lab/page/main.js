@@ -235,8 +235,8 @@ function listed({ key, name }) {
 }
 
 // The fitted path of a capture takes the place of the scenario.
-async function fitted(key) {
-  Object.assign(state, { key, text: null, connection: null });
+async function fitted(key, flow) {
+  Object.assign(state, { key, text: null, connection: [flow, 0, 0] });
   arrange();
   await load(true);
 }

@@ -48,12 +48,12 @@ export class Captured extends Chart {
   }
 }
 
-// The data of a run as a line: the end of each segment when it is sent.
+// The data of a run as a line: the end of each segment when it is sent, since the start of the connection.
 export function sent({ columns }) {
   if (!columns.time) return null;
   const rows = [];
   for (let row = 0; row < columns.time.length; row++) if (columns.data_way[row] && columns.length[row] > 0) rows.push(row);
-  return { time: Float64Array.from(rows, (row) => columns.time[row]), value: Float64Array.from(rows, (row) => columns.seq[row] + columns.length[row]) };
+  return { time: Float64Array.from(rows, (row) => columns.time[row] - columns.time[0]), value: Float64Array.from(rows, (row) => columns.seq[row] + columns.length[row]) };
 }
 
 export class Pair {
