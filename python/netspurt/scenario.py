@@ -199,8 +199,8 @@ class Result:
         Columns: ``flow``, ``index``, ``from``, ``to``, ``bytes_delivered``, ``start_s``, ``end_s`` (null if
         unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``,
         ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and further columns of the run. A flow
-        that opens a sequence of connections also has ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``, ``_p99_s``,
-        ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
+        that opens a sequence of connections also has ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
+        ``_p99_s``, ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
         ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median
         page delay). Transfers that arrive have ``arrivals``, ``slowdown_mean``, ``_median``
         and ``_p99``, and for the classes ``small``, ``medium`` and ``large`` ``small_transfers``,
