@@ -79,8 +79,9 @@ lint-python: $(INSTALLED)
 fuzz: | need-rust ## the fuzz targets, FUZZ_SECONDS=60 shared among them
 	tools/fuzz.sh $(FUZZ_SECONDS)
 
-bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look)
+bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look; PEERS=1: ns-2 and ns-3 too)
 	$(BENCH_COMMAND)
+	$(if $(PEERS),$(PYTHON) tools/peers.py)
 
 docs: docs-rust docs-site ## the documentation: the site into site/, the Rust API's pages into target/doc
 
