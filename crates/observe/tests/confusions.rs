@@ -41,6 +41,15 @@ fn bursts_show_the_queue_before_a_sender_without_timestamps() {
 }
 
 #[test]
+fn an_even_rate_shows_the_queue_where_no_timestamps_do() {
+    let folder = Folder::new("even");
+    for seed in [412, 534] {
+        let [truth, found] = folder.shares(seed, "shaper", Place::Receiver, Limit::Shaper);
+        assert!(truth > 0.7 && found > 0.7, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
 fn acks_that_a_link_joins_do_not_fill_the_path() {
     let folder = Folder::new("joined");
     let [truth, found] = folder.shares(19, "ack-path", Place::Sender, Limit::ReceiveWindow);

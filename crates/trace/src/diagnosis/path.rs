@@ -11,6 +11,10 @@ const PEAK: f64 = 1.0;
 const LEAST_QUEUE_NS: u64 = 300_000;
 /// Fewer segments in a round trip do not fill a path, unless their sender has more.
 const LEAST_SEGMENTS: u32 = 5;
+/// Trains in so many round trips, or slices, that show whether segments come without pauses, and the least number of them.
+const EVEN_ROUNDS: u64 = 2;
+const MOST_SLICES: usize = 16;
+const LEAST_TRAINS: u32 = 3;
 /// An ACK of more segments than this stands for others that were left out (RFC 2525, section 2.13, has 2).
 const STRETCH: u32 = 3;
 /// A path that carries this share of its capacity is full.
@@ -25,10 +29,19 @@ pub(super) struct PathNow {
     pub(super) queueing: u64,
     /// Whether the path was full during the last round trip.
     pub(super) full: bool,
+    /// Where no delays show a queue: segments came without pauses, as they leave a queue.
+    pub(super) even: bool,
     /// Whether enough segments passed for that to be sure.
     pub(super) many: bool,
     /// Bytes per second that arrived during the last round trip.
     pub(super) rate: f64,
+}
+
+impl PathNow {
+    /// Whether the path is full, if the receive window is not.
+    pub(super) const fn is_full(&self) -> bool {
+        self.full || self.even
+    }
 }
 
 /// The path of one direction.
@@ -74,8 +87,9 @@ impl Path {
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let known = !shows_queue
             || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
-        for ((path, rate), standing) in now.iter_mut().zip(rates).zip(standing) {
+        for (index, ((path, rate), standing)) in now.iter_mut().zip(rates).zip(standing).enumerate() {
             path.rate = rate;
+            path.even = !shows_queue && is_even(slices, base, index, rate);
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0 || known && at_capacity(rate);
@@ -144,6 +158,18 @@ fn longest_gap(slices: &[Slice], first: usize, last: usize) -> u64 {
         longest = longest.max(slice.until - since);
     }
     longest
+}
+
+/// Whether the trains of the last round trips before the end of a slice had the rate at which everything was delivered.
+fn is_even(slices: &[Slice], base: u64, index: usize, rate: f64) -> bool {
+    let since = slices[index].until.saturating_sub(EVEN_ROUNDS * base);
+    let latest = slices[..=index].iter().rev().take_while(|slice| slice.until > since);
+    let (mut count, mut most) = (0, 0);
+    for slice in latest.take(MOST_SLICES).filter(|slice| slice.train > 0) {
+        count += 1;
+        most = slice.train.max(most);
+    }
+    count >= LEAST_TRAINS && f64::from(most) * 1e3 * BUSY < rate
 }
 
 /// The delivery rate over the last round trip before the end of each slice.
