@@ -57,6 +57,13 @@ fn acks_that_a_link_joins_do_not_fill_the_path() {
 }
 
 #[test]
+fn a_second_expiry_of_a_timer_belongs_to_the_same_repair() {
+    let folder = Folder::new("expiry");
+    let [truth, found] = folder.shares(563, "ack-path", Place::Between, Limit::AckPath);
+    assert!(truth > 0.8 && found > 0.8, "{truth:.2}, {found:.2}");
+}
+
+#[test]
 fn an_ack_that_the_receiver_delays_is_not_late() {
     let folder = Folder::new("delayed");
     let [truth, found] = folder.shares(22, "slow-receiver", Place::Sender, Limit::AckPath);
