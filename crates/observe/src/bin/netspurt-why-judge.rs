@@ -48,6 +48,11 @@ fn main() -> ExitCode {
                     share,
                     trial.sentence
                 );
+                for ((truth, found), count) in &trial.reasons {
+                    if truth != found {
+                        println!("cause {} {truth:?} {found:?} {count}", place.name());
+                    }
+                }
                 for ((truth, found), share) in trial.cells() {
                     if truth != found && share > 0.01 {
                         println!("wrong {} {share:.3} {} {}", place.name(), truth.name(), found.name());
@@ -63,6 +68,16 @@ fn main() -> ExitCode {
     }
     for (place, matrix) in Place::ALL.iter().zip(&all) {
         println!("{}: {matrix}", place.name());
+        println!(
+            "{}: {:.2} % of retransmissions have the right cause",
+            place.name(),
+            matrix.right_reasons() * 100.0
+        );
+        for ((truth, found), count) in matrix.reasons() {
+            let [truth, found] =
+                [truth, found].map(|cause| cause.map_or("none", netspurt_trace::follow::Cause::name));
+            println!("cause {} {truth} {found} {count}", place.name());
+        }
     }
     for ((kind, place), matrix) in kinds {
         let (dominant, time) = matrix.shares();

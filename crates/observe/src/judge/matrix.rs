@@ -1,5 +1,6 @@
 //! Sums over many trials.
 
+use super::reasons::Reasons;
 use super::trial::Trial;
 use netspurt_budget::{Budget, Limit};
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ pub struct Matrix {
     dominant: u64,
     agreed: f64,
     policers: Policers,
+    reasons: Reasons,
     /// By tenths of confidence: cases, the sum of their confidence, and how many were right.
     calibration: [(u64, f64, u64); 10],
 }
@@ -60,6 +62,9 @@ impl Matrix {
         self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
         let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
         *bin = (bin.0 + 1, bin.1 + trial.confidence, bin.2 + right);
+        for (&pair, count) in &trial.reasons {
+            *self.reasons.entry(pair).or_default() += count;
+        }
         self.agreed += same;
         same
     }
@@ -75,6 +80,19 @@ impl Matrix {
     /// How well policers were found.
     pub const fn policers(&self) -> Policers {
         self.policers
+    }
+
+    /// Why segments were sent again.
+    pub const fn reasons(&self) -> &Reasons {
+        &self.reasons
+    }
+
+    /// The share of retransmissions with the right cause. What is not one counts as wrong if it is taken for one.
+    pub fn right_reasons(&self) -> f64 {
+        let all: u64 = self.reasons.values().sum();
+        let right: u64 =
+            self.reasons.iter().filter(|((truth, found), _)| truth == found).map(|(_, n)| n).sum();
+        if all == 0 { 1.0 } else { right as f64 / all as f64 }
     }
 
     /// By tenths of confidence: cases, their mean confidence, and the share of them whose dominant limit is right.
