@@ -4,6 +4,7 @@
 //! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
 
 use netspurt_observe::judge::{Matrix, Place, draw, page, run};
+use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -48,10 +49,9 @@ fn main() -> ExitCode {
                     share,
                     trial.sentence
                 );
-                for ((truth, found), count) in &trial.reasons {
-                    if truth != found {
-                        println!("cause {} {truth:?} {found:?} {count}", place.name());
-                    }
+                for (truth, found, count) in trial.reasons.pairs() {
+                    let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));
+                    println!("cause {} {truth} {found} {count}", place.name());
                 }
                 for ((truth, found), share) in trial.cells() {
                     if truth != found && share > 0.01 {
@@ -68,16 +68,6 @@ fn main() -> ExitCode {
     }
     for (place, matrix) in Place::ALL.iter().zip(&all) {
         println!("{}: {matrix}", place.name());
-        println!(
-            "{}: {:.2} % of retransmissions have the right cause",
-            place.name(),
-            matrix.right_reasons() * 100.0
-        );
-        for ((truth, found), count) in matrix.reasons() {
-            let [truth, found] =
-                [truth, found].map(|cause| cause.map_or("none", netspurt_trace::follow::Cause::name));
-            println!("cause {} {truth} {found} {count}", place.name());
-        }
     }
     for ((kind, place), matrix) in kinds {
         let (dominant, time) = matrix.shares();

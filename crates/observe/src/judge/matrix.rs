@@ -15,6 +15,8 @@ pub struct Matrix {
     agreed: f64,
     policers: Policers,
     reasons: Reasons,
+    /// For each case with retransmissions, the share of them with the right cause.
+    causes: Vec<f64>,
     /// By tenths of confidence: cases, the sum of their confidence, and how many were right.
     calibration: [(u64, f64, u64); 10],
 }
@@ -62,8 +64,9 @@ impl Matrix {
         self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
         let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
         *bin = (bin.0 + 1, bin.1 + trial.confidence, bin.2 + right);
-        for (&pair, count) in &trial.reasons {
-            *self.reasons.entry(pair).or_default() += count;
+        self.reasons.add(&trial.reasons);
+        if let (all @ 1.., right) = trial.reasons.right() {
+            self.causes.push(right as f64 / all as f64);
         }
         self.agreed += same;
         same
@@ -87,12 +90,9 @@ impl Matrix {
         &self.reasons
     }
 
-    /// The share of retransmissions with the right cause. What is not one counts as wrong if it is taken for one.
-    pub fn right_reasons(&self) -> f64 {
-        let all: u64 = self.reasons.values().sum();
-        let right: u64 =
-            self.reasons.iter().filter(|((truth, found), _)| truth == found).map(|(_, n)| n).sum();
-        if all == 0 { 1.0 } else { right as f64 / all as f64 }
+    /// The mean over the cases with retransmissions of the share of them with the right cause.
+    pub fn mean_of_causes(&self) -> f64 {
+        self.causes.iter().sum::<f64>() / self.causes.len().max(1) as f64
     }
 
     /// By tenths of confidence: cases, their mean confidence, and the share of them whose dominant limit is right.

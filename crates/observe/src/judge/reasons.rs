@@ -10,7 +10,38 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// How many segments with data had each pair of a true and a found cause; `None` for those that were not sent again, or not
 /// recognized. Segments without either are not counted.
-pub type Reasons = BTreeMap<(Option<Cause>, Option<Cause>), u64>;
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reasons {
+    pairs: BTreeMap<(Option<Cause>, Option<Cause>), u64>,
+    /// Segments that were sent again, of which nothing in the capture shows that: their originals were lost before it, and so was
+    /// everything that was sent between.
+    hidden: u64,
+}
+
+impl Reasons {
+    /// The true cause, the found one, and how many.
+    pub fn pairs(&self) -> impl Iterator<Item = (Option<Cause>, Option<Cause>, u64)> + '_ {
+        self.pairs.iter().map(|(&(truth, found), &count)| (truth, found, count))
+    }
+
+    /// Retransmissions that nothing in the capture shows.
+    pub const fn hidden(&self) -> u64 {
+        self.hidden
+    }
+
+    /// How many were counted, and how many of them have the right cause.
+    pub fn right(&self) -> (u64, u64) {
+        let right = self.pairs().filter(|(truth, found, _)| truth == found).map(|(_, _, count)| count).sum();
+        (self.pairs.values().sum(), right)
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        for (&pair, count) in &other.pairs {
+            *self.pairs.entry(pair).or_default() += count;
+        }
+        self.hidden += other.hidden;
+    }
+}
 
 /// The port of the first connection that the first flow opens.
 const PORT: u16 = 1024;
@@ -82,6 +113,15 @@ const fn cause(reason: Reason, alone: bool) -> Option<Cause> {
     }
 }
 
+/// A segment with data.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    truth: Option<Cause>,
+    found: Option<Cause>,
+    /// Nothing from it on was captured before.
+    is_next: bool,
+}
+
 /// Compares the causes while a capture is followed.
 #[derive(Debug)]
 pub(super) struct Comparison {
@@ -89,19 +129,23 @@ pub(super) struct Comparison {
     side: Side,
     id: Option<ConnectionId>,
     /// The segment that is being processed, and what was found of it.
-    now: Option<(Option<Cause>, Option<Cause>)>,
+    now: Option<Now>,
+    /// Behind the last byte of everything that was captured.
+    next: Option<Seq>,
     pub(super) reasons: Reasons,
 }
 
 impl Comparison {
-    pub(super) const fn new(truth: Truth, side: Side) -> Self {
-        Self { truth, side, id: None, now: None, reasons: Reasons::new() }
+    pub(super) fn new(truth: Truth, side: Side) -> Self {
+        Self { truth, side, id: None, now: None, next: None, reasons: Reasons::default() }
     }
 
     /// Counts the segment that was processed last.
     pub(super) fn count(&mut self) {
-        if let Some(pair) = self.now.take().filter(|pair| *pair != (None, None)) {
-            *self.reasons.entry(pair).or_default() += 1;
+        match self.now.take() {
+            None | Some(Now { truth: None, found: None, .. }) => {}
+            Some(Now { truth: Some(_), found: None, is_next: true }) => self.reasons.hidden += 1,
+            Some(now) => *self.reasons.pairs.entry((now.truth, now.found)).or_default() += 1,
         }
     }
 }
@@ -118,18 +162,49 @@ impl Watch for Comparison {
             return;
         }
         self.count();
-        let piece = (seen.segment.seq.0, seen.segment.payload.len);
-        let sent = self.truth.causes.get_mut(&piece);
-        self.now = sent.and_then(VecDeque::pop_front).map(|truth| (truth, None));
+        let (seq, len) = (seen.segment.seq, seen.segment.payload.len);
+        let is_next = self.next.is_none_or(|next| seq.distance_from(next) >= 0);
+        if self.next.is_none_or(|next| seq.plus(len).distance_from(next) > 0) {
+            self.next = Some(seq.plus(len));
+        }
+        let sent = self.truth.causes.get_mut(&(seq.0, len));
+        self.now = sent.and_then(VecDeque::pop_front).map(|truth| Now { truth, found: None, is_next });
     }
 
     fn happened(&mut self, id: ConnectionId, happened: &Happened) {
         if self.id == Some(id)
             && happened.side == self.side
             && let Event::Retransmitted { cause, .. } = happened.event
-            && let Some((_, found)) = &mut self.now
+            && let Some(now) = &mut self.now
         {
-            *found = Some(cause);
+            now.found = Some(cause);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Place, draw, run};
+
+    #[test]
+    fn a_sender_knows_why_it_sends_again() {
+        assert_eq!(cause(Reason::SackHole, false), Some(Cause::Fast));
+        assert_eq!(cause(Reason::TailProbe, false), Some(Cause::TailProbe));
+        assert_eq!(cause(Reason::TailProbe, true), Some(Cause::Timeout));
+        assert_eq!(cause(Reason::NewData, false), None);
+    }
+
+    #[test]
+    fn random_losses_are_repaired_for_the_reasons_that_a_capture_shows() {
+        let file = std::env::temp_dir().join(format!("netspurt-reasons-{}.pcapng", std::process::id()));
+        let case = draw(140);
+        assert_eq!(case.kind, "random-loss");
+        let trials = run(&case, &Place::ALL, &file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        for (trial, place) in trials.iter().zip(Place::ALL) {
+            let (all, right) = trial.reasons.right();
+            assert!(all > 20 && right * 100 > all * 95, "{}: {right} of {all}", place.name());
         }
     }
 }

@@ -57,6 +57,15 @@ impl Place {
         }
     }
 
+    /// The goal for the causes of retransmissions, in percent.
+    pub const fn goal_of_causes(self) -> Option<u32> {
+        match self {
+            Self::Sender => Some(99),
+            Self::Receiver => Some(95),
+            Self::Between => None,
+        }
+    }
+
     const fn point(self) -> &'static str {
         match self {
             Self::Sender => "a",
