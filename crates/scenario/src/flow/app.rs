@@ -3,6 +3,7 @@
 use crate::flow::arrivals::Arrivals;
 use crate::flow::closes::Closes;
 use crate::flow::datagrams::{Call, Datagrams};
+use crate::flow::incast::Incast;
 use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
 use crate::values::distribution::{self, Count, Drawn, Draws};
@@ -46,6 +47,8 @@ pub enum App {
     Web(Web),
     /// `from` fetches from `to` what arrives in an open loop: many transfers at once, at a load.
     Arrivals(Arrivals),
+    /// `from` asks many servers at `to` at the same instant, and asks again when all have answered.
+    Incast(Incast),
     /// A video over TCP whose quality follows the path.
     Video(Video),
     /// UDP datagrams, without a connection.
@@ -309,6 +312,7 @@ impl App {
             Self::Files(_) => "files",
             Self::Web(_) => "web",
             Self::Arrivals(_) => "arrivals",
+            Self::Incast(_) => "incast",
             Self::Video(_) => "video",
             Self::Datagrams(_) => "datagrams",
             Self::Call(_) => "call",
@@ -325,6 +329,9 @@ impl App {
             Self::Bulk { .. } | Self::Call(_) | Self::Video(_) | Self::Python { .. } => Vec::new(),
             Self::Arrivals(arrivals) => {
                 arrivals.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
+            }
+            Self::Incast(incast) => {
+                incast.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
             }
             Self::Datagrams(datagrams) => {
                 datagrams.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
@@ -428,6 +435,7 @@ impl App {
             Self::Files(files) => AppSpec::Session(Arc::new(files.build())),
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
             Self::Arrivals(arrivals) => AppSpec::Session(Arc::new(arrivals.build())),
+            Self::Incast(incast) => AppSpec::Session(Arc::new(incast.build())),
             Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
             Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
             Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),

@@ -4,6 +4,7 @@ pub(crate) mod app;
 pub(crate) mod arrivals;
 pub(crate) mod closes;
 pub(crate) mod datagrams;
+pub(crate) mod incast;
 pub(crate) mod video;
 
 use crate::flow::app::App;

@@ -7,6 +7,7 @@ mod datagrams;
 mod ecn;
 mod held_tail;
 mod hub;
+mod incast;
 mod path_mtu;
 mod processor;
 mod queue_keys;

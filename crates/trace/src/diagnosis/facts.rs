@@ -6,7 +6,7 @@ use super::meter::Slice;
 use super::path::Path;
 use super::phase::Phases;
 use super::rules::{filled_by, policed, restarts};
-use super::sender::Totals;
+use super::totals::Totals;
 use super::trains::Trains;
 use netspurt_budget::Limit;
 
@@ -56,7 +56,7 @@ impl Facts {
         } else {
             acks
         };
-        let path = Path::of(&slices, parts, totals.segment, trains);
+        let path = Path::of(&slices, parts, &totals, trains);
         let flight = flights(&slices, path.base);
         let window = slices
             .iter()

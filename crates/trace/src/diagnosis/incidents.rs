@@ -13,6 +13,8 @@ pub(super) const LONG_NS: u64 = 3_000_000_000;
 pub(super) struct Episode {
     /// When the first one was sent, in nanoseconds since the begin.
     pub(super) at: u64,
+    /// When the last one was.
+    last: u64,
     /// Begun by duplicate ACKs or SACK, not by a timer.
     pub(super) fast: bool,
     /// How many retransmissions, and how many of them are known not to have been needed.
@@ -101,9 +103,11 @@ impl Incidents {
         self.now.next = next;
         if let Some(last) = self.episodes.last_mut().filter(|last| start < last.until) {
             last.resent += 1;
+            last.last = at;
         } else if self.episodes.len() < MOST {
             self.episodes.push(Episode {
                 at,
+                last: at,
                 fast,
                 resent: 1,
                 needless: 0,
@@ -195,9 +199,9 @@ impl Incidents {
         }
     }
 
-    /// The repair of which the first retransmission lies in this time.
+    /// The repair that has retransmissions in this time.
     pub(super) fn episode_in(&self, from: u64, until: u64) -> Option<&Episode> {
-        let index = self.episodes.partition_point(|episode| episode.at < from);
+        let index = self.episodes.partition_point(|episode| episode.last < from);
         self.episodes.get(index).filter(|episode| episode.at <= until)
     }
 

@@ -342,7 +342,8 @@ impl Session {
             waiting[0] = File { reply, stands_for: files, ..waiting[0] };
         }
         self.tally.bytes_asked += waiting.iter().map(|file| file.reply).sum::<u64>();
-        let first: VecDeque<File> = waiting.drain(..1).collect();
+        let at_once = if matches!(self.spec.fetch, Fetch::Fan { .. }) { waiting.len() } else { 1 };
+        let first: VecDeque<File> = waiting.drain(..at_once).collect();
         let nothing_behind = waiting.is_empty();
         self.page = Some(Page {
             began: now,
@@ -356,14 +357,31 @@ impl Session {
         });
         match self.spec.fetch {
             Fetch::Parallel { .. } => self.open(first, true, errands),
+            Fetch::Fan { .. } => self.fan_out(first, errands),
             Fetch::Single { .. } => self.ask(first, self.is_last(nothing_behind), errands),
+        }
+    }
+
+    /// Asks for each file over a connection of its own: over those that are there, and over new ones.
+    fn fan_out(&mut self, files: VecDeque<File>, errands: &mut Vec<Errand>) {
+        let last = self.is_last(true);
+        let there = self.calls.len();
+        for (position, file) in files.into_iter().enumerate() {
+            if position >= there {
+                self.open(VecDeque::from([file]), last, errands);
+                continue;
+            }
+            let call = &mut self.calls[position];
+            call.last = last;
+            call.files.push_back(file);
+            errands.push(Errand::Ask(call.number, 1));
         }
     }
 
     /// Whether a connection that several files share has nothing to do behind what is asked for now, which is, or is not,
     /// the rest of its page.
     fn is_last(&self, rest_of_page: bool) -> bool {
-        let Fetch::Single { lasts, .. } = self.spec.fetch else { return true };
+        let (Fetch::Single { lasts, .. } | Fetch::Fan { lasts }) = self.spec.fetch else { return true };
         rest_of_page && (lasts == Lasts::Page || self.spec.pages.is_some_and(|pages| self.begun >= pages))
     }
 
@@ -375,6 +393,7 @@ impl Session {
                 let busy = self.calls.iter().filter(|call| !call.files.is_empty()).count();
                 limit.map_or(usize::MAX, |limit| (limit as usize).saturating_sub(busy))
             }
+            Fetch::Fan { .. } => 0,
             Fetch::Single { order: Order::Pipelined, .. } => usize::MAX,
             Fetch::Single { .. } => usize::from(self.calls.iter().all(|call| call.files.is_empty())),
         };
@@ -386,6 +405,7 @@ impl Session {
             Fetch::Parallel { .. } => {
                 next.into_iter().for_each(|file| self.open(VecDeque::from([file]), true, errands));
             }
+            Fetch::Fan { .. } => {}
             Fetch::Single { .. } if next.is_empty() => {}
             Fetch::Single { .. } => {
                 debug_assert!(self.calls.iter().any(|call| call.number == number), "it is not closed");

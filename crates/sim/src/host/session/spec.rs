@@ -82,13 +82,18 @@ impl SessionSpec {
     }
 }
 
-/// How the files of a page are fetched: first one, which tells of the others.
+/// How the files of a page are fetched. But for a fan, the first one tells of the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fetch {
     /// Each over a new connection, those behind the first side by side (HTTP/1.0).
     Parallel {
         /// So many connections at a time at most.
         limit: Option<u32>,
+    },
+    /// All at once, each over a connection of its own: many servers answer one client (incast).
+    Fan {
+        /// How long the connections last.
+        lasts: Lasts,
     },
     /// All over one connection (HTTP/1.1).
     Single {

@@ -62,7 +62,7 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
 mod tests {
     use super::*;
     use crate::diagnosis::meter::Slice;
-    use crate::diagnosis::sender::Totals;
+    use crate::diagnosis::totals::Totals;
     use crate::diagnosis::trains::Trains;
 
     /// Slices of a quarter of a round trip with two segments each half of which have one that seems to follow no ACK.

@@ -2,6 +2,7 @@
 
 use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::path::PathNow;
 use crate::diagnosis::phase::Phase;
 use netspurt_budget::Limit;
 
@@ -20,7 +21,9 @@ const GROUP: usize = 4;
 
 /// A full path, if a queue stood for the last round trip.
 pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Limit> {
-    let now = facts.path.now.get(index).filter(|now| now.full)?;
+    // A reader at an even rate makes segments come evenly too.
+    let even = |now: &PathNow| now.even && phase != Phase::WindowFull;
+    let now = facts.path.now.get(index).filter(|now| now.full || even(now))?;
     let has_more = matches!(phase, Phase::Sending | Phase::WindowFull | Phase::FastRecovery);
     (now.many || has_more).then(|| facts.filled_by[index / GROUP])
 }
@@ -29,7 +32,7 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
 pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let groups = (0..facts.slices.len()).step_by(GROUP);
     let full =
-        |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].full);
+        |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].is_full());
     groups.map(|first| full(first).map_or(Limit::Bottleneck, |index| fills(facts, index))).collect()
 }
 
@@ -78,7 +81,7 @@ struct Pace {
 fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pace> {
     // Where slices are much shorter than round trips, some of them are enough.
     let step = (last - first) / MOST_SLICES + 1;
-    let is_full = |&i: &usize| facts.path.now[i].full && facts.slices[i].resent == 0;
+    let is_full = |&i: &usize| facts.path.now[i].is_full() && facts.slices[i].resent == 0;
     let (mut bytes, mut time, mut trains) = (0_u64, 0, Vec::new());
     let (near_first, near_last) = facts.around(index, RATE_ROUNDS);
     for i in (first..=last).step_by(step).filter(is_full) {

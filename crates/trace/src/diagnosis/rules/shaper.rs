@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::diagnosis::incidents::Incidents;
     use crate::diagnosis::meter::Slice;
-    use crate::diagnosis::sender::Totals;
+    use crate::diagnosis::totals::Totals;
     use crate::diagnosis::trains::Trains;
 
     /// Trains at these rates in kilobytes per second, one in 10 ms.
