@@ -154,3 +154,28 @@ def test_a_file_that_is_no_capture_gives_one_sentence(page: Page) -> None:
         timeout=PATIENCE_MS,
     )
     expect(page.locator("#capture-charts")).to_be_hidden()
+
+
+SHARED = labs.SMALL.replace('to = "far"', 'to = "far"\ncount = 3').replace('"newreno"', '"linux"')
+"""Three transfers that share a full path."""
+
+
+def test_several_connections_are_listed_and_a_poor_simulation_of_one_is_named(
+    page: Page, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared.pcapng"
+    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "1 MB")).run(1, pcap=shared)
+    remedied(page)
+    page.evaluate(DROP, ["shared.pcapng", list(shared.read_bytes())])
+    expect(page.locator("#capture-list tbody tr")).to_have_count(3, timeout=PATIENCE_MS)
+    expect(page.locator("#capture-fit")).to_contain_text(
+        "like the 3 connections that share it, taken together", timeout=PATIENCE_MS
+    )
+    expect(page.locator("#capture-remedies")).to_contain_text(
+        "Simulated, this connection takes", timeout=PATIENCE_MS
+    )
+    second = page.locator("#capture-list tbody tr").nth(1)
+    second.get_by_role("button").click()
+    expect(second).to_have_class(re.compile("chosen"), timeout=PATIENCE_MS)
+    number = second.get_attribute("data-connection")
+    expect(page.locator("#capture-report")).to_have_attribute("href", re.compile(f"connection={number}$"))

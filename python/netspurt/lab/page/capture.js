@@ -181,8 +181,10 @@ async function fit(key, connection, signal) {
   const found = await follow("capture/fit", { key, connection }, signal);
   if (signal.aborted) return;
   fitted = found;
+  const several = found.connections.length;
+  const what = several > 1 ? `the ${several} connections that share it, taken together` : "the capture";
   $("capture-fit").replaceChildren(
-    el("p", {}, el("strong", {}, found.explains ? "The fitted path behaves like the capture. " : "The fitted path does not behave like the capture. "),
+    el("p", {}, el("strong", {}, `The fitted path ${found.explains ? "behaves" : "does not behave"} like ${what}. `),
       `${q.rate(found.path.rate_bps)}, least RTT ${q.time(found.path.rtt_base_s)}; congestion control: ${found.congestion_control.length > 1 ? `one of ${found.congestion_control.join(", ")}` : found.congestion_control[0]}.`,
       " The graph above shows the simulated data over the captured data, and the settings change the path."),
     ...found.warnings.map((each) => el("p.hint", {}, sentence(each))));
@@ -194,9 +196,12 @@ async function remedies(key, connection, signal) {
   const found = await follow("capture/remedies", { key, connection }, signal);
   if (signal.aborted) return;
   const now = found.baseline.simulated_seconds;
+  // The check is of all fitted connections: one of them may still differ.
+  const took = pair.answer.head.verdict.duration_s;
+  const apart = Math.abs(now - took) > 0.1 * took ? el("p.hint", {}, `Simulated, this connection takes ${q.time(now)}; captured, it took ${q.time(took)}. The seconds below are simulated.`) : null;
   const useful = found.remedies.filter((each) => each.helps), others = found.remedies.filter((each) => !each.helps);
   const group = (label, some) => (some.length ? el("div.remedies", { role: "group", ariaLabel: label }, ...some.map((each) => remedy(each, now))) : null);
-  $("capture-remedies").replaceChildren(el("h3", {}, "What would help"), el("p", {}, found.verdict), ...[group("Remedies", useful),
+  $("capture-remedies").replaceChildren(el("h3", {}, "What would help"), el("p", {}, found.verdict), ...[apart, group("Remedies", useful),
     others.length ? el("details.others", { open: !useful.length }, el("summary", {}, `${others.length} ${useful.length ? "more " : ""}without a gain in time`), group("Remedies without a gain in time", others)) : null].filter(Boolean));
   document.body.dataset.remedies = String(Number(document.body.dataset.remedies ?? 0) + 1);
 }
