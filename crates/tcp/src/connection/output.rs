@@ -134,7 +134,9 @@ impl Connection {
         header_len
     }
 
-    #[inline]
+    /// Our timestamp and the echo of the peer's. Not inlined: the division would be computed for each segment of a connection
+    /// without timestamps too.
+    #[inline(never)]
     fn timestamps(&self, now: Time) -> Timestamps {
         if self.cx.config.timestamps {
             Timestamps { value: timestamp(now), echo: self.rcv.ts_recent() }
