@@ -118,11 +118,12 @@ class Numbers:
         return self.stamps[min(index, len(self.stamps) - 1)]
 
     def decode(self, at: int, packet: bytes) -> Sent:
-        """A segment of the tested host. The first one sets what the others are relative to."""
+        """A segment of the tested host. Its SYN sets what the others are relative to."""
         length = struct.unpack_from("!H", packet, 2)[0]
         start = (packet[0] & 15) * 4
         _, _, seq, ack, offset, flags, window = struct.unpack_from("!HHIIBBH", packet, start)
-        if self.host_first is None and flags & SYN:
+        if flags & SYN:
+            # A segment after the end may open another connection.
             self.host_first = seq
         size = (offset >> 4) * 4
         options = _options(packet[start + 20 : start + size])
