@@ -138,9 +138,11 @@ class Numbers:
         self.stamps.append(0 if stamp is None else struct.unpack("!I", stamp[:4])[0])
         blocks = options.get(5, b"")
         edges = [_signed(edge - self.peer_first) for edge in struct.unpack(f"!{len(blocks) // 4}I", blocks)]
+        # A reset for a segment without ACK has no sequence number of the connection (RFC 9293, section 3.10.7.1).
+        is_outside = bool(flags & RST) and seq == 0
         segment = Segment(
             flags=flags,
-            seq=_signed(seq - (self.host_first or 0)),
+            seq=0 if is_outside else _signed(seq - (self.host_first or 0)),
             ack=_signed(ack - self.peer_first) if flags & ACK else 0,
             window=window,
             length=length - start - size,

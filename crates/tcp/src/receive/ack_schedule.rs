@@ -1,12 +1,12 @@
 //! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
 use crate::context::Context;
-use crate::receive::acking::{Acking, Arrival, Memory};
+use crate::receive::acking::{Acking, Arrival, Memory, Shape};
 use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
-use crate::wire::segment::Segment;
+use crate::wire::segment::{Flags, Segment};
 
 /// The times of the path that some policies use.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,13 @@ impl Receiver {
         // (`tcp_grow_window()`). Until then unread data does not make it smaller.
         let headroom = if cx.agreed.largest_window() > 0xFFFF { self.window() / 8 } else { 0 };
         Arrival {
-            shape: segment.into(),
+            shape: Shape {
+                len: segment.payload.len,
+                header_len: segment.header_len,
+                is_pushed: segment.flags.has(Flags::PSH),
+                closes: segment.flags.has(Flags::FIN),
+                ends: segment.flags.any(Flags::FIN | Flags::URG | Flags::SYN | Flags::PSH),
+            },
             is_in_order: false,
             is_old: self.position(segment.seq) < self.nxt() as i64,
             received,

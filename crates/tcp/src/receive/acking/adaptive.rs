@@ -13,7 +13,6 @@
 
 use super::{Arrival, Due, Shape};
 use crate::time::{Span, Time};
-use crate::wire::segment::Flags;
 
 /// The initial estimate of the peer's full segments (`TCP_MSS_DEFAULT`).
 const MODEST_MSS: u32 = 536;
@@ -90,7 +89,7 @@ impl Adaptive {
         self.scheduled = true;
         self.measure(arrival, bounds);
         self.follow(now, arrival, bounds);
-        if bounds.counts == QuickCounts::Acks && arrival.shape.flags.has(Flags::FIN) {
+        if bounds.counts == QuickCounts::Acks && arrival.shape.closes {
             self.interactive = true;
         }
         self.decide(now, arrival, bounds)
@@ -112,7 +111,7 @@ impl Adaptive {
         if self.full == 0 {
             self.full = MODEST_MSS.min(arrival.mss);
         }
-        let Shape { len, flags, .. } = arrival.shape;
+        let Shape { len, is_pushed, .. } = arrival.shape;
         if bounds.counts == QuickCounts::Segments {
             if len >= self.full {
                 self.full = len.min(arrival.announced);
@@ -124,7 +123,7 @@ impl Adaptive {
         let before = core::mem::take(&mut self.last_size);
         if len >= self.full {
             self.full = len.min(arrival.announced);
-            self.ends_short |= flags.has(Flags::PSH);
+            self.ends_short |= is_pushed;
             return;
         }
         self.last_size = arrival.likely_size(MODEST_MSS + 20, LEAST_LEN);
@@ -259,7 +258,7 @@ mod tests {
         Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16, counts: QuickCounts::Acks };
 
     const ARRIVAL: Arrival = Arrival {
-        shape: Shape { len: 1000, header_len: 20, flags: Flags::ACK },
+        shape: Shape { len: 1000, header_len: 20, is_pushed: false, closes: false, ends: false },
         is_in_order: true,
         is_old: false,
         received: 1000,
@@ -279,7 +278,7 @@ mod tests {
     const OLD: Arrival = Arrival { is_in_order: false, is_old: true, ..ARRIVAL };
 
     fn sized(len: u32) -> Shape {
-        Shape { len, flags: Flags::ACK | Flags::PSH, ..ARRIVAL.shape }
+        Shape { len, is_pushed: true, ends: true, ..ARRIVAL.shape }
     }
 
     fn at(ms: u64) -> Time {
@@ -483,18 +482,18 @@ mod tests {
 
     #[test]
     fn a_full_segment_with_psh_is_acknowledged_when_read() {
-        for (flags, due) in [(Flags::ACK, false), (Flags::ACK | Flags::PSH, true)] {
+        for is_pushed in [false, true] {
             let mut adaptive = settled();
-            let full = Arrival { shape: Shape { flags, ..ARRIVAL.shape }, ..ARRIVAL };
+            let full = Arrival { shape: Shape { is_pushed, ends: is_pushed, ..ARRIVAL.shape }, ..ARRIVAL };
             adaptive.arrives(at(1010), &full, BOUNDS);
-            assert_eq!(adaptive.is_due_once_read(1000, 0), due);
+            assert_eq!(adaptive.is_due_once_read(1000, 0), is_pushed);
         }
     }
 
     #[test]
     fn two_equal_segments_without_psh_set_the_estimate_of_full_ones() {
         let mut adaptive = settled();
-        let shape = Shape { len: 500, flags: Flags::ACK, header_len: 32 };
+        let shape = Shape { len: 500, header_len: 32, ..ARRIVAL.shape };
         let smaller = Arrival { shape, own_header_len: 32, ..ARRIVAL };
         adaptive.arrives(at(1010), &smaller, BOUNDS);
         assert_eq!(adaptive.full, 1000);
@@ -509,11 +508,7 @@ mod tests {
     #[test]
     fn the_ack_of_a_fin_waits_for_an_answer() {
         let mut adaptive = Adaptive { quick: 8, ..settled() };
-        let fin = Arrival {
-            shape: Shape { flags: Flags::ACK | Flags::FIN, ..sized(0) },
-            unacknowledged: 1,
-            ..ARRIVAL
-        };
+        let fin = Arrival { shape: Shape { closes: true, ..sized(0) }, unacknowledged: 1, ..ARRIVAL };
         assert_eq!(adaptive.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1050)));
         let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
         assert_eq!(adaptive.on_fin(at(1010), &fin, older), Due::Now);

@@ -1,7 +1,6 @@
 //! What a delayed-ACK policy is given, and what it answers.
 
 use crate::time::{Span, Time};
-use crate::wire::segment::{Flags, Segment};
 
 /// When the ACK of a segment in order is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,13 +18,12 @@ pub(crate) struct Shape {
     pub(crate) len: u32,
     /// Bytes of the TCP header.
     pub(crate) header_len: u8,
-    pub(crate) flags: Flags,
-}
-
-impl From<&Segment> for Shape {
-    fn from(segment: &Segment) -> Self {
-        Self { len: segment.payload.len, header_len: segment.header_len, flags: segment.flags }
-    }
+    /// Whether it carries PSH.
+    pub(crate) is_pushed: bool,
+    /// Whether it carries FIN.
+    pub(crate) closes: bool,
+    /// Whether a flag shows that its sender had no more data: PSH, FIN, URG or SYN.
+    pub(crate) ends: bool,
 }
 
 /// The input of a policy with state when data arrives.
@@ -64,9 +62,8 @@ impl Arrival {
     /// The payload that the segment would have with our header, if it may be a full one of its sender: it has `large` bytes, or
     /// `least` and nothing shows that the sender had no more. Otherwise zero.
     pub(crate) fn likely_size(&self, large: u32, least: u32) -> u32 {
-        let Shape { len, header_len, flags } = self.shape;
+        let Shape { len, header_len, ends, .. } = self.shape;
         let len = len + u32::from(header_len);
-        let ends = flags.any(Flags::FIN | Flags::URG | Flags::SYN | Flags::PSH);
         if len >= large || (len >= least && !ends) {
             len.saturating_sub(u32::from(self.own_header_len))
         } else {
