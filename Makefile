@@ -32,7 +32,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help sbom fit-accuracy diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
-        fuzz bench docs docs-rust docs-site wheel wheel-test cross-check gallery fetch format clean distclean need-rust need-python
+        fuzz bench docs docs-rust docs-site wheel wheel-portable wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -79,8 +79,9 @@ lint-python: $(INSTALLED)
 fuzz: | need-rust ## the fuzz targets, FUZZ_SECONDS=60 shared among them
 	tools/fuzz.sh $(FUZZ_SECONDS)
 
-bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look)
+bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look; PEERS=1: ns-2 and ns-3 too)
 	$(BENCH_COMMAND)
+	$(if $(PEERS),$(PYTHON) tools/peers.py)
 
 docs: docs-rust docs-site ## the documentation: the site into site/, the Rust API's pages into target/doc
 
@@ -96,6 +97,10 @@ report/reproduce.json:
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build $(RELEASE) --out dist
+
+wheel-portable: $(INSTALLED) | need-rust ## a wheel for Linux with glibc 2.28 and newer, into dist/
+	$(VENV)/bin/pip install --quiet --require-hashes -r requirements-wheel.txt
+	VIRTUAL_ENV=$(VENV) PATH=$(VENV)/bin:$$PATH $(VENV)/bin/maturin build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
 
 wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and uses it; checks the source distribution
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin sdist --out dist
@@ -129,7 +134,7 @@ sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON),
 audit: ## known vulnerabilities, licences and sources of dependencies (needs cargo-deny and pip-audit)
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "make: cargo-deny is not installed; crates were not checked" >&2; fi
 	@command -v pip-audit >/dev/null || { echo "make: pip-audit is not installed; Python packages were not checked" >&2; exit 0; }; \
-	for file in requirements.txt requirements-dask.txt requirements-docs.txt requirements-dev.txt; do \
+	for file in requirements.txt requirements-dask.txt requirements-docs.txt requirements-wheel.txt requirements-dev.txt; do \
 		pip-audit --disable-pip --require-hashes --progress-spinner off --cache-dir .cache/pip-audit -r $$file || exit 1; \
 	done
 

@@ -197,18 +197,21 @@ class Result:
         """One row per flow.
 
         Columns: ``flow``, ``index``, ``from``, ``to``, ``bytes_delivered``, ``start_s``, ``end_s`` (null if
-        unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``,
-        ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and further columns of the run. A flow
-        that opens a sequence of connections also has ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
-        ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
-        ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median
-        page delay). A video has ``video_segments``, ``video_rate_bps`` (mean quality), ``quality_switches``,
+        unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``, ``fast_retransmits``,
+        ``naks_sent``, ``rtt_mean_s``, ``completed``, and further columns of the run. A flow that opens a
+        sequence of connections also has ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
+        ``_p99_s``, ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on,
+        ``connections``, ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2``
+        (goodput over median page delay). Transfers that arrive have ``arrivals``, ``slowdown_mean``,
+        ``_median`` and ``_p99``, and for the classes ``small``, ``medium`` and ``large`` ``small_transfers``,
+        ``small_time_mean_s``, ``_median_s``, ``_p95_s`` and ``_p99_s``, ``small_slowdown_mean`` and ``_p99``,
+        and so on. A video has ``video_segments``, ``video_rate_bps`` (mean quality), ``quality_switches``,
         ``video_start_s``, ``stalls``, ``stalled_s`` and ``stalled_share``. A flow of datagrams has
-        ``datagrams_sent``, ``_received``, ``_lost``, ``_under_way``, ``_duplicated``, ``_reordered`` and ``_marked``,
-        ``datagram_loss`` (a share), one-way delays as ``delay_mean_s``, ``_median_s``, ``_p95_s``, ``_p99_s``,
-        ``_min_s`` and ``_max_s``, ``jitter_s`` (RFC 3550), and of a call ``call_late`` (datagrams too late to be
-        played), ``speech_loss``, ``mouth_to_ear_s``, ``r_factor`` and ``mos`` (ITU-T G.107). These columns are null
-        for other flows, and absent if the scenario has no such flow.
+        ``datagrams_sent``, ``_received``, ``_lost``, ``_under_way``, ``_duplicated``, ``_reordered`` and
+        ``_marked``, ``datagram_loss`` (a share), one-way delays as ``delay_mean_s``, ``_median_s``, ``_p95_s``,
+        ``_p99_s``, ``_min_s`` and ``_max_s``, ``jitter_s`` (RFC 3550), and of a call ``call_late`` (datagrams
+        too late to be played), ``speech_loss``, ``mouth_to_ear_s``, ``r_factor`` and ``mos`` (ITU-T G.107).
+        These columns are null for other flows, and absent if the scenario has no such flow.
         """
         return _frame(self._native.flows())
 

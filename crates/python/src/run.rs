@@ -8,7 +8,7 @@ use crate::limits;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
 use netspurt_scenario::document;
-use netspurt_sim::host::session::VideoTally;
+use netspurt_sim::host::session::{ArrivalTally, VideoTally};
 use netspurt_sim::record::datagrams::DatagramResult;
 use netspurt_sim::record::probe::{End, Quantity, Sample, Wants};
 use netspurt_sim::record::result::{
@@ -372,6 +372,7 @@ fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyR
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
     session_columns(columns, flows.iter().map(|flow| flow.session.as_deref()))?;
     video_columns(columns, flows.iter().map(|flow| flow.video))?;
+    arrival_columns(columns, flows.iter().map(|flow| flow.arrivals.as_deref()))?;
     datagram_columns(columns, flows.iter().map(|flow| flow.datagrams.as_deref()))
 }
 
@@ -385,6 +386,7 @@ fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> 
     columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
     session_columns(columns, groups.iter().map(|group| group.session.as_ref()))?;
     video_columns(columns, groups.iter().map(|group| group.video))?;
+    arrival_columns(columns, groups.iter().map(|group| group.arrivals.as_ref()))?;
     datagram_columns(columns, groups.iter().map(|group| group.datagrams.as_ref()))
 }
 
@@ -400,6 +402,14 @@ fn session_columns<'a, 'py>(
 fn video_columns<'py>(
     columns: &mut impl Table<'py>,
     rows: impl Iterator<Item = Option<VideoTally>>,
+) -> PyResult<()> {
+    optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
+}
+
+/// Results of transfers that arrive, likewise.
+fn arrival_columns<'a, 'py>(
+    columns: &mut impl Table<'py>,
+    rows: impl Iterator<Item = Option<&'a ArrivalTally>>,
 ) -> PyResult<()> {
     optional_columns(columns, rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect())
 }

@@ -1,5 +1,7 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
+use crate::flow::app::App;
+use crate::flow::arrivals::Arrivals;
 use crate::flow::{End, Flow};
 use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
 use crate::network::tokens::Policer;
@@ -19,6 +21,12 @@ use netspurt_sim::spec::{
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::Time;
 use std::sync::Arc;
+
+/// Octets of the timestamps option with its padding.
+const TIMESTAMP_OPTION: u16 = 12;
+
+/// Octets of the IPv4 and TCP headers without options.
+const HEADERS: u32 = 40;
 
 /// Flows in one world, at most. Each takes some hundred octets before it has even started.
 const MAX_FLOWS: u64 = 10_000_000;
@@ -79,6 +87,12 @@ impl Scenario {
         for (name, hub) in &self.hub {
             build_hub(&mut spec, name, hub, &nodes);
         }
+        for (number, flow) in self.flow.iter().enumerate() {
+            if let App::Arrivals(arrivals) = &flow.app {
+                set_arrivals(&mut spec, number, arrivals)
+                    .map_err(|message| report(format!("flow {number}: {message}")))?;
+            }
+        }
         Ok(spec)
     }
 
@@ -96,6 +110,20 @@ impl Scenario {
             ..plain
         }
     }
+}
+
+/// Says when the transfers of a flow arrive, now that its path is known.
+fn set_arrivals(spec: &mut WorldSpec, number: usize, arrivals: &Arrivals) -> Result<(), String> {
+    let flow = &spec.flows[number];
+    let data = flow.server.mss - if flow.server.timestamps { TIMESTAMP_OPTION } else { 0 };
+    let packet = [u32::from(data), u32::from(flow.server.mss) + HEADERS];
+    // Without a path the world refuses to begin.
+    let idle = netspurt_sim::idle_path(spec, flow.from, flow.to, packet).unwrap_or_default();
+    let arriving = arrivals.arriving(idle)?;
+    if let AppSpec::Session(session) = &mut spec.flows[number].app {
+        Arc::make_mut(session).arrivals = Some(Box::new(arriving));
+    }
+    Ok(())
 }
 
 fn build_costs(processor: &network::Processor) -> Costs {

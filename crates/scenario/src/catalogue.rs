@@ -54,6 +54,7 @@ pub fn mechanisms_json() -> Json {
     let inner = [
         ("http", "web", "http"),
         ("distribution", "web", "size"),
+        ("process", "arrivals", "process"),
         ("control", "video", "control"),
         ("codec", "call", "codec"),
         ("playout", "call", "playout"),

@@ -5,7 +5,7 @@
 
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::Transmit;
-use netspurt_sim::host::session::VideoTally;
+use netspurt_sim::host::session::{ArrivalTally, VideoTally};
 use netspurt_sim::network::medium::Contention;
 use netspurt_sim::network::policer::Colours;
 use netspurt_sim::record::datagrams::DatagramResult;
@@ -77,11 +77,12 @@ written!(Flow for FlowResult {
     flow, index, from, to, bytes_asked, bytes_delivered, start_s, end_s, delivered_s, goodput_bps, segments_sent,
     retransmitted, timeouts, fast_retransmits, ecn_reductions, marks_received, marks_told, naks_sent, rtt_mean_s,
     completed, wrong_bytes, held_tails, held_tail_s, held_at, held_by as policy, held_for as ack_policy,
-    closed as close_reason; flat session, video, datagrams; without client, server
+    closed as close_reason; flat session, video, arrivals, datagrams; without client, server
 });
 
 written!(Group for GroupResult {
-    flow, flows, bytes_delivered, goodput_bps, segments_sent, retransmitted, timeouts; flat session, video, datagrams
+    flow, flows, bytes_delivered, goodput_bps, segments_sent, retransmitted, timeouts;
+    flat session, video, arrivals, datagrams
 });
 
 written!(Link for LinkResult {
@@ -139,6 +140,18 @@ impl Flat for SessionResult {
 }
 
 impl Flat for VideoTally {
+    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        for (name, count) in self.counts() {
+            map.serialize_entry(name, &count)?;
+        }
+        for (name, value) in self.measures() {
+            map.serialize_entry(name, &value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Flat for ArrivalTally {
     fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         for (name, count) in self.counts() {
             map.serialize_entry(name, &count)?;

@@ -35,9 +35,8 @@ mod tcp;
 mod values;
 
 pub use catalogue::{mechanisms_json, paths_json, profiles_json};
-pub use flow::app::{
-    App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written,
-};
+pub use flow::app::{App, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written};
+pub use flow::closes::Closes;
 pub use flow::{End, Flow};
 pub use network::change::{Change, Setting};
 pub use network::delay::{Delay, Varies};

@@ -17,4 +17,4 @@ mod testing;
 mod world;
 
 pub use host::endpoint::address;
-pub use world::World;
+pub use world::{World, idle_path};

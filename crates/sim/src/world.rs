@@ -5,7 +5,11 @@
 
 mod datagrams;
 mod errands;
+mod idle_path;
+mod recording;
 mod turns;
+
+pub use idle_path::idle_path;
 
 use crate::host::app::{App, AppSpec, Ran, perform};
 use crate::host::endpoint::{Endpoint, Host, note_wake};
@@ -17,10 +21,11 @@ use crate::network::route::NoRoute;
 use crate::network::{Due, Network};
 use crate::record::digest::Digest;
 use crate::record::held_tail::HeldTails;
-use crate::record::probe::{Addresses, Happened, Recorder, Sent, Wants, end_of};
+use crate::record::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::record::result::RunResult;
 use crate::record::summary::{self, Course, FlowRecord, Outcome};
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
+use netspurt_tcp::reason::Reason;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
@@ -185,8 +190,14 @@ impl World {
     /// A packet has reached its host.
     #[inline]
     fn deliver(&mut self, now: Time, slot: u32) {
+        let upcoming = self.network.take_upcoming();
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
+        if let Some(upcoming) = upcoming {
+            let way = self.network.routes().channels(self.endpoints[place as usize].route);
+            way.for_each(|channel| self.network.channels()[channel as usize].fetch());
+            self.endpoints[upcoming as usize].fetch();
+        }
         let endpoint = &mut self.endpoints[place as usize];
         if packet.content != Content::Segment {
             return self.deliver_other(now, slot);
@@ -321,14 +332,21 @@ impl World {
             // What opens the connection leaves before what the application has to say, and one write before the next.
             endpoint.open |= opens;
             if opens {
-                let endpoint = &self.endpoints[place as usize];
-                self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
+                self.keep_cookie(place);
             }
             if !opens && unwritten.is_none() {
                 break;
             }
         }
         self.conclude(now, place);
+    }
+
+    /// A connection has opened: its cookie is kept for the next one.
+    #[cold]
+    #[inline(never)]
+    fn keep_cookie(&mut self, place: u32) {
+        let endpoint = &self.endpoints[place as usize];
+        self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
     }
 
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
@@ -347,16 +365,6 @@ impl World {
         }
         if endpoint.is_over() {
             self.retire(place & !1);
-        }
-    }
-
-    /// Tells the recorder how the endpoint's connection stands.
-    #[cold]
-    fn record(&mut self, now: Time, place: u32) {
-        let Some(recorder) = &mut self.network.recorder else { return };
-        record(&mut self.endpoints[place as usize], recorder, now, place);
-        if recorder.wants(Wants::LIMITS) {
-            record_limits(&self.endpoints, recorder, now, place);
         }
     }
 
@@ -523,12 +531,14 @@ impl World {
 
 /// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
 #[cold]
+#[inline(never)]
 fn arm_connection(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 1);
 }
 
 /// The same for what an application waits for.
 #[cold]
+#[inline(never)]
 pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 2);
 }
@@ -548,9 +558,7 @@ fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow:
         let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
         let label = label.on(segment, reason);
         if network.recorder.is_some() {
-            let (segment, place) = (*network.draft(), label.endpoint ^ 1);
-            let end = end_of(place);
-            network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
+            record_sent(network, now, flow, (label.endpoint ^ 1, reason));
         }
         network.send_draft(now, label);
         if last {
@@ -559,34 +567,10 @@ fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow:
     }
 }
 
-/// Tells the recorder what limits the endpoint's connection.
+/// Tells the recorder that the draft is sent.
 #[cold]
-fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
-    let Some(connection) = &endpoints[place as usize].connection else { return };
-    let unread = endpoints[place as usize ^ 1].connection.as_ref().map_or(0, Connection::readable);
-    recorder.served(now, place, connection, unread);
-}
-
-/// Tells the recorder how the endpoint's connection stands.
-#[cold]
-fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
-    let Some(connection) = &mut endpoint.connection else { return };
-    if recorder.wants(Wants::SERIES) {
-        let values = [
-            u64::from(connection.cwnd()),
-            u64::from(connection.ssthresh()),
-            connection.srtt().map_or(u64::MAX, |srtt| srtt.as_ps()),
-            connection.rto().as_ps(),
-            u64::from(connection.flight()),
-            u64::from(connection.peer_window()),
-            connection.stats().rtt_sum_ns,
-        ];
-        recorder.sample(now, place, endpoint.flow, values);
-    }
-    if recorder.wants(Wants::EVENTS) {
-        let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
-        while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(Happened { time, flow, connection: number, end, event });
-        }
-    }
+#[inline(never)]
+fn record_sent(network: &mut Network, now: Time, flow: u32, (place, reason): (u32, Reason)) {
+    let (segment, end) = (*network.draft(), end_of(place));
+    network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
 }

@@ -133,6 +133,60 @@ fn a_fused_network_does_what_a_plain_one_does() {
 }
 
 #[test]
+fn a_fan_of_many_links_does_what_a_plain_network_does() {
+    // Three fans each way, one for each delay. Packets of all sizes, and answers of one: where small ones catch up with large
+    // ones, or wait in front of a slow link, they do not come out of their fan in the order in which they went in.
+    for access in [100_000_000, 8_000_000] {
+        let fast = ChannelSpec::new(154_400_000, Span::from_ms(3)).with_queue(10);
+        let mut spec = dumbbell(120, &fast);
+        for link in &mut spec.links[1..] {
+            link.directions[0].rate = Some(access);
+            link.directions[1].rate = Some(access);
+        }
+        assert_fusing_changes_nothing(spec, "a fan");
+    }
+}
+
+#[test]
+fn packets_of_a_fan_that_arrive_at_one_time_come_in_the_order_of_its_links() {
+    // All packets have one size, and all links are as fast as the first one: packets of different links arrive at the same time
+    // wherever they were sent at the same time.
+    let mut spec = dumbbell(300, &ChannelSpec::new(100_000_000, Span::from_us(100)).with_queue(1000));
+    for link in &mut spec.links {
+        link.directions[0].delay = Span::from_us(100);
+        link.directions[1].delay = Span::from_us(100);
+    }
+    spec.links[0].directions[0].rate = None;
+    spec.links[0].directions[1].rate = None;
+    let deliveries = |fuse| {
+        let spec = WorldSpec { fuse, ..spec.clone() };
+        let mut network = Network::new(&spec, 1, None).unwrap();
+        // From the last to the first, so that the order of departure is not that of arrival.
+        for flow in (0..300u32).rev() {
+            let (there, _) = network
+                .routes()
+                .between(spec.flows[flow as usize].from, spec.flows[flow as usize].to)
+                .unwrap();
+            let packet = Packet { endpoint: 2 * flow + 1, size: 1500, ..Packet::default() };
+            for _ in 0..3 {
+                send(&mut network, Time::ZERO, there, packet);
+            }
+        }
+        let mut deliveries = Vec::new();
+        while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
+            deliveries.push((now, network.packet(slot).endpoint));
+            network.release(slot);
+        }
+        (deliveries, network.packets_under_way())
+    };
+    let (fused, under_way) = deliveries(true);
+    assert_eq!((fused.len(), under_way), (900, 0));
+    assert!(fused == deliveries(false).0);
+    assert!(fused.is_sorted());
+    assert!(fused.windows(2).filter(|pair| pair[0].0 == pair[1].0).count() > 800);
+}
+
+#[test]
 fn a_fused_network_loses_what_a_plain_one_loses() {
     let bit_errors = slow().with_loss(LossSpec::BitError { rate: 1e-5 });
     let mut spec = dumbbell(5, &bit_errors);

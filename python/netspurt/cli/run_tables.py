@@ -30,6 +30,7 @@ SESSIONS = (
     *("flow", "flows", "pages", "page delay", "95 %", "transfers", "transfer time", "connections"),
     *("bytes", "goodput"),
 )
+ARRIVALS = (*("flow", "class", "transfers", "time", "mean", "95 %", "99 %", "slowdown", "slowdown 99 %"),)
 VIDEOS = ("flow", "flows", "segments", "quality", "switches", "start", "stalls", "stalled")
 DATAGRAMS = (
     *("flow", "flows", "sent", "lost", "goodput", "delay", "95 %", "99 %", "jitter", "late", "R", "MOS"),
@@ -41,7 +42,7 @@ LINKS = (
 
 
 def show(console: Console, run: _core.Run, whole: Mapping[str, Any], *, each: bool, queues: bool) -> None:
-    """The tables of one run: flows, or their groups and the worst of them; sessions; videos; datagrams; links.
+    """The tables of one run: flows, or their groups and the worst of them; sessions, videos, datagrams; links.
 
     ``each``: every flow, however many there are. ``queues``: the run has recorded its queues over time.
     """
@@ -55,9 +56,12 @@ def show(console: Console, run: _core.Run, whole: Mapping[str, Any], *, each: bo
         words = f"the {len(worst)} flows of {len(flows)} with the least goodput (--all: every flow)"
         tables.show(console, words, [_flow(flow) for flow in worst], FLOWS)
     groups = whole.get("groups", [])
-    sessions = [_session(group) for group in groups if "pages" in group and "video_segments" not in group]
+    sessions = [_session(group) for group in groups if "pages" in group and not _has_own_table(group)]
     if sessions:
         tables.show(console, "", sessions, SESSIONS)
+    arrivals = [row for group in groups if "arrivals" in group for row in _arrivals(group)]
+    if arrivals:
+        tables.show(console, "", arrivals, ARRIVALS)
     videos = [_video(group) for group in groups if "video_segments" in group]
     if videos:
         tables.show(console, "", videos, VIDEOS)
@@ -125,6 +129,40 @@ def _session(group: Mapping[str, Any]) -> dict[str, Any]:
         "bytes": formats.size(group["bytes_delivered"]),
         "goodput": formats.rate(group["goodput_bps"]),
     }
+
+
+def _has_own_table(group: Mapping[str, Any]) -> bool:
+    return "video_segments" in group or "arrivals" in group
+
+
+def _arrivals(group: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row for each class of transfers that has any, and one for all."""
+    rows = [
+        {
+            "flow": group["flow"],
+            "class": name,
+            "transfers": group[f"{name}_transfers"],
+            "time": formats.span(group[f"{name}_time_median_s"]),
+            "mean": formats.span(group[f"{name}_time_mean_s"]),
+            "95 %": formats.span(group[f"{name}_time_p95_s"]),
+            "99 %": formats.span(group[f"{name}_time_p99_s"]),
+            "slowdown": formats.number(group[f"{name}_slowdown_mean"], 3),
+            "slowdown 99 %": formats.number(group[f"{name}_slowdown_p99"], 3),
+        }
+        for name in ("small", "medium", "large")
+        if group[f"{name}_transfers"]
+    ]
+    whole = {
+        "flow": group["flow"],
+        "class": "all",
+        "transfers": f"{group['transfers']} of {group['arrivals']}",
+        "time": formats.span(group["page_delay_median_s"]),
+        "mean": formats.span(group["page_delay_mean_s"]),
+        "95 %": formats.span(group["page_delay_p95_s"]),
+        "slowdown": formats.number(group["slowdown_mean"], 3),
+        "slowdown 99 %": formats.number(group["slowdown_p99"], 3),
+    }
+    return [*rows, whole]
 
 
 def _video(group: Mapping[str, Any]) -> dict[str, Any]:

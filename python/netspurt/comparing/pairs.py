@@ -16,7 +16,7 @@ from netspurt.inputs.sweep import Swept
 
 FLOW_QUANTITIES = (
     *("goodput_bps", "end_s", "segments_sent", "retransmitted", "timeouts", "rtt_mean_s"),
-    *("page_delay_median_s", "transfer_time_median_s"),
+    *("page_delay_median_s", "transfer_time_median_s", "slowdown_mean", "slowdown_p99"),
     *("datagram_loss", "delay_median_s", "delay_p95_s", "jitter_s", "mos"),
     *("video_rate_bps", "stalled_s"),
 )

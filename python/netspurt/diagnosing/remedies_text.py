@@ -22,6 +22,12 @@ MIB = 1 << 20
 BUFFER = 6 * MIB
 """The default maximum of a socket buffer on Linux (tcp_rmem), in bytes."""
 
+UNSCALED = 65535
+"""The largest window without the window scale option, in bytes."""
+
+NEAR = 3000
+"""A window without scaling is at most two segments smaller, since many receivers announce whole segments."""
+
 WHERE = {
     "sender": "at the sender",
     "receiver": "at the receiver",
@@ -96,9 +102,9 @@ def _receive_window(evidence: Line, _direction: Line) -> list[_Words]:
             (f"sysctl -w net.ipv4.tcp_rmem='4096 131072 {size}'",),
         )
     ]
-    if 0 < window <= 65535:
+    if UNSCALED - NEAR <= window <= UNSCALED:
         words = (
-            "The window never exceeded 64 KiB. That is the largest window without the window scale option: check "
+            "The window stopped at 64 KiB. That is the largest window without the window scale option: check "
             "that both ends offer it and that no firewall removes it."
         )
         found.insert(0, ("receiver", words, ("sysctl -w net.ipv4.tcp_window_scaling=1",)))

@@ -37,7 +37,7 @@ CONTROLS = (
     Control("cubic", "linux"),
     Control("bbr", "bbr"),
     Control("reno", "linux", ('congestion = "reno"',)),
-    Control("cubic, RFC 9438", "rfc"),
+    Control("cubic (RFC 9438)", "rfc"),
     Control("freebsd", "freebsd"),
 )
 """The candidates of a connection with SACK, the usual ones first."""
@@ -233,7 +233,10 @@ def _receiver(facts: Facts) -> list[str]:
     window = hosts.receive_window(facts)
     if window is not None:
         lines.append(
-            _line(f'receive_window = "{window} B"', "the largest window announced, which limited; sure")
+            _line(
+                f'receive_window = "{window} B"',
+                "nine of ten ACKs announce no more than this, and it limited; sure",
+            )
         )
         lines.append(_line(f'initial_receive_window = "{window} B"', "constant"))
     every = hosts.acknowledged_every(facts)

@@ -25,6 +25,9 @@ LOSSES = ("script", "rate")
 CLOSE = 0.02
 """Candidates whose distances differ by less explain a capture alike."""
 
+EQUAL = 0.005
+"""Candidates whose distances differ by less cannot be told apart: the most usual one is taken."""
+
 DECISIVE = ("duration", "rtt_median", "lost")
 """Quantities that must agree for a fit to explain its capture."""
 
@@ -198,11 +201,20 @@ def _try(
             if path.queue_packets + longer > 0:
                 attempt(replace(best, longer=longer))
     advance(whole, whole)
-    return sorted(tried, key=lambda each: each[0])
+    return _ordered(tried)
+
+
+def _ordered(tried: Sequence[Tried]) -> list[Tried]:
+    """The nearest first; of those that are equally near, the most usual one."""
+    nearest = sorted(tried, key=lambda each: each[0])
+    equal = [each for each in nearest if each[0] <= nearest[0][0] + EQUAL]
+    usual = (*draft.CONTROLS, *draft.WITHOUT_SACK)
+    first = min(equal, key=lambda each: usual.index(each[1].control))
+    return [first, *(each for each in nearest if each is not first)]
 
 
 def _names(tried: Sequence[Tried]) -> list[str]:
-    best = tried[0][0]
+    best = min(far for far, _, _ in tried)
     names = [choice.control.name for far, choice, _ in tried if far <= 1.25 * best + CLOSE]
     names = list(dict.fromkeys(names))
     return [*names, "unknown"] if best > UNKNOWN else names

@@ -37,7 +37,9 @@ def draw(chart: Chart) -> Figure:
         axes = figure.add_subplot()
         _fill(axes, chart)
         handles, labels = axes.get_legend_handles_labels()
-        legend_of(figure, handles, labels, 2)
+        if not set(labels) <= set(chart.y.names):
+            # Otherwise the rows have the names already.
+            legend_of(figure, handles, labels, 2)
     return figure
 
 

@@ -28,6 +28,8 @@ RC: dict[Any, Any] = {
     "xtick.color": "#333333",
     "ytick.color": "#333333",
     "lines.linewidth": 1.8,
+    # A thick stretch ends where its interval ends.
+    "lines.solid_capstyle": "butt",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,

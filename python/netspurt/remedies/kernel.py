@@ -111,7 +111,7 @@ def words(situation: Situation) -> tuple[str, ...]:
         else 2,
         "tcp_no_metrics_save": 1,
     }
-    if "initial_receive_window" in receiver and (most := number(receiver.get("receive_window"))):
+    if _grows(receiver) and (most := number(receiver.get("receive_window"))):
         settings["tcp_rmem"] = f"4096 131072 {round(most)}"  # type: ignore[assignment]
     if "initial_send_buffer" in sender and (most := number(sender.get("send_buffer"))):
         settings["tcp_wmem"] = f"4096 16384 {round(most)}"  # type: ignore[assignment]
@@ -148,10 +148,16 @@ def _options(situation: Situation, node: str) -> dict[str, Any]:
     return found
 
 
+def _grows(receiver: Mapping[str, Any]) -> bool:
+    """Whether the receive window grows: it begins below its largest size."""
+    first = number(receiver.get("initial_receive_window"))
+    return first is not None and first < (number(receiver.get("receive_window")) or 0.0)
+
+
 def _window(situation: Situation) -> int | None:
     """The fixed receive window of the receiver; None if the buffer grows."""
     tcp = situation.tcp(situation.receiver)
-    if "initial_receive_window" in tcp or (size := number(tcp.get("receive_window"))) is None:
+    if _grows(tcp) or (size := number(tcp.get("receive_window"))) is None:
         return None
     return round(size)
 

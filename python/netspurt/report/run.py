@@ -47,6 +47,11 @@ GROUPS = (
     *("flow", "flows", "pages", "page_delay_median_s", "page_delay_p95_s", "transfers"),
     *("transfer_time_median_s", "connections", "bytes_delivered", "goodput_bps"),
 )
+ARRIVALS = (
+    *("flow", "flows", "arrivals", "transfers", "page_delay_median_s", "slowdown_mean", "slowdown_p99"),
+    *("small_time_median_s", "small_time_p99_s", "small_slowdown_p99"),
+    *("large_time_median_s", "large_time_p99_s", "large_slowdown_p99"),
+)
 VIDEOS = (
     *("flow", "flows", "video_segments", "video_rate_bps", "quality_switches", "video_start_s"),
     *("stalls", "stalled_s", "stalled_share"),
@@ -125,12 +130,13 @@ def _tables(documents: Sequence[Document]) -> list[Block]:
     for name, title, columns, needs in (
         ("flows", "Flows", FLOWS, "flow"),
         ("groups", "Groups", GROUPS, "pages"),
+        ("groups", "Transfers that arrive", ARRIVALS, "arrivals"),
         ("groups", "Videos", VIDEOS, "video_segments"),
         ("groups", "Datagrams", DATAGRAMS, "datagrams_sent"),
         ("links", "Links", LINKS, "link"),
     ):
         rows = [{"seed": whole["seed"], **row} for whole in documents for row in whole.get(name, [])]
-        if rows and title not in ("Videos", "Datagrams"):
+        if rows and title in ("Flows", "Groups", "Links"):
             files.append(csv(f"{name}.csv", rows))
         rows = [row for row in rows if needs in row]
         if not rows:

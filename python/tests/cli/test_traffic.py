@@ -117,3 +117,45 @@ def test_a_wrong_key_is_answered_with_its_place(scenario: Path, capsys: pytest.C
     said = capsys.readouterr().err
     assert "home.toml:" in said
     assert "5 ms to 200 ms of speech" in said.replace("\n", " ")
+
+
+ARRIVALS = """
+duration = "5 s"
+[link.core]
+between = ["client", "server"]
+rate = "100 Mbit/s"
+delay = "1 ms"
+[[flow]]
+name = "search"
+from = "client"
+to = "server"
+app = { kind = "arrivals", workload = "web-search", load = 0.5 }
+"""
+
+
+def test_transfers_that_arrive_have_times_and_slowdowns_by_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "search.toml"
+    file.write_text(ARRIVALS, encoding="utf-8")
+    row = ns.load(file).run(seed=1).flows.row(0, named=True)
+    classes = [row[f"{name}_transfers"] for name in ("small", "medium", "large")]
+    assert sum(classes) == row["transfers"] <= row["arrivals"]
+    assert row["small_time_median_s"] < row["medium_time_median_s"]
+    assert row["slowdown_median"] >= 1
+    report = tmp_path / "report.html"
+    assert main(["run", str(file), "--report", str(report)]) == 0
+    shown = capsys.readouterr().out
+    assert "slowdown 99 %" in shown
+    assert f"{row['transfers']} of {row['arrivals']}" in shown
+    assert "Transfers that arrive" in report.read_text(encoding="utf-8")
+
+
+def test_lengths_of_transfers_come_from_a_file_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "sizes.csv").write_text("probability,bytes\n0,1000\n0.5,2000\n1,200000\n", encoding="utf-8")
+    file = tmp_path / "search.toml"
+    own = 'size = { kind = "quantiles", file = "sizes.csv" }'
+    file.write_text(ARRIVALS.replace('workload = "web-search"', own), encoding="utf-8")
+    row = ns.load(file).run(seed=1).flows.row(0, named=True)
+    assert row["small_transfers"] > row["medium_transfers"] > 0
+    assert row["large_transfers"] == 0

@@ -185,6 +185,7 @@ def test_a_picture_has_a_row_for_each_limit_at_the_times_of_the_capture(diagnosi
         assert (ends - begins).sum() == pytest.approx(line["seconds"])
         assert begins.min() >= row["start_s"]
     figure = ns.plot.limits(diagnosis, number)
+    assert not figure.legends, "the rows have the names"
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == list(chart.y.names)
     with pytest.raises(ValueError, match="no diagnosed connection 99"):

@@ -39,6 +39,12 @@ def test_the_buffer_holds_four_windows_and_is_never_below_the_default() -> None:
     assert unscaled[0].commands == ("sysctl -w net.ipv4.tcp_window_scaling=1",)
 
 
+def test_scaling_is_named_only_for_windows_that_stop_at_64_kib() -> None:
+    for window, scaling in ((65535, True), (64240, True), (32768, False), (65536, False)):
+        found = of_limit("receive-window", {"window_bytes": float(window)}, direction())
+        assert any("tcp_window_scaling" in command for each in found for command in each.commands) == scaling
+
+
 def test_a_long_queue_is_named_bufferbloat() -> None:
     evidence = {"rate_bps": 20e6, "queueing_s": 0.1}
     assert has_bufferbloat(evidence, direction())

@@ -58,7 +58,8 @@ def bulk() -> ns.Result:
 def mixed() -> ns.Result:
     flow = '[[flow]]\nfrom = "a"\nto = "b"\napp = {{ kind = "{}" }}\n'
     link = 'duration = "9 s"\n[link.l]\nbetween = ["a", "b"]\n'
-    return ns.parse(link + flow.format("call") + flow.format("video")).run()
+    arrivals = flow.format('arrivals", size = "1 kB", every = "1 s')
+    return ns.parse(link + flow.format("call") + flow.format("video") + arrivals).run()
 
 
 def _plain(columns: list[str]) -> set[str]:

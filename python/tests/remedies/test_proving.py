@@ -81,6 +81,16 @@ def test_fixed_buffers_become_options_of_the_sockets() -> None:
     assert plan.seconds({"a": {"began": 1.0, "ended": 3.5}}) == 2.5
 
 
+def test_a_window_that_does_not_grow_is_an_option_of_the_socket() -> None:
+    """A fit writes a constant window as its first and its largest size."""
+    constant = kernel.plan_of(situation('receive_window = "32 KiB"\ninitial_receive_window = "32 KiB"'))
+    assert constant.tasks["b"]["window"] == 32768
+    assert not any("tcp_rmem" in word for word in constant.words)
+    grows = kernel.plan_of(situation('receive_window = "1 MiB"\ninitial_receive_window = "64 KiB"'))
+    assert grows.tasks["b"]["window"] is None
+    assert "net.ipv4.tcp_rmem=4096 131072 1048576" in grows.words
+
+
 def test_messages_keep_their_writes() -> None:
     plan = kernel.plan_of(situation(app=WRITES))
     assert plan.tasks["a"]["request"] == [200, 150, 150]

@@ -4,6 +4,7 @@
 //! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
 
 use netspurt_observe::judge::{Matrix, Place, draw, page, run};
+use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -48,6 +49,10 @@ fn main() -> ExitCode {
                     share,
                     trial.sentence
                 );
+                for (truth, found, count) in trial.reasons.pairs() {
+                    let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));
+                    println!("cause {} {truth} {found} {count}", place.name());
+                }
                 for ((truth, found), share) in trial.cells() {
                     if truth != found && share > 0.01 {
                         println!("wrong {} {share:.3} {} {}", place.name(), truth.name(), found.name());

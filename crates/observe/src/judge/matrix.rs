@@ -1,5 +1,6 @@
 //! Sums over many trials.
 
+use super::reasons::Reasons;
 use super::trial::Trial;
 use netspurt_budget::{Budget, Limit};
 use std::collections::BTreeMap;
@@ -13,6 +14,9 @@ pub struct Matrix {
     dominant: u64,
     agreed: f64,
     policers: Policers,
+    reasons: Reasons,
+    /// For each case with retransmissions, the share of them with the right cause.
+    causes: Vec<f64>,
     /// By tenths of confidence: cases, the sum of their confidence, and how many were right.
     calibration: [(u64, f64, u64); 10],
 }
@@ -60,6 +64,10 @@ impl Matrix {
         self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
         let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
         *bin = (bin.0 + 1, bin.1 + trial.confidence, bin.2 + right);
+        self.reasons.add(&trial.reasons);
+        if let (all @ 1.., right) = trial.reasons.right() {
+            self.causes.push(right as f64 / all as f64);
+        }
         self.agreed += same;
         same
     }
@@ -75,6 +83,16 @@ impl Matrix {
     /// How well policers were found.
     pub const fn policers(&self) -> Policers {
         self.policers
+    }
+
+    /// Why segments were sent again.
+    pub const fn reasons(&self) -> &Reasons {
+        &self.reasons
+    }
+
+    /// The mean over the cases with retransmissions of the share of them with the right cause.
+    pub fn mean_of_causes(&self) -> f64 {
+        self.causes.iter().sum::<f64>() / self.causes.len().max(1) as f64
     }
 
     /// By tenths of confidence: cases, their mean confidence, and the share of them whose dominant limit is right.

@@ -4,16 +4,19 @@
 //! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
+//! * `reasons.rs`: why segments were sent again
 //! * `matrix.rs`: sums over many trials; `page.rs`: these as a page of the documentation
 
 mod apps;
 mod cases;
 mod matrix;
 mod page;
+mod reasons;
 mod trial;
 mod troubles;
 
 pub use cases::{Case, draw};
 pub use matrix::{Matrix, Policers, Row};
 pub use page::page;
+pub use reasons::Reasons;
 pub use trial::{Place, Trial, run};

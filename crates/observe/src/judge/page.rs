@@ -2,6 +2,7 @@
 
 use super::matrix::Matrix;
 use super::trial::Place;
+use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -48,6 +49,7 @@ pub fn page(
         }
     }
     policers_and_confidence(&mut text, places);
+    causes(&mut text, places);
     text.push_str("\n\n## Confusion\n\nFor each true limit: its share of all time, and what the diagnosis called it (shares above 1 %).\n");
     for (place, matrix) in places {
         let _ = writeln!(
@@ -100,6 +102,42 @@ fn policers_and_confidence(text: &mut String, places: &[(Place, Matrix)]) {
     for (place, matrix) in places {
         for (cases, confidence, right) in matrix.calibration() {
             let _ = writeln!(text, "| {} | {cases} | {confidence:.2} | {right:.2} |", place.name());
+        }
+    }
+}
+
+/// Why segments were sent again.
+fn causes(text: &mut String, places: &[(Place, Matrix)]) {
+    text.push_str(
+        "\n## Retransmissions\n\nWhy segments were sent again, as the simulated sender knows it and as `netspurt capture` names it. \
+         Not counted are the hidden ones: their originals were lost before the capture, and so was all that was sent between, so that \
+         they look like new data.\n\n| capture at | retransmissions | hidden | right | goal | mean over the cases |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (place, matrix) in places {
+        let (all, right) = matrix.reasons().right();
+        let _ = writeln!(
+            text,
+            "| {} | {all} | {} | {:.1} % | {} | {:.1} % |",
+            place.name(),
+            matrix.reasons().hidden(),
+            right as f64 / all.max(1) as f64 * 100.0,
+            place.goal_of_causes().map_or("none".to_owned(), |goal| format!("{goal} %")),
+            matrix.mean_of_causes() * 100.0,
+        );
+    }
+    text.push_str("\n| capture at | true cause | found |\n| --- | --- | --- |\n");
+    let name = |cause: Option<Cause>| cause.map_or("none", Cause::name);
+    for (place, matrix) in places {
+        let mut rows: BTreeMap<Option<Cause>, Vec<(u64, Option<Cause>)>> = BTreeMap::new();
+        for (truth, found, count) in matrix.reasons().pairs() {
+            rows.entry(truth).or_default().push((count, found));
+        }
+        for (truth, mut found) in rows {
+            found.sort_unstable_by(|a, b| b.cmp(a));
+            let found: Vec<String> =
+                found.iter().map(|(count, found)| format!("{} {count}", name(*found))).collect();
+            let _ = writeln!(text, "| {} | {} | {} |", place.name(), name(truth), found.join(", "));
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A case simulated, captured and diagnosed.
 
 use super::cases::Case;
+use super::reasons::{Comparison, Reasons, Truth};
 use crate::tap::{Points, Tap};
 use netspurt_budget::{Limit, Timeline, agreement};
 use netspurt_sim::World;
 use netspurt_sim::record::limits::Limited;
-use netspurt_sim::record::probe::{CaptureSink, End, Recorder, Wants};
+use netspurt_sim::record::probe::{CaptureSink, End, Recorder, Recording, Wants};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::Side;
 use netspurt_trace::capture::CaptureReader;
@@ -56,6 +57,15 @@ impl Place {
         }
     }
 
+    /// The goal for the causes of retransmissions, in percent.
+    pub const fn goal_of_causes(self) -> Option<u32> {
+        match self {
+            Self::Sender => Some(99),
+            Self::Receiver => Some(95),
+            Self::Between => None,
+        }
+    }
+
     const fn point(self) -> &'static str {
         match self {
             Self::Sender => "a",
@@ -76,6 +86,8 @@ pub struct Trial {
     pub sentence: String,
     /// How sure the diagnosis is of the limit with the most time, from 0 to 1.
     pub confidence: f64,
+    /// Why its segments were sent again, as the sender knows it and as the capture shows it.
+    pub reasons: Reasons,
 }
 
 impl Trial {
@@ -108,7 +120,8 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     let points = Points::choose(&spec, &[place.point().to_owned()])?;
     let tap = Tap::open(file, points, &spec, case.seed, None).map_err(|error| error.to_string())?;
     let sink: Box<dyn CaptureSink> = Box::new(tap.clone());
-    let recorder = Recorder::new(Wants::LIMITS).with_capture(&tap.links(), sink);
+    let recorder =
+        Recorder::new(Wants::LIMITS.and(Wants::SEGMENTS).and(Wants::DROPS)).with_capture(&tap.links(), sink);
     let mut world =
         World::new(spec, case.seed, Some(recorder)).map_err(|_| "the case has no path".to_owned())?;
     while world.proceed() {
@@ -122,9 +135,10 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     tap.finish().map_err(|error| error.to_string())?;
     let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
     let found = diagnose(file, truth.direction.end)?;
+    let reasons = compare(file, &result.recording, truth.direction.end, place)?;
     let truth = seen_from(place, case, truth);
     let confidence = found.evidence.first().map_or(0.0, |evidence| evidence.confidence);
-    Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence })
+    Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence, reasons })
 }
 
 /// The truth on the clock of a capture. That of a server begins with the arrival of the SYN; a capture nearer to the client
@@ -154,13 +168,27 @@ fn diagnose(file: &Path, end: End) -> Result<DirectionDiagnosis, String> {
     let mut reader = CaptureReader::open(file).map_err(|error| error.to_string())?;
     let mut diagnoser = Diagnoser::new(0);
     follow(&mut reader, Limits::default(), &mut diagnoser).1.map_err(|error| error.to_string())?;
-    let side = match end {
-        End::Client => Side::A,
-        End::Server => Side::B,
-    };
+    let side = side_of(end);
     let first = |found: &netspurt_trace::diagnosis::ConnectionDiagnosis| found.who.client.port() == 1024;
     let mut found = diagnoser.take();
     let place = found.iter().position(first).ok_or("the capture has no connection")?;
     let [a, b] = found.swap_remove(place).directions;
     Ok(if side == Side::A { a } else { b })
+}
+
+const fn side_of(end: End) -> Side {
+    match end {
+        End::Client => Side::A,
+        End::Server => Side::B,
+    }
+}
+
+/// Why segments of `end` were sent again, as it knows it and as the capture shows it.
+fn compare(file: &Path, recording: &Recording, end: End, place: Place) -> Result<Reasons, String> {
+    let truth = Truth::of(recording, end, place == Place::Sender);
+    let mut reader = CaptureReader::open(file).map_err(|error| error.to_string())?;
+    let mut comparison = Comparison::new(truth, side_of(end));
+    follow(&mut reader, Limits::default(), &mut comparison).1.map_err(|error| error.to_string())?;
+    comparison.count();
+    Ok(comparison.reasons)
 }

@@ -1,6 +1,9 @@
 //! The applications of a scenario: what is said over the connections of a flow.
 
+use crate::flow::arrivals::Arrivals;
+use crate::flow::closes::Closes;
 use crate::flow::datagrams::{Call, Datagrams};
+use crate::flow::incast::Incast;
 use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
 use crate::values::distribution::{self, Count, Drawn, Draws};
@@ -42,6 +45,10 @@ pub enum App {
     ///
     /// Document: HTTP as RFC 2415, section 2, models it; RFC 1945; RFC 9112.
     Web(Web),
+    /// `from` fetches from `to` what arrives in an open loop: many transfers at once, at a load.
+    Arrivals(Arrivals),
+    /// `from` asks many servers at `to` at the same instant, and asks again when all have answered.
+    Incast(Incast),
     /// A video over TCP whose quality follows the path.
     Video(Video),
     /// UDP datagrams, without a connection.
@@ -174,17 +181,6 @@ pub enum Lasts {
     Session,
 }
 
-/// Which end closes a connection that has done its work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Closes {
-    /// The one that asks, when it has read the last byte.
-    Client,
-    /// The one that answers, behind the last byte.
-    #[default]
-    Server,
-}
-
 /// A question or an answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -315,6 +311,8 @@ impl App {
             Self::RequestResponse { .. } => "request-response",
             Self::Files(_) => "files",
             Self::Web(_) => "web",
+            Self::Arrivals(_) => "arrivals",
+            Self::Incast(_) => "incast",
             Self::Video(_) => "video",
             Self::Datagrams(_) => "datagrams",
             Self::Call(_) => "call",
@@ -329,6 +327,12 @@ impl App {
         }
         match self {
             Self::Bulk { .. } | Self::Call(_) | Self::Video(_) | Self::Python { .. } => Vec::new(),
+            Self::Arrivals(arrivals) => {
+                arrivals.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
+            }
+            Self::Incast(incast) => {
+                incast.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
+            }
             Self::Datagrams(datagrams) => {
                 datagrams.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
             }
@@ -389,6 +393,7 @@ impl App {
             Self::Datagrams(datagrams) => datagrams.check(),
             Self::Call(call) => call.check(),
             Self::Video(video) => video.check(),
+            Self::Arrivals(arrivals) => arrivals.check(),
             Self::Web(web) if web.files.least() < 1.0 => {
                 let message = "a page with no files is none: there must be 1 at least, its first".to_owned();
                 Err((vec!["files"], message))
@@ -429,6 +434,8 @@ impl App {
             }
             Self::Files(files) => AppSpec::Session(Arc::new(files.build())),
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
+            Self::Arrivals(arrivals) => AppSpec::Session(Arc::new(arrivals.build())),
+            Self::Incast(incast) => AppSpec::Session(Arc::new(incast.build())),
             Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
             Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
             Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),
@@ -499,15 +506,7 @@ impl Web {
             closes: self.closes.build(),
             writes: [Arc::default(), Arc::default()],
             video: None,
-        }
-    }
-}
-
-impl Closes {
-    const fn build(self) -> session::Closes {
-        match self {
-            Self::Client => session::Closes::Client,
-            Self::Server => session::Closes::Server,
+            arrivals: None,
         }
     }
 }

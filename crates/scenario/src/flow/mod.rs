@@ -1,7 +1,10 @@
 //! The flows of a scenario: who talks to whom, and about what.
 
 pub(crate) mod app;
+pub(crate) mod arrivals;
+pub(crate) mod closes;
 pub(crate) mod datagrams;
+pub(crate) mod incast;
 pub(crate) mod video;
 
 use crate::flow::app::App;

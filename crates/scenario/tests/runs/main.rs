@@ -1,11 +1,13 @@
 //! Worlds that a scenario file describes, run to their end.
 
+mod arrivals;
 mod bbr;
 mod controls;
 mod datagrams;
 mod ecn;
 mod held_tail;
 mod hub;
+mod incast;
 mod path_mtu;
 mod processor;
 mod queue_keys;

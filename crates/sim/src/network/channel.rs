@@ -35,6 +35,9 @@ const PER_BYTE: u64 = 8 * 1_000_000_000_000;
 /// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
 pub const MAX_PACKET: u32 = 1 << 20;
 
+/// No fan.
+pub(crate) const ALONE: u16 = u16::MAX;
+
 /// When a packet that was let in moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
@@ -85,6 +88,8 @@ pub struct Channel {
     /// Packets on their way whose arrival is the next thing that happens to them.
     pub(crate) in_flight: Chain,
     framing: u32,
+    /// The fan that it belongs to, or [`ALONE`].
+    pub(crate) fan: u16,
     plain: bool,
 
     /// Start of transmission and size of what is waiting.
@@ -160,6 +165,7 @@ impl Channel {
             end_latency: 0,
             in_flight: Chain::EMPTY,
             framing: spec.framing,
+            fan: ALONE,
             plain: impairments.is_none()
                 && kept.is_none()
                 && early.is_none()
@@ -425,7 +431,7 @@ impl Channel {
     #[inline]
     pub(crate) fn behind(&self, hop: Hop, arrival: u64, stage: Stage) -> (u64, Stage) {
         if hop.is_last() {
-            (sum(arrival, self.end_latency), Stage { onward: Stage::DELIVERY, ..stage })
+            (sum(arrival, self.end_latency), Stage { onward: stage.onward | Stage::DELIVERY, ..stage })
         } else {
             (arrival, stage)
         }
@@ -440,6 +446,19 @@ impl Channel {
     pub(crate) fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
             || self.conditions.as_ref().is_some_and(|conditions| conditions.reorders())
+    }
+
+    /// What the arrivals behind this channel follow from those in front of it by, if it may share a chain with others: each of
+    /// its packets arrives later than the one before, whatever happens.
+    pub(crate) fn pace(&self) -> Option<(u64, u64)> {
+        let is_steady = self.plain && self.ps_per_byte > 0 && self.end_latency == 0;
+        is_steady.then_some((self.ps_per_byte, self.delay))
+    }
+
+    /// Loads what a packet needs that comes to it.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        std::hint::black_box(self.busy_until);
     }
 
     /// Whether there is nothing to a passage but queue, transmission and delay.

@@ -189,6 +189,14 @@ impl Routes {
     }
 }
 
+impl Routes {
+    /// Fused channels, each behind the one before it: once for each route.
+    pub(crate) fn fused(&self) -> impl Iterator<Item = (u32, u32)> {
+        let pairs = self.hops.windows(2).filter(|pair| pair[0].goes_on_at_once());
+        pairs.map(|pair| (pair[0].channel(), pair[1].channel()))
+    }
+}
+
 impl core::fmt::Debug for Routes {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let route = |(&(from, to), &start): (&(NodeId, NodeId), &u32)| {

@@ -6,6 +6,7 @@
 //! everywhere.
 
 pub mod distribution;
+mod mean;
 
 use core::hash::Hasher as _;
 use rand_pcg::Pcg64Mcg;

@@ -1,6 +1,6 @@
 //! What a run leaves behind.
 
-use crate::host::session::VideoTally;
+use crate::host::session::{ArrivalTally, VideoTally};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::policer::Colours;
@@ -75,6 +75,8 @@ pub struct FlowResult {
     pub session: Option<Box<SessionResult>>,
     /// What came of its video, if it plays one.
     pub video: Option<VideoTally>,
+    /// What came of its transfers, if they arrive in an open loop.
+    pub arrivals: Option<Box<ArrivalTally>>,
     /// What came of its datagrams, if it sends such.
     pub datagrams: Option<Box<DatagramResult>>,
     /// Counters of the client's connection, or of all its session's together.
@@ -93,6 +95,8 @@ pub struct Times {
     pub median: f64,
     /// 95 of 100 were shorter.
     pub p95: f64,
+    /// 99 of 100 were shorter.
+    pub p99: f64,
     /// The shortest.
     pub min: f64,
     /// The longest.
@@ -102,9 +106,9 @@ pub struct Times {
 impl Times {
     /// What a sketch says; `None` if it has heard of nothing.
     pub fn of(sketch: &Sketch) -> Option<Self> {
-        let [median, p95] = sketch.quantiles_s([0.5, 0.95])?;
+        let [median, p95, p99] = sketch.quantiles_s([0.5, 0.95, 0.99])?;
         let (mean, min, max) = (sketch.mean_s()?, sketch.min_s()?, sketch.max_s()?);
-        Some(Self { mean, median, p95, min, max })
+        Some(Self { mean, median, p95, p99, min, max })
     }
 }
 
@@ -142,17 +146,19 @@ impl SessionResult {
     }
 
     /// What was measured, likewise; nothing if there was nothing to measure.
-    pub fn measures(&self) -> [(&'static str, Option<f64>); 11] {
+    pub fn measures(&self) -> [(&'static str, Option<f64>); 13] {
         let (page, file) = (self.page_delay, self.transfer_time);
         [
             ("page_delay_mean_s", page.map(|times| times.mean)),
             ("page_delay_median_s", page.map(|times| times.median)),
             ("page_delay_p95_s", page.map(|times| times.p95)),
+            ("page_delay_p99_s", page.map(|times| times.p99)),
             ("page_delay_min_s", page.map(|times| times.min)),
             ("page_delay_max_s", page.map(|times| times.max)),
             ("transfer_time_mean_s", file.map(|times| times.mean)),
             ("transfer_time_median_s", file.map(|times| times.median)),
             ("transfer_time_p95_s", file.map(|times| times.p95)),
+            ("transfer_time_p99_s", file.map(|times| times.p99)),
             ("transfer_time_min_s", file.map(|times| times.min)),
             ("transfer_time_max_s", file.map(|times| times.max)),
             ("power_bit_per_s2", self.power_bit_per_s2),
@@ -181,6 +187,8 @@ pub struct GroupResult {
     pub session: Option<SessionResult>,
     /// What came of their videos, if they play such.
     pub video: Option<VideoTally>,
+    /// What came of their transfers, if they arrive in an open loop.
+    pub arrivals: Option<ArrivalTally>,
     /// What came of their datagrams, if they send such.
     pub datagrams: Option<DatagramResult>,
 }

@@ -2,7 +2,7 @@
 
 use crate::host::app::{App, AppSpec};
 use crate::host::endpoint::{Endpoint, Host};
-use crate::host::session::{Session, Tally, VideoTally};
+use crate::host::session::{ArrivalTally, Session, Tally, VideoTally};
 use crate::network::Network;
 use crate::network::channel::Channel;
 use crate::network::loss::Cause;
@@ -114,6 +114,7 @@ pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
             let mut result =
                 flow_result(spec, course.numbering.locate(flow), outcome, tally(&course, flow), horizon);
             result.video = video(&course, flow, horizon);
+            result.arrivals = arrivals(&course, flow).cloned().map(Box::new);
             result.datagrams = datagrams(&course, flow).map(Box::new);
             course.held_tails.tell(flow, &spec.flows[course.numbering.locate(flow).0], &mut result);
             result
@@ -225,6 +226,7 @@ fn flow_result(
         closed: outcome.closed,
         session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
         video: None,
+        arrivals: None,
         datagrams: None,
         client,
         server,
@@ -246,6 +248,12 @@ fn datagram_bytes(end: &Endpoint) -> u64 {
 fn video(course: &Course, flow: u32, end: Time) -> Option<VideoTally> {
     let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
     course.sessions[position as usize].video(end)
+}
+
+/// What came of the transfers of a flow, if they arrive in an open loop.
+fn arrivals(course: &Course, flow: u32) -> Option<&ArrivalTally> {
+    let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
+    course.sessions[position as usize].arrivals()
 }
 
 /// What came of the datagrams of a flow, if it sends such.
@@ -289,6 +297,10 @@ fn group(flows: &[FlowResult], course: &Course, horizon: Time, members: &[u32]) 
         timeouts: all().map(|flow| u64::from(flow.timeouts)).sum(),
         session: together.map(|tally| tally.result(goodput_bps)),
         video: all().filter_map(|flow| flow.video).reduce(|mut sum, one| {
+            sum.merge(&one);
+            sum
+        }),
+        arrivals: all().filter_map(|flow| flow.arrivals.as_deref()).cloned().reduce(|mut sum, one| {
             sum.merge(&one);
             sum
         }),

@@ -87,6 +87,7 @@ impl Ends {
             return;
         }
         mine.opens(at);
+        mine.set_stamp(seen.segment.options.timestamps.map_or(0, |stamps| stamps.value));
         if len > 0 {
             let start = seen.told.seq;
             mine.note_data(at, seen.number, start, start + i64::from(len), len);
@@ -157,11 +158,11 @@ impl Watch for Diagnoser {
         let Some(views) = &mut ends.views else { return };
         let view = &mut views[happened.side as usize];
         match happened.event {
-            Event::Retransmitted { cause, .. } if happened.start >= 0 => {
-                view.note_resent(at, packet, (happened.start, happened.len), cause);
+            Event::Retransmitted { cause, after } if happened.start >= 0 => {
+                view.note_resent(at, packet, (happened.start, happened.len), (cause, after.is_some()));
             }
             Event::Spurious { proof } if happened.start >= 0 => {
-                view.note_needless(packet, happened.start, proof == Proof::DSack);
+                view.note_needless(packet, (happened.start, happened.len), proof == Proof::DSack);
             }
             _ => {}
         }

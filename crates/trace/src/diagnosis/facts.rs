@@ -1,12 +1,21 @@
 //! What the rules look at.
 
+use super::bucket::Step;
 use super::incidents::Incidents;
 use super::meter::Slice;
 use super::path::Path;
 use super::phase::Phases;
-use super::rules::{Burst, burst, policed, restarts};
-use super::sender::Totals;
+use super::rules::{filled_by, policed, restarts};
+use super::totals::Totals;
 use super::trains::Trains;
+use netspurt_budget::Limit;
+
+/// The quantile of the rates of trains that is compared, and by which factor they may differ.
+const CAPACITY: f64 = 0.9;
+const NO_FASTER: f64 = 1.2;
+
+/// So many trains may pass before the bucket of a shaper is empty.
+const FIRST_TRAINS: usize = 256;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -19,23 +28,35 @@ pub(super) struct Facts {
     /// The largest window up to each slice.
     pub(super) window: Vec<u32>,
     pub(super) incidents: Incidents,
+    /// The slices of the first trains, and their rates in kilobytes per second.
+    pub(super) first_trains: Vec<(usize, u32)>,
+    /// What fills the path where it is full, for each group of slices.
+    pub(super) filled_by: Vec<Limit>,
     /// From when until when a policer dropped what exceeded its rate.
     pub(super) policed: Option<(u64, u64)>,
-    /// What passed before a shaper's bucket was empty.
-    pub(super) burst: Option<Burst>,
     /// When the window grew again after a pause.
     pub(super) restarts: Vec<(u64, u64)>,
 }
 
 impl Facts {
     pub(super) fn new(
-        slices: Vec<Slice>,
+        mut slices: Vec<Slice>,
         parts: (u64, u64),
         totals: Totals,
-        trains: &Trains,
+        [acks, arrivals]: [&Trains; 2],
         incidents: Incidents,
+        steps: &[Step],
     ) -> Self {
-        let path = Path::of(&slices, parts, totals.segment, trains);
+        let trains = if is_behind_bottleneck(parts, acks, arrivals) {
+            for slice in &mut slices {
+                slice.delivered = slice.sent.saturating_add(u32::from(slice.resent) * totals.segment);
+                slice.train = slice.arrivals;
+            }
+            arrivals
+        } else {
+            acks
+        };
+        let path = Path::of(&slices, parts, &totals, trains);
         let flight = flights(&slices, path.base);
         let window = slices
             .iter()
@@ -44,6 +65,8 @@ impl Facts {
                 Some(*most)
             })
             .collect();
+        let with_train = slices.iter().enumerate().filter(|(_, slice)| slice.train > 0);
+        let first_trains = with_train.map(|(index, slice)| (index, slice.train)).take(FIRST_TRAINS).collect();
         let mut facts = Self {
             slices,
             path,
@@ -51,12 +74,13 @@ impl Facts {
             flight,
             window,
             incidents,
+            first_trains,
+            filled_by: Vec::new(),
             policed: None,
-            burst: None,
             restarts: Vec::new(),
         };
-        facts.policed = policed(&facts);
-        facts.burst = burst(&facts);
+        facts.filled_by = filled_by(&facts);
+        facts.policed = policed(&facts, steps);
         facts
     }
 
@@ -88,6 +112,15 @@ impl Facts {
     }
 }
 
+/// Whether segments that pass here have passed the bottleneck: they come no faster than their ACKs. Then they show its rate
+/// better than ACKs do, which receivers delay.
+fn is_behind_bottleneck(parts: (u64, u64), acks: &Trains, arrivals: &Trains) -> bool {
+    let beside_sender = parts.0 * 10 <= parts.0 + parts.1;
+    let capacity = |trains: &Trains| trains.rate(CAPACITY);
+    !beside_sender
+        && capacity(arrivals).is_some_and(|here| capacity(acks).is_none_or(|acks| here < acks * NO_FASTER))
+}
+
 /// The most bytes outstanding within the last round trip before the end of each slice.
 fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
     let mut first = 0;
@@ -99,4 +132,27 @@ fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
             slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trains of so many bytes a millisecond.
+    fn trains(bytes: u64) -> Trains {
+        let mut trains = Trains::default();
+        for n in 0..100 {
+            trains.note(n * 1_000_000, bytes, 20_000, 1000);
+        }
+        trains
+    }
+
+    #[test]
+    fn segments_that_come_no_faster_than_their_acks_have_passed_the_bottleneck() {
+        let (slow, fast) = (trains(1000), trains(4000));
+        assert!(is_behind_bottleneck((20_000_000, 20_000_000), &slow, &slow));
+        assert!(is_behind_bottleneck((20_000_000, 20_000_000), &Trains::default(), &slow));
+        assert!(!is_behind_bottleneck((20_000_000, 20_000_000), &slow, &fast), "the bottleneck is ahead");
+        assert!(!is_behind_bottleneck((0, 40_000_000), &slow, &slow), "beside the sender");
+    }
 }

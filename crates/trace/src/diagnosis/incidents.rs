@@ -5,11 +5,16 @@ const MOST: usize = 1 << 12;
 /// So many retransmissions without an answer show a path that carries nothing.
 const UNANSWERED: u32 = 2;
 
+/// Two expiries of the longest usual timer, 1 s and then 2 s (RFC 6298).
+pub(super) const LONG_NS: u64 = 3_000_000_000;
+
 /// Retransmissions of what was outstanding when the first of them left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Episode {
     /// When the first one was sent, in nanoseconds since the begin.
     pub(super) at: u64,
+    /// When the last one was.
+    last: u64,
     /// Begun by duplicate ACKs or SACK, not by a timer.
     pub(super) fast: bool,
     /// How many retransmissions, and how many of them are known not to have been needed.
@@ -44,6 +49,37 @@ pub(super) struct Silence {
     next: i64,
 }
 
+/// A time in which nothing was outstanding here and nothing arrived, and what came after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Pause {
+    /// In nanoseconds since the begin.
+    pub(super) from: u64,
+    pub(super) until: u64,
+    /// The length of the first segment after it, and of the longest one before it.
+    pub(super) len: u32,
+    pub(super) before: u32,
+    /// The length of the segment after the first one; 0 without one.
+    next: u32,
+    /// Segments that came with the first one.
+    with_it: u32,
+    /// So many of the same length came later, and whether a longer one did.
+    same: u32,
+    longer: bool,
+}
+
+impl Pause {
+    /// One segment of full size came, and more of full size when it was acknowledged: so a retransmission timer begins. An
+    /// application that has waited sends all that its window permits.
+    pub(super) const fn ends_with_timer(&self) -> bool {
+        self.with_it == 0 && self.next >= self.len
+    }
+
+    /// No segment after it is as long as those before it.
+    pub(super) const fn makes_shorter(&self) -> bool {
+        self.len < self.before && !self.longer && self.same >= 2
+    }
+}
+
 /// The incidents of one direction, each in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Incidents {
@@ -51,6 +87,9 @@ pub(super) struct Incidents {
     pub(super) silences: Vec<Silence>,
     /// From when until when ACKs were missing.
     pub(super) late_acks: Vec<(u64, u64)>,
+    pub(super) pauses: Vec<Pause>,
+    /// How long nothing was captured before the latest retransmission of acknowledged data.
+    quiet: u64,
     now: Silence,
 }
 
@@ -64,9 +103,11 @@ impl Incidents {
         self.now.next = next;
         if let Some(last) = self.episodes.last_mut().filter(|last| start < last.until) {
             last.resent += 1;
+            last.last = at;
         } else if self.episodes.len() < MOST {
             self.episodes.push(Episode {
                 at,
+                last: at,
                 fast,
                 resent: 1,
                 needless: 0,
@@ -105,6 +146,45 @@ impl Incidents {
         }
     }
 
+    /// Nothing was outstanding and nothing arrived from `from` until a segment of `len` bytes came; `before` is the longest one
+    /// before.
+    pub(super) fn note_pause(&mut self, (from, until): (u64, u64), len: u32, before: u32) {
+        if self.pauses.len() < MOST {
+            self.pauses.push(Pause { from, until, len, before, ..Pause::default() });
+        }
+    }
+
+    /// New data of `len` bytes came; what was sent within `together` of another segment did not wait for its ACK.
+    pub(super) fn note_data(&mut self, at: u64, len: u32, together: u64) {
+        let Some(last) = self.pauses.last_mut() else { return };
+        last.with_it += u32::from(at < last.until + together);
+        last.next = if last.next == 0 { len } else { last.next };
+        last.same = last.same.saturating_add(u32::from(len == last.len));
+        last.longer |= len >= last.before;
+    }
+
+    /// The pause that contains `at`.
+    pub(super) fn pause_at(&self, at: u64) -> Option<&Pause> {
+        let index = self.pauses.partition_point(|pause| pause.until <= at);
+        self.pauses.get(index).filter(|pause| pause.from <= at)
+    }
+
+    /// The data that was sent again last, at `until`, had been acknowledged here, long enough ago for its sender to know. Nothing
+    /// was captured since `from`. ACKs are missing if retransmissions come whenever the timer expires, each time after twice as
+    /// long; if the first ones of them are missing too, nothing passed.
+    pub(super) fn note_acknowledged(&mut self, from: u64, until: u64) {
+        let quiet = until - from;
+        let expected = LONG_NS.max(self.quiet * 5 / 2);
+        self.quiet = quiet;
+        let Some(last) = self.episodes.last_mut() else { return };
+        if quiet <= expected {
+            last.acks_lost = true;
+            last.needless = last.needless.max(last.resent);
+        } else if self.silences.len() < MOST {
+            self.silences.push(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
+        }
+    }
+
     /// ACKs were missing from `from` until `until`.
     pub(super) fn note_late(&mut self, from: u64, until: u64) {
         if self.late_acks.len() < MOST {
@@ -119,9 +199,9 @@ impl Incidents {
         }
     }
 
-    /// The repair of which the first retransmission lies in this time.
+    /// The repair that has retransmissions in this time.
     pub(super) fn episode_in(&self, from: u64, until: u64) -> Option<&Episode> {
-        let index = self.episodes.partition_point(|episode| episode.at < from);
+        let index = self.episodes.partition_point(|episode| episode.last < from);
         self.episodes.get(index).filter(|episode| episode.at <= until)
     }
 
@@ -163,6 +243,51 @@ mod tests {
         incidents.note_ack(5000, 10, 1900, 1000);
         incidents.note_needless(10, 900, true);
         assert!(!incidents.episodes[1].acks_lost && incidents.episodes[1].needless == 1);
+    }
+
+    #[test]
+    fn a_timer_ends_a_pause_with_a_single_full_segment() {
+        let pause = |after: &[(u64, u32)]| {
+            let mut incidents = Incidents::default();
+            incidents.note_pause((100, 500), 1000, 1000);
+            for &(at, len) in after {
+                incidents.note_data(at, len, 20);
+            }
+            *incidents.pause_at(300).unwrap()
+        };
+        assert!(pause(&[(550, 1000), (550, 1000)]).ends_with_timer());
+        assert!(!pause(&[(510, 1000), (550, 1000)]).ends_with_timer(), "a window of an application");
+        assert!(!pause(&[(550, 400)]).ends_with_timer(), "the rest of a block");
+        assert!(!pause(&[]).ends_with_timer());
+    }
+
+    #[test]
+    fn a_black_hole_makes_all_later_segments_shorter() {
+        let mut incidents = Incidents::default();
+        incidents.note_pause((100, 500), 800, 1000);
+        assert_eq!(incidents.pause_at(500), None);
+        incidents.note_data(520, 800, 20);
+        incidents.note_data(540, 800, 20);
+        assert!(incidents.pauses[0].makes_shorter());
+        incidents.note_data(560, 1000, 20);
+        assert!(!incidents.pauses[0].makes_shorter());
+    }
+
+    #[test]
+    fn retransmissions_at_each_expiry_show_missing_acks_and_a_late_one_shows_an_outage() {
+        let second = 1_000_000_000;
+        let mut incidents = Incidents::default();
+        incidents.note_resent(2 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(second, 2 * second);
+        incidents.note_resent(4 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(2 * second, 4 * second);
+        incidents.note_resent(8 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(4 * second, 8 * second);
+        assert!(incidents.episodes[0].acks_lost && incidents.silences.is_empty());
+        incidents.note_resent(30 * second, (100, 100), 200, false);
+        incidents.note_acknowledged(9 * second, 30 * second);
+        assert!(!incidents.episodes[1].acks_lost);
+        assert!(incidents.silence_at(20 * second).is_some());
     }
 
     #[test]

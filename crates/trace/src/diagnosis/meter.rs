@@ -40,6 +40,8 @@ pub(super) struct Slice {
     pub(super) lost: u16,
     /// The highest rate of a train of segments, in kilobytes per second; 0 without one.
     pub(super) train: u32,
+    /// The same for the segments themselves, and not for their ACKs.
+    pub(super) arrivals: u32,
     /// Position after the last byte sent so far.
     pub(super) end: i64,
 }
@@ -70,6 +72,7 @@ impl Slice {
         self.answers = self.answers.saturating_add(next.answers);
         self.lost = self.lost.saturating_add(next.lost);
         self.train = self.train.max(next.train);
+        self.arrivals = self.arrivals.max(next.arrivals);
         self.end = next.end;
     }
 

@@ -3,9 +3,13 @@
 //! Everything is put on the clock of the sender as far as the capture point permits it: an ACK counts from when it and the
 //! segments that it causes would be seen here, one round trip between here and the sender later.
 
+use super::behind::{Ack, Behind};
+use super::bursts::{Bursts, Explained};
+use super::departures::Departures;
 use super::incidents::Incidents;
 use super::meter::Meter;
 use super::phase::{Phase, Phases};
+use super::totals::{DelayedAcks, Totals};
 use super::trains::Trains;
 use crate::follow::Cause;
 use std::collections::VecDeque;
@@ -14,27 +18,13 @@ use std::collections::VecDeque;
 const MOST_ACKS: usize = 1 << 12;
 /// A segment that follows an ACK or another segment within this time was caused by it.
 const PROMPT_NS: u64 = 1_500_000;
-/// The least of so many to twice as many samples stands for the present.
-const RECENT: u64 = 8;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
 
-/// An ACK on its way to the sender.
-#[derive(Clone, Copy, Debug)]
-struct Ack {
-    at: u64,
-    packet: u64,
-    ack: i64,
-    /// Bytes acknowledged or reported by SACK for the first time.
-    delivered: u32,
-    /// The round trip from here to the receiver in nanoseconds, if it was measured.
-    ahead: Option<u64>,
-    window: u32,
-    /// Without data.
-    bare: bool,
-    /// The highest rate of a train that ended with it, in kilobytes per second.
-    train: u32,
-}
+/// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
+const PAUSE_NS: u64 = 150_000_000;
+/// A flight of so many segments has the shortest trains; of arrivals it is not known how many are on their way.
+const ARRIVALS: u64 = 6;
 
 /// Loss recovery that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -42,25 +32,6 @@ struct Repair {
     phase: Phase,
     /// It ends when everything below this is acknowledged.
     until: i64,
-}
-
-/// Sums over the life of the direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
-    /// Payload bytes acknowledged.
-    pub(super) bytes: u64,
-    /// Segments with new data.
-    pub(super) segments: u64,
-    /// Retransmissions.
-    pub(super) resent: u64,
-    /// The first retransmission, in nanoseconds since the begin.
-    pub(super) first_loss: Option<u64>,
-    /// The largest payload of a segment.
-    pub(super) segment: u32,
-    /// Whether data was larger than a segment may be, because the capture was taken above segmentation offload.
-    pub(super) offload: bool,
-    /// The last time at which data was acknowledged.
-    pub(super) last_ack: u64,
 }
 
 /// What one sender did, from packets.
@@ -90,28 +61,29 @@ pub(super) struct SenderView {
     tentative: Vec<(u64, Phase)>,
     clock: u64,
     acks: VecDeque<Ack>,
-    /// The least round trip between here and the sender, and whether there is a sample; else it is 0.
-    behind: u64,
-    behind_known: bool,
-    /// The least of its latest samples, with the queues on it; that of the window that fills, and of the one before it.
-    behind_now: u64,
-    behind_recent: [u64; 2],
-    behind_samples: u64,
+    /// The round trip between here and the sender.
+    behind: Behind,
+    /// Without timestamps.
+    bursts: Bursts,
+    stamped: bool,
+    /// When data was captured last.
+    captured_at: u64,
     /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
     ahead_known: bool,
     /// Whether data was outstanding when the last new data was sent.
     clocked: bool,
-    /// ACKs of one and of two segments.
-    single_acks: u64,
-    double_acks: u64,
+    delayed_acks: DelayedAcks,
     /// The largest payload that the peer permits.
     mss: u32,
     pub(super) phases: Phases,
     pub(super) meter: Meter,
     pub(super) trains: Trains,
+    /// Of the segments themselves.
+    pub(super) arrivals: Trains,
     pub(super) totals: Totals,
     pub(super) incidents: Incidents,
+    pub(super) departures: Departures,
 }
 
 impl SenderView {
@@ -134,22 +106,22 @@ impl SenderView {
             tentative: Vec::new(),
             clock: 0,
             acks: VecDeque::new(),
-            behind: 0,
-            behind_known: false,
-            behind_now: 0,
-            behind_recent: [u64::MAX; 2],
-            behind_samples: 0,
+            behind: Behind::default(),
+            bursts: Bursts::default(),
+            stamped: false,
+            captured_at: 0,
             ahead: 0,
             ahead_known: false,
             clocked: false,
-            single_acks: 0,
-            double_acks: 0,
+            delayed_acks: DelayedAcks::default(),
             mss: 0,
             phases: Phases::default(),
             meter: Meter::default(),
             trains: Trains::default(),
+            arrivals: Trains::default(),
             totals: Totals::default(),
             incidents: Incidents::default(),
+            departures: Departures::default(),
         }
     }
 
@@ -164,24 +136,42 @@ impl SenderView {
         if !waited_for_data {
             self.meter.at(at, packet).note_behind(ns);
         }
-        if !self.behind_known || ns < self.behind {
-            (self.behind, self.behind_known) = (ns, true);
+        if self.behind.note(ns) {
             self.set_scale();
         }
-        if waited_for_data && self.behind_samples > 0 {
-            return;
+        // Beside the sender a later sample is mostly the time that the sender had nothing to send.
+        if !(waited_for_data && self.behind.has_recent()) {
+            self.behind.note_recent(ns);
         }
-        self.behind_recent = [ns.min(self.behind_recent[0]), self.behind_recent[1]];
-        self.behind_samples += 1;
-        if self.behind_samples.is_multiple_of(RECENT) {
-            self.behind_recent = [u64::MAX, self.behind_recent[0]];
+    }
+
+    /// A segment that comes after a pause, full or not. Returns whether an ACK explains when it comes, where no timestamps show that.
+    fn note_burst(&mut self, at: u64, packet: u64, start: i64, short: bool) -> bool {
+        if self.stamped || self.is_beside_sender() {
+            return false;
         }
-        // Beside the sender a sample is mostly the time that the sender had nothing to send.
-        self.behind_now = if self.is_beside_sender() {
-            self.behind
-        } else {
-            self.behind_recent[0].min(self.behind_recent[1])
-        };
+        let pause = at.saturating_sub(self.captured_at);
+        self.captured_at = at;
+        if short {
+            self.bursts.interrupt();
+        }
+        if short || pause <= PROMPT_NS.max(self.round() / 4) {
+            return false;
+        }
+        // A full window opens when the receiver reads, and not with the first ACK.
+        let most = self.window.saturating_sub(2 * self.totals.segment);
+        let window_full = self.tentative.iter().any(|(_, phase)| *phase == Phase::WindowFull);
+        let found = self.bursts.begin(at, start, (self.behind.least(), self.ahead), most);
+        if let Some(Explained::RoundTrip(ns)) = found.filter(|_| !window_full) {
+            self.totals.by_bursts = true;
+            self.meter.at(at, packet).note_behind(ns);
+        }
+        found.is_some() && !window_full
+    }
+
+    /// The round trip between here and the sender, with the queues on it; beside the sender the least one.
+    fn behind_now(&self) -> u64 {
+        if self.is_beside_sender() { self.behind.least() } else { self.behind.now }
     }
 
     /// The handshake has measured a round trip from here to the receiver. It gives the scale only: data takes longer to
@@ -207,13 +197,13 @@ impl SenderView {
     }
 
     /// The least round trip of the whole path so far, in nanoseconds.
-    pub(super) const fn round(&self) -> u64 {
-        self.ahead + self.behind
+    pub(super) fn round(&self) -> u64 {
+        self.ahead + self.behind.least()
     }
 
     /// Whether the capture was taken beside the sender.
-    const fn is_beside_sender(&self) -> bool {
-        self.behind * 10 < self.round()
+    pub(super) fn is_beside_sender(&self) -> bool {
+        self.behind.least() * 10 < self.round()
     }
 
     fn set_scale(&mut self) {
@@ -225,7 +215,7 @@ impl SenderView {
     /// An ACK that opens this sender passes here.
     pub(super) fn opens_after_ack(&mut self, at: u64) {
         if !self.open && self.opens_at.is_none() {
-            self.opens_at = Some(at + self.behind);
+            self.opens_at = Some(at + self.behind.least());
         }
     }
 
@@ -255,16 +245,31 @@ impl SenderView {
         self.clocked = self.una < self.next;
         let since = |then: u64| at.saturating_sub(then);
         let prompt = self.prompt();
-        let prompted = since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let largest = self.totals.segment.max(1);
         let short = len < largest && len > 0;
-        self.settle_before_data(at, prompted, short);
+        let explained = self.note_burst(at, packet, start, short);
+        let prompted = explained || since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
+        let quiet_since = self.sent_at.max(self.acked_at);
+        if !explained
+            && !self.is_beside_sender()
+            && !self.clocked
+            && since(quiet_since) > PAUSE_NS.max(self.round())
+        {
+            self.incidents.note_pause((quiet_since, at), len, largest);
+        } else {
+            self.incidents.note_data(at, len, self.behind.least() / 2);
+        }
+        self.settle_before_data(at, (prompted, explained), short);
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
         self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
+        self.departures.note_sent(at, end, len);
         self.next = end;
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
+        let segment = u64::from(self.totals.segment);
+        let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);
         let slice = self.meter.at(at, packet);
+        slice.arrivals = slice.arrivals.max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
         slice.sent = slice.sent.saturating_add(len);
         slice.segments = slice.segments.saturating_add(1);
         slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
@@ -275,6 +280,12 @@ impl SenderView {
         self.short = short;
     }
 
+    /// The segments that follow have this timestamp; 0 if they have none.
+    pub(super) fn set_stamp(&mut self, stamp: u32) {
+        self.departures.set_stamp(stamp);
+        self.stamped |= stamp != 0;
+    }
+
     /// A FIN was sent.
     pub(super) fn note_fin(&mut self, at: u64) {
         self.arrive(at);
@@ -283,14 +294,27 @@ impl SenderView {
     }
 
     /// The data `start..` was sent again.
-    pub(super) fn note_resent(&mut self, at: u64, packet: u64, (start, len): (i64, u32), cause: Cause) {
+    pub(super) fn note_resent(
+        &mut self,
+        at: u64,
+        packet: u64,
+        (start, len): (i64, u32),
+        (cause, seen): (Cause, bool),
+    ) {
         self.arrive(at);
         self.advance(at);
         self.totals.resent += 1;
+        self.bursts.interrupt();
         self.meter.note_lost(start);
+        self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
         self.incidents.note_resent(at, (start, len), self.next, fast);
         self.totals.first_loss.get_or_insert(at);
+        let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
+        if start + i64::from(len) <= acknowledged && quiet > PAUSE_NS.max(self.behind.least()) {
+            self.incidents.note_acknowledged(at - quiet, at);
+        }
         let slice = self.meter.at(at, packet);
         slice.resent = slice.resent.saturating_add(1);
         let nothing_later_arrived = self.duplicates == 0;
@@ -307,6 +331,11 @@ impl SenderView {
             Some(repair) if waited && repair.phase == Phase::FastRecovery => {
                 self.settle_wait(at, phase);
                 self.repair = Some(Repair { phase, until: self.next });
+            }
+            // The timer has expired again.
+            Some(repair) if waited => {
+                let phase = repair.phase;
+                self.settle_wait(at, phase);
             }
             Some(_) => {}
             None => {
@@ -335,7 +364,8 @@ impl SenderView {
 
     /// The retransmission of the data at `start` was not needed. The ACK that proves it is `packet`; `by_copy` if it says that
     /// the data arrived twice.
-    pub(super) fn note_needless(&mut self, packet: u64, start: i64, by_copy: bool) {
+    pub(super) fn note_needless(&mut self, packet: u64, (start, len): (i64, u32), by_copy: bool) {
+        self.departures.note_needless(start, len);
         self.incidents.note_needless(packet, start, by_copy);
     }
 
@@ -343,7 +373,12 @@ impl SenderView {
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
         self.incidents.note_ack(at, packet, ack, self.ahead);
         self.note_late(at, ack);
-        let arrives = at + self.behind_now;
+        let arrives = at + self.behind_now();
+        if bare {
+            self.bursts.note_ack(at, ack);
+        } else {
+            self.bursts.interrupt();
+        }
         let at = self.acks.back().map_or(arrives, |last| last.at.max(arrives));
         let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare, train: 0 };
         if self.acks.len() == MOST_ACKS
@@ -394,7 +429,7 @@ impl SenderView {
         let before = core::mem::replace(&mut self.window, ack.window);
         let fresh = (ack.ack - self.una).max(0);
         let shrinks = ack.window < before && fresh > 0;
-        let prompt = self.acks_at_once(fresh);
+        let prompt = self.delayed_acks.is_at_once(fresh, i64::from(self.totals.segment.max(1)));
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
         if let Some(ns) = ack.ahead.filter(|_| prompt) {
@@ -412,6 +447,7 @@ impl SenderView {
             self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
             self.totals.last_ack = at;
             self.una = ack.ack;
+            self.departures.forget(ack.ack);
             self.next = self.next.max(ack.ack);
             self.duplicates = 0;
             if self.repair.is_some_and(|repair| repair.until <= self.una) {
@@ -420,18 +456,6 @@ impl SenderView {
         } else if ack.bare && self.next > self.una {
             self.duplicates += 1;
         }
-    }
-
-    /// Whether an ACK of so many new bytes was sent at once: a receiver that delays ACKs sends those of single segments late.
-    fn acks_at_once(&mut self, fresh: i64) -> bool {
-        let segment = i64::from(self.totals.segment.max(1));
-        let single = fresh * 2 < 3 * segment;
-        if single && fresh > 0 {
-            self.single_acks += 1;
-        } else if fresh > 0 && fresh * 2 < 5 * segment {
-            self.double_acks += 1;
-        }
-        !single || self.double_acks * 8 < self.single_acks
     }
 
     /// By how much data on its way may differ from what is outstanding at the sender: nothing beside it, else two segments.
@@ -501,19 +525,27 @@ impl SenderView {
 
     /// A segment that follows an ACK or another segment within this time was caused by it. Away from the sender, the round
     /// trip to it varies with the queues.
-    const fn prompt(&self) -> u64 {
-        PROMPT_NS + self.behind / 8 + (self.behind_now - self.behind) / 4
+    fn prompt(&self) -> u64 {
+        PROMPT_NS + self.behind.least() / 8 + (self.behind_now() - self.behind.least()) / 4
     }
 
     /// Settles the time since the last new data, now that more new data is sent.
-    fn settle_before_data(&mut self, at: u64, prompted: bool, short: bool) {
+    fn settle_before_data(&mut self, at: u64, (prompted, explained): (bool, bool), short: bool) {
         let outstanding = self.una < self.next;
         let prompt = self.prompt();
         let emptied = !outstanding && at.saturating_sub(self.acked_at) > prompt;
         let released = !outstanding && !emptied;
+        if explained {
+            // It was on its way.
+            for (_, phase) in self.tentative.iter_mut().filter(|(_, phase)| *phase == Phase::Empty) {
+                *phase = Phase::Sending;
+            }
+        }
         let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= prompt;
         // The application does not see a bare ACK: what follows it at once was held by TCP.
-        let instead = if by_bare_ack && (self.short || short) && released {
+        let instead = if explained {
+            Phase::Sending
+        } else if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
         } else if emptied || released && !by_bare_ack && (self.short || !self.bare) {
             Phase::Delivering

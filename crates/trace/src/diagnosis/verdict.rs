@@ -89,10 +89,18 @@ pub(super) struct RoundTrips {
 /// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
 pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {
     let end = view.finish(end);
-    let SenderView { phases, meter, totals, trains, incidents, .. } = view;
+    let by_sender = !view.is_beside_sender();
+    let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
-    let facts = Facts::new(meter.finish(end), parts, totals, &trains, incidents);
+    let facts = Facts::new(
+        meter.finish(end),
+        parts,
+        totals,
+        [&trains, &arrivals],
+        incidents,
+        &departures.steps(by_sender),
+    );
     let facts = facts.with_phases(&phases);
     let timeline = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);

@@ -1,5 +1,6 @@
 //! The head of a client: what it fetches next, over which connection.
 
+use super::arrivals::{ArrivalTally, Arrivals};
 use super::player::{Player, VideoTally};
 use super::spec::{Closes, Fetch, Lasts, Order, SessionSpec};
 use super::tally::Tally;
@@ -99,6 +100,8 @@ pub(crate) struct Session {
     done: Time,
     /// The player of its video, once it has asked for the first segment.
     player: Option<Box<Player>>,
+    /// When its transfers arrive, if they do in an open loop.
+    arrivals: Option<Box<Arrivals>>,
     pub(crate) tally: Tally,
 }
 
@@ -113,11 +116,13 @@ impl Session {
             think: stream("think"),
         };
         let first = spec.first.draw_span(&mut streams.think);
+        let arrivals =
+            spec.arrivals.as_ref().map(|spec| Box::new(Arrivals::new(spec, now + first, &mut streams.think)));
         Self {
             flow,
             spec: Arc::clone(spec),
             streams,
-            due: now + first,
+            due: arrivals.as_ref().map_or(now + first, |arrivals| arrivals.next()),
             armed: Time::NEVER,
             begun: 0,
             page: None,
@@ -125,6 +130,7 @@ impl Session {
             put_off: Vec::new(),
             done: Time::NEVER,
             player: None,
+            arrivals,
             tally: Tally::default(),
         }
     }
@@ -152,9 +158,20 @@ impl Session {
         Some(self.player.as_ref().map_or_else(VideoTally::default, |player| player.result(end)))
     }
 
+    /// What came of its transfers, if they arrive in an open loop.
+    pub(crate) fn arrivals(&self) -> Option<&ArrivalTally> {
+        self.arrivals.as_ref().map(|arrivals| arrivals.tally())
+    }
+
     /// A connection by its number.
     pub(crate) fn call(&mut self, number: u32) -> Option<&mut Call> {
-        self.calls.iter_mut().find(|call| call.number == number)
+        let position = self.position(number)?;
+        self.calls.get_mut(position)
+    }
+
+    /// Where a connection stands among those that are open, which are in the order of their numbers.
+    fn position(&self, number: u32) -> Option<usize> {
+        self.calls.binary_search_by_key(&number, |call| call.number).ok()
     }
 
     /// Its time has come, if it has.
@@ -164,6 +181,9 @@ impl Session {
         }
         self.due = Time::NEVER;
         errands.extend(self.put_off.drain(..).map(Errand::Open));
+        if self.arrivals.is_some() {
+            return self.arrive(now, errands);
+        }
         if self.page.is_none() && self.done.is_never() {
             self.begin_page(now, errands);
         }
@@ -186,7 +206,11 @@ impl Session {
         errands: &mut Vec<Errand>,
     ) -> Option<PageFetched> {
         self.count(number, &counted);
-        let call = self.calls.iter_mut().find(|call| call.number == number)?;
+        if self.arrivals.is_some() {
+            return self.heard_arrival(now, number, received, errands);
+        }
+        let position = self.position(number)?;
+        let call = &mut self.calls[position];
         let page = self.page.as_mut()?;
         let before = page.there;
         while let Some(file) =
@@ -202,7 +226,7 @@ impl Session {
             if self.spec.closes == Closes::Client {
                 errands.push(Errand::Close(number));
             }
-            self.calls.retain(|call| call.number != number);
+            self.calls.remove(position);
         }
         if page.there == before {
             return None;
@@ -217,7 +241,7 @@ impl Session {
     /// A connection is over. What did not come over it is asked for again, over a new one.
     pub(crate) fn lost(&mut self, number: u32, counted: [Stats; 2], errands: &mut Vec<Errand>) {
         self.count(number, &counted);
-        let Some(position) = self.calls.iter().position(|call| call.number == number) else { return };
+        let Some(position) = self.position(number) else { return };
         let call = self.calls.remove(position);
         if !call.files.is_empty() {
             self.tally.broken += 1;
@@ -227,16 +251,70 @@ impl Session {
 
     /// What was counted on a connection since its session last looked is the page's that is under way.
     fn count(&mut self, number: u32, counted: &[Stats; 2]) {
-        let (Some(call), Some(page)) =
-            (self.calls.iter_mut().find(|call| call.number == number), self.page.as_mut())
-        else {
-            return;
-        };
+        let Some(position) = self.position(number) else { return };
+        let call = &mut self.calls[position];
         let [client, server] = counted;
         let all = [client.retransmitted + server.retransmitted, client.timeouts + server.timeouts];
-        page.retransmitted += all[0] - call.seen[0];
-        page.timeouts += all[1] - call.seen[1];
+        if let Some(page) = &mut self.page {
+            page.retransmitted += all[0] - call.seen[0];
+            page.timeouts += all[1] - call.seen[1];
+        } else if self.arrivals.is_none() {
+            return;
+        }
         call.seen = all;
+    }
+
+    /// Transfers whose time has come arrive.
+    fn arrive(&mut self, now: Time, errands: &mut Vec<Errand>) {
+        while let Some(arrivals) = self.arrivals.as_mut().filter(|arrivals| arrivals.next() <= now) {
+            self.begun += 1;
+            arrivals
+                .arrived(self.spec.pages.is_some_and(|pages| self.begun >= pages), &mut self.streams.think);
+            let file = File {
+                request: self.spec.request.draw_bytes(&mut self.streams.requests),
+                reply: self.spec.primary.draw_bytes(&mut self.streams.sizes),
+                stands_for: 1,
+                asked: now,
+            };
+            self.tally.bytes_asked += file.reply;
+            self.open(VecDeque::from([file]), true, errands);
+        }
+        self.due = self.arrivals.as_ref().map_or(Time::NEVER, |arrivals| arrivals.next());
+    }
+
+    /// So much has been received over the connection of a transfer that arrived. Returns it if it is complete.
+    fn heard_arrival(
+        &mut self,
+        now: Time,
+        number: u32,
+        received: u64,
+        errands: &mut Vec<Errand>,
+    ) -> Option<PageFetched> {
+        let position = self.position(number)?;
+        let file = self.calls[position].files.front().filter(|file| file.reply <= received).copied()?;
+        let [retransmitted, timeouts] = self.calls.remove(position).seen;
+        if self.spec.closes == Closes::Client {
+            errands.push(Errand::Close(number));
+        }
+        let took = now - file.asked;
+        self.tally.file(took, file.reply);
+        self.tally.page(took);
+        let arrivals = self.arrivals.as_mut()?;
+        arrivals.complete(file.reply, took);
+        if arrivals.next().is_never() && self.calls.is_empty() {
+            self.done = now;
+        }
+        Some(PageFetched {
+            flow: self.flow,
+            page: u64::from(number),
+            asked: file.asked,
+            done: now,
+            files: 1,
+            bytes: file.reply,
+            connections: 1,
+            retransmitted,
+            timeouts,
+        })
     }
 
     fn begin_page(&mut self, now: Time, errands: &mut Vec<Errand>) {
@@ -264,7 +342,8 @@ impl Session {
             waiting[0] = File { reply, stands_for: files, ..waiting[0] };
         }
         self.tally.bytes_asked += waiting.iter().map(|file| file.reply).sum::<u64>();
-        let first: VecDeque<File> = waiting.drain(..1).collect();
+        let at_once = if matches!(self.spec.fetch, Fetch::Fan { .. }) { waiting.len() } else { 1 };
+        let first: VecDeque<File> = waiting.drain(..at_once).collect();
         let nothing_behind = waiting.is_empty();
         self.page = Some(Page {
             began: now,
@@ -278,14 +357,31 @@ impl Session {
         });
         match self.spec.fetch {
             Fetch::Parallel { .. } => self.open(first, true, errands),
+            Fetch::Fan { .. } => self.fan_out(first, errands),
             Fetch::Single { .. } => self.ask(first, self.is_last(nothing_behind), errands),
+        }
+    }
+
+    /// Asks for each file over a connection of its own: over those that are there, and over new ones.
+    fn fan_out(&mut self, files: VecDeque<File>, errands: &mut Vec<Errand>) {
+        let last = self.is_last(true);
+        let there = self.calls.len();
+        for (position, file) in files.into_iter().enumerate() {
+            if position >= there {
+                self.open(VecDeque::from([file]), last, errands);
+                continue;
+            }
+            let call = &mut self.calls[position];
+            call.last = last;
+            call.files.push_back(file);
+            errands.push(Errand::Ask(call.number, 1));
         }
     }
 
     /// Whether a connection that several files share has nothing to do behind what is asked for now, which is, or is not,
     /// the rest of its page.
     fn is_last(&self, rest_of_page: bool) -> bool {
-        let Fetch::Single { lasts, .. } = self.spec.fetch else { return true };
+        let (Fetch::Single { lasts, .. } | Fetch::Fan { lasts }) = self.spec.fetch else { return true };
         rest_of_page && (lasts == Lasts::Page || self.spec.pages.is_some_and(|pages| self.begun >= pages))
     }
 
@@ -297,6 +393,7 @@ impl Session {
                 let busy = self.calls.iter().filter(|call| !call.files.is_empty()).count();
                 limit.map_or(usize::MAX, |limit| (limit as usize).saturating_sub(busy))
             }
+            Fetch::Fan { .. } => 0,
             Fetch::Single { order: Order::Pipelined, .. } => usize::MAX,
             Fetch::Single { .. } => usize::from(self.calls.iter().all(|call| call.files.is_empty())),
         };
@@ -308,6 +405,7 @@ impl Session {
             Fetch::Parallel { .. } => {
                 next.into_iter().for_each(|file| self.open(VecDeque::from([file]), true, errands));
             }
+            Fetch::Fan { .. } => {}
             Fetch::Single { .. } if next.is_empty() => {}
             Fetch::Single { .. } => {
                 debug_assert!(self.calls.iter().any(|call| call.number == number), "it is not closed");

@@ -5,16 +5,21 @@
 //! `Errand`s: open a connection and ask for these files, ask for more over one that is open, close one. It decides, and
 //! knows neither packets nor ports. `world/errands.rs` carries its errands out, `tally.rs` sums up what came of them.
 //!
+//! A session whose transfers arrive in an open loop (`arrivals.rs`) has no pages: it asks for one file after the other at times
+//! of its own, each over a new connection, and any number of them may be under way.
+//!
 //! A page is asked for at the moment at which its first connection is opened, or, over one that is open, at which its first
 //! request is written. It is there when the last byte of its last file has been read. In between lies its delay. The same
 //! holds for each file, whose time from asking to its last byte is called its transfer time.
 
+mod arrivals;
 mod client;
 mod player;
 mod sessions;
 mod spec;
 mod tally;
 
+pub use arrivals::{ArrivalTally, ArrivalsSpec, IdlePath};
 pub(crate) use client::{Errand, Session};
 pub use player::{Control, VideoSpec, VideoTally};
 pub(crate) use sessions::Sessions;

@@ -1,5 +1,6 @@
 //! What a session does, as plain data.
 
+use super::arrivals::ArrivalsSpec;
 use super::player::VideoSpec;
 use crate::random::distribution::Distribution;
 use netspurt_tcp::time::Span;
@@ -32,6 +33,8 @@ pub struct SessionSpec {
     pub writes: [Arc<Pattern>; 2],
     /// A video: each page is a segment, whose length its player chooses, and the player says when the next is asked for.
     pub video: Option<Box<VideoSpec>>,
+    /// An open loop: each page is one file, and arrives whatever becomes of those before it.
+    pub arrivals: Option<Box<ArrivalsSpec>>,
 }
 
 impl SessionSpec {
@@ -50,6 +53,7 @@ impl SessionSpec {
             closes: Closes::Server,
             writes: [Arc::default(), Arc::default()],
             video: None,
+            arrivals: None,
         }
     }
 
@@ -78,13 +82,18 @@ impl SessionSpec {
     }
 }
 
-/// How the files of a page are fetched: first one, which tells of the others.
+/// How the files of a page are fetched. But for a fan, the first one tells of the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fetch {
     /// Each over a new connection, those behind the first side by side (HTTP/1.0).
     Parallel {
         /// So many connections at a time at most.
         limit: Option<u32>,
+    },
+    /// All at once, each over a connection of its own: many servers answer one client (incast).
+    Fan {
+        /// How long the connections last.
+        lasts: Lasts,
     },
     /// All over one connection (HTTP/1.1).
     Single {

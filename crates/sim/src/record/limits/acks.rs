@@ -6,7 +6,7 @@ use super::sender::SenderLog;
 /// Two segments are acknowledged at once; a single one may wait for the delayed-ACK timer.
 const SEGMENTS: u64 = 2 * 1460;
 
-/// When the ACK of data that had arrived was missing for more than half a round trip, `round`, beyond the least time that an
+/// When the ACK that was sent for data was missing for more than half a round trip, `round`, beyond the least time that an
 /// ACK took.
 pub(super) fn late(log: &SenderLog, round: u64) -> Vec<Interval> {
     let back = least_way_back(log);

@@ -23,7 +23,8 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     let round = log.rtt_least.unwrap_or(Span::ZERO);
     let (mut instants, unanswered) = sender_timeline(&log, round);
     for &(from, until, limit) in &log.waits {
-        overlay(&mut instants, from.as_ps(), until.as_ps(), limit, |_| true);
+        // A SYN that is lost makes the handshake longer.
+        overlay(&mut instants, from.as_ps(), until.as_ps(), limit, |limit| limit != Limit::Handshake);
     }
     name_needless_repairs(&mut instants, direction, &log, troubles);
     for (from, until) in late(&log, round.as_ps()) {
@@ -298,6 +299,19 @@ mod tests {
             (90, Limit::Teardown),
         ];
         assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn a_syn_that_is_lost_belongs_to_the_handshake() {
+        let direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
+        let mut log =
+            log_of(&[(0, Held::By(Limit::Handshake), 0, 0), (1000, Held::By(Limit::SlowStart), 9000, 0)]);
+        log.waits.push((Time::ZERO, Time::from_ps(900), Limit::TailLoss));
+        log.acknowledged_at = Time::from_ps(3000);
+        let full = super::super::queues::Queues::default().finish();
+        let timeline = combine(direction, log, &full, &Troubles::default()).timeline;
+        let limits: Vec<Limit> = timeline.intervals().iter().map(|interval| interval.limit).collect();
+        assert_eq!(limits, [Limit::Handshake, Limit::SlowStart]);
     }
 
     #[test]

@@ -64,7 +64,10 @@ impl LimitLog {
     /// An endpoint was served at `now`. `unread` is what the application at the other end has not read.
     pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, unread: u64) {
         self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, unread);
-        if let Some(other) = self.senders.get_mut(&direction.reverse()) {
+        // An ACK that the receiver itself delays is not late.
+        if connection.ack_delayed_since(now).is_none()
+            && let Some(other) = self.senders.get_mut(&direction.reverse())
+        {
             other.arrives(now, connection.received());
         }
     }

@@ -39,7 +39,7 @@ pub(super) struct SenderLog {
     pub(super) waits: Vec<(Time, Time, Limit)>,
     /// When segments arrived, and what was acknowledged then.
     pub(super) heard: Vec<(u64, u64)>,
-    /// When data arrived in order at the other end, and up to which byte.
+    /// When data that had arrived in order at the other end was acknowledged there, and up to which byte.
     pub(super) arrived: Vec<(u64, u64)>,
     /// When a policer's drops began to count, and when cwnd was back where it was.
     pub(super) policed: Vec<(u64, u64)>,
@@ -114,7 +114,7 @@ impl SenderLog {
         self.policed_from = Some(self.policed_from.unwrap_or(0).max(self.cwnd));
     }
 
-    /// The data until `received` has arrived in order at the other end.
+    /// The data until `received` has arrived in order at the other end, which does not delay its ACK.
     pub(super) fn arrives(&mut self, now: Time, received: u64) {
         if self.arrived.last().is_none_or(|last| last.1 < received) {
             self.arrived.push((now.as_ps(), received));

@@ -1,11 +1,36 @@
 //! The sender has nothing to send: `application`, `pacing`.
 
+use super::Moment;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::incidents::{LONG_NS, Pause};
 use netspurt_budget::Limit;
 
 /// Nothing is outstanding, and the connection stays open: the sender has nothing to send.
-pub(super) const fn nothing_outstanding() -> Limit {
-    Limit::Application
+///
+/// Away from the sender, what was lost before this point was not seen. Its timer shows in what comes after the pause.
+pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
+    let at = facts.began(moment.index).max(moment.from);
+    match facts.incidents.pause_at(at) {
+        Some(pause) if pause.makes_shorter() => Limit::PathMtu,
+        Some(pause) if pause.len == pause.before && pause.ends_with_timer() => {
+            if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
+        }
+        Some(pause) if is_held(facts, pause) => {
+            if pause.until - pause.from > LONG_NS {
+                Limit::Outage
+            } else {
+                Limit::Spurious
+            }
+        }
+        _ => Limit::Application,
+    }
+}
+
+/// Whether packets waited in the network during a pause: copies of them follow soon, so that a timer has expired meanwhile.
+fn is_held(facts: &Facts, pause: &Pause) -> bool {
+    let soon = pause.until + 3 * facts.path.base;
+    let copies = facts.incidents.episode_in(pause.until, soon);
+    copies.is_some_and(|copies| copies.early || copies.acks_lost || copies.needless * 2 >= copies.resent)
 }
 
 /// Data is outstanding, the windows have space, and the next segment does not follow an ACK: `None` if that is pacing only in
@@ -20,10 +45,46 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
         unprompted += u32::from(slice.unprompted);
         short += u32::from(slice.short);
     }
+    // Away from the sender, queues between hide which ACK caused a segment. A sender with more data sends full segments; what an
+    // application writes ends with a short one.
+    if !facts.path.beside_sender && short == 0 {
+        return None;
+    }
     let rounds = (facts.slices[last].until - facts.began(first)) as f64 / facts.path.base.max(1) as f64;
     let often = f64::from(unprompted) >= 4.0 * rounds;
     if !often || short * 2 > segments {
         return Some(Limit::Application);
     }
     (facts.lost_before(index) && unprompted * 2 > segments).then_some(Limit::Pacing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::meter::Slice;
+    use crate::diagnosis::totals::Totals;
+    use crate::diagnosis::trains::Trains;
+
+    /// Slices of a quarter of a round trip with two segments each half of which have one that seems to follow no ACK.
+    fn facts(parts: (u64, u64), short: u16) -> Facts {
+        let slice = |n: u64| Slice {
+            until: n * 10_000_000,
+            segments: 2,
+            unprompted: u16::from(n.is_multiple_of(2)),
+            short: if n == 10 { short } else { 0 },
+            sent: 2000,
+            ..Slice::default()
+        };
+        let none = Trains::default();
+        let slices = (1..=20).map(slice).collect();
+        Facts::new(slices, parts, Totals::default(), [&none, &none], Default::default(), &[])
+    }
+
+    #[test]
+    fn full_segments_without_an_ack_show_an_application_only_beside_the_sender() {
+        let (at_sender, at_receiver) = ((0, 40_000_000), (40_000_000, 0));
+        assert_eq!(sent_all(&facts(at_sender, 0), 10), Some(Limit::Application));
+        assert_eq!(sent_all(&facts(at_receiver, 0), 10), None);
+        assert_eq!(sent_all(&facts(at_receiver, 1), 10), Some(Limit::Application));
+    }
 }

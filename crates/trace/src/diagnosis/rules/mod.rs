@@ -11,8 +11,8 @@ mod shaper;
 mod window;
 
 pub(super) use policer::policed;
+pub(super) use queue::filled_by;
 pub(super) use restart::restarts;
-pub(super) use shaper::{Burst, burst};
 
 use super::facts::Facts;
 use super::phase::Phase;
@@ -37,7 +37,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
     match phase {
         Phase::Opening => return Limit::Handshake,
         Phase::Closing => return Limit::Teardown,
-        Phase::Empty => return application::nothing_outstanding(),
+        Phase::Empty => return application::nothing_outstanding(facts, moment),
         _ => {}
     }
     if let Some(limit) = outage::no_answer(facts, moment) {

@@ -1,61 +1,64 @@
 //! A token bucket drops what exceeds its rate: `policer`, after T. Flach et al., "An Internet-wide analysis of traffic policing",
-//! SIGCOMM 2016, section 3.1. Their test looks at packets; this one looks at slices of a quarter of a round trip.
+//! SIGCOMM 2016, section 3.1. Their test takes the rate from what passed between the first and the last loss. Here the rate is
+//! fitted, because the tokens of a sender that stays below the rate for a while are lost; and a queue is told apart by the rate
+//! of the link behind it, and by its delay.
 
 use super::Moment;
+use crate::diagnosis::bucket::{Bucket, Step, fit, with_rate};
 use crate::diagnosis::facts::Facts;
-use crate::diagnosis::meter::Slice;
 use crate::diagnosis::phase::Phase;
 use netspurt_budget::Limit;
 
 /// Least numbers of lost segments, of segments that passed, and of slices with losses.
 const LOST: u32 = 15;
-const PASSED: u64 = 15;
+const PASSED: f64 = 15.0;
 const SLICES: usize = 3;
-/// At a loss the bucket is empty: at most this share of losses is off by more than two round trips' worth of tokens.
+/// At a loss the bucket is empty: at most this share of losses comes early or late.
 const LOSSES_OFF: f64 = 0.1;
-/// At a passage it has tokens: at most this share is below by more than three quarters of a round trip's worth.
+/// At a passage it has tokens: at most this share of passages comes without.
 const PASSES_OFF: f64 = 0.03;
-/// A queue would show before losses: at most this share of them follows a round trip above 1.3 times the 10th percentile.
-const QUEUED: f64 = 0.2;
-const QUEUED_ABOVE: f64 = 1.3;
+/// Its tokens were used up at least so many times.
+const TIMES: f64 = 3.0;
+/// Segments pass a policer at the rate of the link, which is larger than that of the bucket by this factor at least.
+const FASTER: f64 = 1.3;
+/// A full queue delays by its size over its rate. Packets of a bucket wait for less than this share of that.
+const DELAY: f64 = 0.25;
+/// A queue of fewer segments is not told from chance.
+const LEAST_QUEUE: f64 = 4.0;
+/// Segments by which a step of the fit may be wrong.
+const SLACK: f64 = 2.0;
 
 /// The time in which a policer dropped segments.
-pub(in crate::diagnosis) fn policed(facts: &Facts) -> Option<(u64, u64)> {
-    let slices = &facts.slices;
-    let first = slices.iter().position(|slice| slice.lost > 0)?;
-    let last = slices.iter().rposition(|slice| slice.lost > 0)?;
-    let lost: u32 = slices.iter().map(|slice| u32::from(slice.lost)).sum();
-    let with_loss = slices.iter().filter(|slice| slice.lost > 0).count();
-    let segment = u64::from(facts.totals.segment.max(1));
-    let passed = |slice: &Slice| {
-        (u64::from(slice.sent) + u64::from(slice.resent) * segment)
-            .saturating_sub(u64::from(slice.lost) * segment)
-    };
-    let bytes: u64 = slices[first + 1..=last.max(first + 1).min(slices.len() - 1)].iter().map(passed).sum();
-    if lost < LOST || bytes / segment < PASSED || with_loss < SLICES {
+pub(in crate::diagnosis) fn policed(facts: &Facts, steps: &[Step]) -> Option<(u64, u64)> {
+    let lossy = |slice: &crate::diagnosis::meter::Slice| slice.lost > 0;
+    let first = facts.slices.iter().position(lossy)?;
+    let last = facts.slices.iter().rposition(lossy)?;
+    let lost: u32 = steps.iter().map(|step| step.dropped).sum();
+    if lost < LOST || facts.slices.iter().filter(|slice| lossy(slice)).count() < SLICES {
         return None;
     }
-    let span = slices[last].until - slices[first].until;
-    let rate = bytes as f64 / span.max(1) as f64;
-    let round_of_tokens = rate * facts.path.base as f64;
-    let (mut tokens, mut at_losses, mut at_passes) = (0.0, Vec::new(), Vec::new());
-    for (index, slice) in slices.iter().enumerate().take(last + 1).skip(first + 1) {
-        tokens += rate * (slice.until - facts.began(index)) as f64;
-        tokens -= passed(slice) as f64;
-        if slice.lost > 0 {
-            at_losses.push(tokens);
-        } else if slice.sent > 0 {
-            at_passes.push(tokens);
-        }
+    let begin = steps.iter().position(|step| step.dropped > 0)?;
+    let between = steps[begin + 1..].iter();
+    let (bytes, time) = between.fold((0, 0), |sum, step| (sum.0 + step.passed, sum.1 + step.lasted));
+    let (bytes, least) = (bytes as f64, bytes as f64 / time.max(1) as f64);
+    let segment = f64::from(facts.totals.segment.max(1));
+    // In bytes per nanosecond. Where delays do not show a queue, segments must pass faster than the bucket's rate often.
+    let link = if facts.path.shows_queue { facts.path.peak } else { facts.path.capacity } / 1e9;
+    if bytes < PASSED * segment || link < least * FASTER {
+        return None;
     }
-    let share = |values: &[f64], off: &dyn Fn(f64) -> bool| {
-        values.iter().filter(|&&value| off(value)).count() as f64 / values.len().max(1) as f64
-    };
-    let fits = share(&at_losses, &|tokens| tokens.abs() > 2.0 * round_of_tokens) <= LOSSES_OFF
-        && share(&at_passes, &|tokens| tokens < -0.75 * round_of_tokens) <= PASSES_OFF
-        && mean(&at_losses) < mean(&at_passes)
-        && median(&mut at_losses) < median(&mut at_passes);
-    (fits && !is_queued(facts)).then_some((facts.began(first), until_back(facts, last)))
+    let bucket = fit(steps, least, SLACK * segment)?;
+    let fits = |bucket: &Bucket| bucket.unexpected <= LOSSES_OFF && bucket.excessive <= PASSES_OFF;
+    let queue = with_rate(steps, link, SLACK * segment);
+    // Bursts that differ little fit to any rate. Where delays show nothing, only the rate tells a policer from a queue.
+    let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
+    let is_policer = fits(&bucket)
+        && bytes > TIMES * bucket.depth
+        && link > FASTER * bucket.rate
+        && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
+        && (facts.path.shows_queue || is_sharp())
+        && !waits_in_queue(facts, bucket.depth / bucket.rate);
+    is_policer.then(|| (facts.began(first), until_back(facts, last)))
 }
 
 /// When the flight is as large as before the loss in slice `last`.
@@ -68,30 +71,24 @@ fn until_back(facts: &Facts, last: usize) -> u64 {
     back.map_or(u64::MAX, |index| facts.slices[index].until)
 }
 
-/// Whether losses follow a queue: by the threshold of Flach et al., or because packets waited in a short queue.
-fn is_queued(facts: &Facts) -> bool {
+/// Whether packets waited around losses: for a good part of `full`, the nanoseconds for which the queue would delay that drops
+/// as the bucket does; or for longer than a round trip.
+fn waits_in_queue(facts: &Facts, full: f64) -> bool {
     let now = &facts.path.now;
-    let mut rtts: Vec<f64> =
-        (0..now.len()).filter(|&i| facts.slices[i].ahead > 0).map(|i| now[i].rtt as f64).collect();
-    rtts.sort_by(f64::total_cmp);
-    let Some(low) = rtts.get(rtts.len() / 10) else { return false };
-    // In slices, not in segments: the first burst fills the bucket and a queue at once, and many segments are lost then.
-    let (mut losses, mut queued, mut waited) = (0, 0, 0);
-    for (_, now) in facts.slices.iter().zip(now).filter(|(slice, _)| slice.lost > 0) {
-        losses += 1;
-        queued += u32::from(now.rtt as f64 > low * QUEUED_ABOVE);
-        waited += u32::from(now.queueing > facts.path.threshold);
+    let (mut at_losses, mut after): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+    for index in (0..now.len()).filter(|&index| facts.slices[index].lost > 0) {
+        at_losses.push(now[index].queueing);
+        // The delay of what was sent with it shows a round trip later.
+        let until = facts.slices[index].until + now[index].rtt * 3 / 2;
+        let last = facts.index_at(until).min(now.len() - 1);
+        after.push(now[index..=last].iter().map(|now| now.queueing).max().unwrap_or(0));
     }
-    f64::from(queued.max(waited)) > f64::from(losses) * QUEUED
+    median(&mut after) as f64 > full * DELAY || median(&mut at_losses) > facts.path.base
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+fn median(values: &mut [u64]) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
 /// Whether what limits the sender now follows from the drops of a policer: repairs, and the small window after them.

@@ -2,35 +2,64 @@
 
 use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::path::PathNow;
 use crate::diagnosis::phase::Phase;
 use netspurt_budget::Limit;
 
 /// Round trips on each side over which the rates of trains and the delivery rate are compared.
 const TRAIN_ROUNDS: u64 = 15;
 const RATE_ROUNDS: u64 = 8;
+/// Slices on each side that are looked at.
+const MOST_SLICES: usize = 96;
 /// Alone, a connection gets what its trains show; below this share of it, others have most of the rest.
 const SHARE: f64 = 0.8;
-/// The quantile of the trains that shows the capacity.
-const CAPACITY: f64 = 0.9;
+/// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
+const STEADY: f64 = 1.05;
+
+/// Neighbouring slices of which one is looked at for all.
+const GROUP: usize = 4;
 
 /// A full path, if a queue stood for the last round trip.
+pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Limit> {
+    // A reader at an even rate makes segments come evenly too.
+    let even = |now: &PathNow| now.even && phase != Phase::WindowFull;
+    let now = facts.path.now.get(index).filter(|now| now.full || even(now))?;
+    let has_more = matches!(phase, Phase::Sending | Phase::WindowFull | Phase::FastRecovery);
+    (now.many || has_more).then(|| facts.filled_by[index / GROUP])
+}
+
+/// What fills the path where it is full: one for each group of slices.
+pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
+    let groups = (0..facts.slices.len()).step_by(GROUP);
+    let full =
+        |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].is_full());
+    groups.map(|first| full(first).map_or(Limit::Bottleneck, |index| fills(facts, index))).collect()
+}
+
+/// What fills the path in a slice.
 ///
 /// The capacity shows in trains of segments that happened to be neighbours in the queue. Others have most of the path if much
 /// less than that reaches this connection.
-pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Limit> {
-    let now = facts.path.now.get(index).filter(|now| now.full)?;
-    let has_more = matches!(phase, Phase::Sending | Phase::WindowFull | Phase::FastRecovery);
-    if !now.many && !has_more {
-        return None;
+fn fills(facts: &Facts, index: usize) -> Limit {
+    let (first, last) = facts.around(index, TRAIN_ROUNDS);
+    let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
+    if sides.iter().all(Option::is_none) {
+        return Limit::Bottleneck;
     }
-    let Some((rate, capacity)) = rate_and_capacity(facts, index) else { return Some(Limit::Bottleneck) };
-    Some(if rate < capacity * SHARE {
-        Limit::CrossTraffic
-    } else if after_burst(facts, index, rate) {
+    // What changes now is the same on one side of now.
+    let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE);
+    if alone().next().is_none() {
+        return Limit::CrossTraffic;
+    }
+    // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
+    let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
+    if slower().any(|pace| pace.capacity < pace.usual * STEADY) {
         Limit::Shaper
+    } else if alone().count() == slower().count() {
+        Limit::CrossTraffic
     } else {
         Limit::Bottleneck
-    })
+    }
 }
 
 /// Whether packets wait at this moment.
@@ -38,27 +67,36 @@ pub(super) fn is_queued(facts: &Facts, index: usize) -> bool {
     facts.path.now.get(index).is_some_and(|now| now.queueing > facts.path.threshold)
 }
 
-/// The delivery rate while the path is full, and the capacity that the trains show, in bytes per second.
-pub(super) fn rate_and_capacity(facts: &Facts, index: usize) -> Option<(f64, f64)> {
-    let is_full = |&i: &usize| facts.path.now[i].full && facts.slices[i].resent == 0;
-    let (first, last) = facts.around(index, RATE_ROUNDS);
-    let (mut bytes, mut time) = (0_u64, 0);
-    for i in (first..=last).filter(is_full) {
-        bytes += u64::from(facts.slices[i].delivered);
-        time += facts.slices[i].until - facts.began(i);
+/// What passes a full path, in bytes per second.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// The delivery rate.
+    rate: f64,
+    /// The median of the rates of trains, and a high quantile of them.
+    usual: f64,
+    capacity: f64,
+}
+
+/// The pace between two slices, one of which is `index`; the rate is that of the round trips next to it.
+fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pace> {
+    // Where slices are much shorter than round trips, some of them are enough.
+    let step = (last - first) / MOST_SLICES + 1;
+    let is_full = |&i: &usize| facts.path.now[i].is_full() && facts.slices[i].resent == 0;
+    let (mut bytes, mut time, mut trains) = (0_u64, 0, Vec::new());
+    let (near_first, near_last) = facts.around(index, RATE_ROUNDS);
+    for i in (first..=last).step_by(step).filter(is_full) {
+        if (near_first..=near_last).contains(&i) {
+            bytes += u64::from(facts.slices[i].delivered);
+            time += facts.slices[i].until - facts.began(i);
+        }
+        if facts.slices[i].train > 0 {
+            trains.push(facts.slices[i].train);
+        }
     }
-    let (first, last) = facts.around(index, TRAIN_ROUNDS);
-    let step = (last - first) / 128 + 1;
-    let mut trains: Vec<u32> = (first..=last)
-        .step_by(step)
-        .filter(is_full)
-        .map(|i| facts.slices[i].train)
-        .filter(|&train| train > 0)
-        .collect();
     if trains.len() < 3 || time == 0 || bytes == 0 {
         return None;
     }
     trains.sort_unstable();
-    let capacity = f64::from(trains[(trains.len() - 1) * (CAPACITY * 100.0) as usize / 100]) * 1e3;
-    Some((bytes as f64 * 1e9 / time as f64, capacity))
+    let quantile = |percent: usize| f64::from(trains[(trains.len() - 1) * percent / 100]) * 1e3;
+    Some(Pace { rate: bytes as f64 * 1e9 / time as f64, usual: quantile(50), capacity: quantile(90) })
 }

@@ -1,59 +1,69 @@
 //! A token bucket delays what exceeds its rate: `shaper`.
 
-use super::queue::rate_and_capacity;
 use crate::diagnosis::facts::Facts;
 
-/// Least size of a burst, in segments, and in round trips at the rate after it.
-const LEAST_SEGMENTS: f64 = 8.0;
-const LEAST_ROUNDS: f64 = 0.25;
-/// The burst is what exceeds so many times the rate after it.
-const SLACK: f64 = 1.1;
-/// A rate that differs by less from that after the burst is that rate.
-const NEAR: f64 = 1.3;
-/// Full slices that are looked at for the rate.
-const SAMPLES: usize = 200;
+/// The rate of the link exceeds that of the bucket by this factor at least.
+const FASTER: f64 = 1.3;
+/// So many trains pass at the rate of the link before the bucket is empty.
+const LEAST_TRAINS: usize = 2;
+/// So many trains in succession at the rate of the bucket end the burst.
+const SLOW_TRAINS: usize = 6;
+/// A train that exceeds the rate of the bucket by less has that rate.
+const NEAR: f64 = 1.15;
 
-/// A burst that passed before the path was full: its end, and the rate after it in bytes per second.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(in crate::diagnosis) struct Burst {
-    until: u64,
-    rate: f64,
-}
-
-/// Finds a burst.
+/// Whether a path that is full at `rate`, in bytes per second, has passed a burst at a higher rate before.
 ///
 /// A link has the same rate for the first segment as for the last one. A bucket of tokens lets a burst pass at the rate of the
-/// link, and then only what its rate permits. Before any loss, since a repair releases what has waited for it.
-pub(in crate::diagnosis) fn burst(facts: &Facts) -> Option<Burst> {
-    let now = &facts.path.now;
-    let full: Vec<usize> = (0..now.len()).filter(|&i| now[i].full && facts.slices[i].resent == 0).collect();
-    let step = full.len() / SAMPLES + 1;
-    let mut rates: Vec<(f64, u64)> = full
-        .iter()
-        .step_by(step)
-        .filter_map(|&i| Some((rate_and_capacity(facts, i)?.0, now[i].queueing)))
-        .collect();
-    rates.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let &(rate, queueing) = rates.get(rates.len() / 2)?;
-    let first_loss = facts.totals.first_loss.unwrap_or(u64::MAX);
-    let per_ns = rate * SLACK / 1e9;
-    let (mut excess, mut most, mut until) = (0.0_f64, 0.0_f64, 0);
-    for (i, slice) in facts.slices.iter().enumerate().take_while(|(_, slice)| slice.until < first_loss) {
-        let waits = now[i].queueing > facts.path.threshold && now[i].queueing * 2 > queueing;
-        excess += f64::from(slice.delivered) - per_ns * (slice.until - facts.began(i)) as f64;
-        excess = if waits { 0.0 } else { excess.max(0.0) };
-        if excess > most {
-            (most, until) = (excess, slice.until);
+/// link, and then only what its rate permits.
+pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
+    let (mut fast, mut slow) = (0, 0);
+    for &(_, train) in facts.first_trains.iter().take_while(|train| train.0 < index) {
+        let train = f64::from(train) * 1e3;
+        // A train that contains a pause shows nothing.
+        if train < rate / NEAR {
+            continue;
+        }
+        slow = if train < rate * NEAR { slow + 1 } else { 0 };
+        fast += usize::from(train > rate * FASTER);
+        if slow >= SLOW_TRAINS && fast < LEAST_TRAINS {
+            // What comes later at a higher rate was released by something else.
+            return false;
+        }
+        if slow >= SLOW_TRAINS {
+            break;
         }
     }
-    let least = (LEAST_SEGMENTS * f64::from(facts.totals.segment))
-        .max(LEAST_ROUNDS * rate * facts.path.base as f64 / 1e9);
-    (most > least).then_some(Burst { until, rate })
+    fast >= LEAST_TRAINS
 }
 
-/// Whether a full path has the rate that is left after a burst.
-pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
-    facts.burst.is_some_and(|burst| {
-        facts.slices[index].until > burst.until && rate < burst.rate * NEAR && rate * NEAR > burst.rate
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::incidents::Incidents;
+    use crate::diagnosis::meter::Slice;
+    use crate::diagnosis::totals::Totals;
+    use crate::diagnosis::trains::Trains;
+
+    /// Trains at these rates in kilobytes per second, one in 10 ms.
+    fn facts(trains: &[u32]) -> Facts {
+        let slice = |(n, &train): (u64, &u32)| Slice { until: n * 10_000_000, train, ..Slice::default() };
+        let slices = (1..).zip(trains).map(slice).collect();
+        let none = Trains::default();
+        let parts = (0, 40_000_000);
+        Facts::new(slices, parts, Totals::default(), [&none, &none], Incidents::default(), &[])
+    }
+
+    #[test]
+    fn trains_that_were_faster_at_first_show_a_burst() {
+        let shaped = facts(&[300, 1000, 1000, 0, 900, 500, 500, 490, 500, 500, 500, 500]);
+        assert!(after_burst(&shaped, 11, 500e3));
+        assert!(!after_burst(&shaped, 11, 1000e3));
+        assert!(!after_burst(&facts(&[500; 12]), 11, 500e3));
+    }
+
+    #[test]
+    fn what_a_repair_releases_later_is_no_burst() {
+        let released = facts(&[500, 500, 490, 500, 500, 500, 500, 2000, 2000, 500, 500, 500]);
+        assert!(!after_burst(&released, 11, 500e3));
+    }
 }

@@ -1,0 +1,210 @@
+//! Why segments were sent again: what the capture shows of it, beside the sender's own reasons.
+
+use netspurt_sim::record::probe::{Dropped, End, Recording, Sent};
+use netspurt_tcp::reason::Reason;
+use netspurt_tcp::segment::Flags;
+use netspurt_tcp::seq::Seq;
+use netspurt_trace::Side;
+use netspurt_trace::follow::{Cause, ConnectionId, Endpoints, Event, Happened, Seen, Watch};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many segments with data had each pair of a true and a found cause; `None` for those that were not sent again, or not
+/// recognized. Segments without either are not counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reasons {
+    pairs: BTreeMap<(Option<Cause>, Option<Cause>), u64>,
+    /// Segments that were sent again, of which nothing in the capture shows that: their originals were lost before it, and so was
+    /// everything that was sent between.
+    hidden: u64,
+}
+
+impl Reasons {
+    /// The true cause, the found one, and how many.
+    pub fn pairs(&self) -> impl Iterator<Item = (Option<Cause>, Option<Cause>, u64)> + '_ {
+        self.pairs.iter().map(|(&(truth, found), &count)| (truth, found, count))
+    }
+
+    /// Retransmissions that nothing in the capture shows.
+    pub const fn hidden(&self) -> u64 {
+        self.hidden
+    }
+
+    /// How many were counted, and how many of them have the right cause.
+    pub fn right(&self) -> (u64, u64) {
+        let right = self.pairs().filter(|(truth, found, _)| truth == found).map(|(_, _, count)| count).sum();
+        (self.pairs.values().sum(), right)
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        for (&pair, count) in &other.pairs {
+            *self.pairs.entry(pair).or_default() += count;
+        }
+        self.hidden += other.hidden;
+    }
+}
+
+/// The port of the first connection that the first flow opens.
+const PORT: u16 = 1024;
+
+/// A segment: where it begins in the sequence space, and its length.
+type Piece = (u32, u32);
+
+/// The causes of retransmissions in one direction of the first flow, as its sender knows them.
+#[derive(Debug)]
+pub(super) struct Truth {
+    /// For each segment, the causes of its transmissions in the order in which they pass the capture.
+    causes: BTreeMap<Piece, VecDeque<Option<Cause>>>,
+}
+
+impl Truth {
+    /// `dropped_too` if the capture lies before all queues and sees what is dropped later.
+    pub(super) fn of(recording: &Recording, end: End, dropped_too: bool) -> Self {
+        let of_flow = |flow, connection| (flow, connection) == (0, 0);
+        let mut sent: BTreeMap<Piece, Vec<(u64, Option<Cause>)>> = BTreeMap::new();
+        let mut acknowledged = None;
+        for one in recording.segments.iter().filter(|one| of_flow(one.flow, one.connection)) {
+            if one.end != end {
+                note_ack(&mut acknowledged, one);
+            } else if one.segment.payload.len > 0 {
+                let alone = acknowledged == Some(one.segment.seq);
+                sent.entry(piece(one)).or_default().push((one.time.as_ps(), cause(one.reason, alone)));
+            }
+        }
+        if !dropped_too {
+            let mine = |drop: &&Dropped| of_flow(drop.flow, drop.connection) && drop.end == end;
+            for drop in recording.drops.iter().filter(mine) {
+                let (seq, len) = (drop.segment.seq.0, drop.segment.payload.len);
+                let Some(all) = sent.get_mut(&(seq, len)) else { continue };
+                let latest = all.iter().rposition(|(at, _)| *at <= drop.time.as_ps());
+                latest.map(|index| all.remove(index));
+            }
+        }
+        let causes =
+            sent.into_iter().map(|(piece, all)| (piece, all.into_iter().map(|(_, why)| why).collect()));
+        Self { causes: causes.collect() }
+    }
+}
+
+fn piece(sent: &Sent) -> Piece {
+    (sent.segment.seq.0, sent.segment.payload.len)
+}
+
+fn note_ack(acknowledged: &mut Option<Seq>, sent: &Sent) {
+    let ack = sent.segment.ack;
+    let newer = acknowledged.is_none_or(|before| ack.distance_from(before) > 0);
+    if sent.segment.flags.has(Flags::ACK) && newer {
+        *acknowledged = Some(ack);
+    }
+}
+
+/// The cause of a transmission. A probe of the only segment that is outstanding looks like a timeout: the same packet after a
+/// silence.
+const fn cause(reason: Reason, alone: bool) -> Option<Cause> {
+    match reason {
+        Reason::Timeout | Reason::GoBackN => Some(Cause::Timeout),
+        Reason::FastRetransmit
+        | Reason::PartialAck
+        | Reason::SackHole
+        | Reason::SackRescue
+        | Reason::RackLoss => Some(Cause::Fast),
+        Reason::TailProbe => Some(if alone { Cause::Timeout } else { Cause::TailProbe }),
+        Reason::NakResend => Some(Cause::Nak),
+        _ => None,
+    }
+}
+
+/// A segment with data.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    truth: Option<Cause>,
+    found: Option<Cause>,
+    /// Nothing from it on was captured before.
+    is_next: bool,
+}
+
+/// Compares the causes while a capture is followed.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    truth: Truth,
+    side: Side,
+    id: Option<ConnectionId>,
+    /// The segment that is being processed, and what was found of it.
+    now: Option<Now>,
+    /// Behind the last byte of everything that was captured.
+    next: Option<Seq>,
+    pub(super) reasons: Reasons,
+}
+
+impl Comparison {
+    pub(super) fn new(truth: Truth, side: Side) -> Self {
+        Self { truth, side, id: None, now: None, next: None, reasons: Reasons::default() }
+    }
+
+    /// Counts the segment that was processed last.
+    pub(super) fn count(&mut self) {
+        match self.now.take() {
+            None | Some(Now { truth: None, found: None, .. }) => {}
+            Some(Now { truth: Some(_), found: None, is_next: true }) => self.reasons.hidden += 1,
+            Some(now) => *self.reasons.pairs.entry((now.truth, now.found)).or_default() += 1,
+        }
+    }
+}
+
+impl Watch for Comparison {
+    fn opened(&mut self, id: ConnectionId, who: &Endpoints) {
+        if self.id.is_none() && who.client.port() == PORT {
+            self.id = Some(id);
+        }
+    }
+
+    fn segment(&mut self, id: ConnectionId, seen: &Seen<'_>) {
+        if self.id != Some(id) || seen.side != self.side || seen.segment.payload.len == 0 {
+            return;
+        }
+        self.count();
+        let (seq, len) = (seen.segment.seq, seen.segment.payload.len);
+        let is_next = self.next.is_none_or(|next| seq.distance_from(next) >= 0);
+        if self.next.is_none_or(|next| seq.plus(len).distance_from(next) > 0) {
+            self.next = Some(seq.plus(len));
+        }
+        let sent = self.truth.causes.get_mut(&(seq.0, len));
+        self.now = sent.and_then(VecDeque::pop_front).map(|truth| Now { truth, found: None, is_next });
+    }
+
+    fn happened(&mut self, id: ConnectionId, happened: &Happened) {
+        if self.id == Some(id)
+            && happened.side == self.side
+            && let Event::Retransmitted { cause, .. } = happened.event
+            && let Some(now) = &mut self.now
+        {
+            now.found = Some(cause);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Place, draw, run};
+
+    #[test]
+    fn a_sender_knows_why_it_sends_again() {
+        assert_eq!(cause(Reason::SackHole, false), Some(Cause::Fast));
+        assert_eq!(cause(Reason::TailProbe, false), Some(Cause::TailProbe));
+        assert_eq!(cause(Reason::TailProbe, true), Some(Cause::Timeout));
+        assert_eq!(cause(Reason::NewData, false), None);
+    }
+
+    #[test]
+    fn random_losses_are_repaired_for_the_reasons_that_a_capture_shows() {
+        let file = std::env::temp_dir().join(format!("netspurt-reasons-{}.pcapng", std::process::id()));
+        let case = draw(140);
+        assert_eq!(case.kind, "random-loss");
+        let trials = run(&case, &Place::ALL, &file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        for (trial, place) in trials.iter().zip(Place::ALL) {
+            let (all, right) = trial.reasons.right();
+            assert!(all > 20 && right * 100 > all * 95, "{}: {right} of {all}", place.name());
+        }
+    }
+}

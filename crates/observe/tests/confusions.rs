@@ -1,0 +1,71 @@
+//! Limits that were once taken for others, each with a case of it.
+
+use netspurt_budget::{Budget, Limit};
+use netspurt_observe::judge::{Place, draw, run};
+use std::path::PathBuf;
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("netspurt-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    /// The shares of the time of a limit in the truth and in the diagnosis.
+    fn shares(&self, seed: u64, kind: &str, place: Place, limit: Limit) -> [f64; 2] {
+        let case = draw(seed);
+        assert_eq!(case.kind, kind, "seed {seed}");
+        let trials = run(&case, &[place], &self.0.join("case.pcapng")).unwrap();
+        [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(limit))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// The profiles `reno` and `newreno` send no timestamps.
+#[test]
+fn bursts_show_the_queue_before_a_sender_without_timestamps() {
+    let folder = Folder::new("bursts");
+    for (seed, place) in
+        [(496, Place::Receiver), (353, Place::Receiver), (496, Place::Between), (353, Place::Between)]
+    {
+        let [truth, found] = folder.shares(seed, "cross-traffic", place, Limit::CrossTraffic);
+        assert!(truth > 0.9 && found > 0.9, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+    }
+}
+
+#[test]
+fn an_even_rate_shows_the_queue_where_no_timestamps_do() {
+    let folder = Folder::new("even");
+    for seed in [412, 534] {
+        let [truth, found] = folder.shares(seed, "shaper", Place::Receiver, Limit::Shaper);
+        assert!(truth > 0.7 && found > 0.7, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn acks_that_a_link_joins_do_not_fill_the_path() {
+    let folder = Folder::new("joined");
+    let [truth, found] = folder.shares(19, "ack-path", Place::Sender, Limit::ReceiveWindow);
+    assert!(truth > 0.6 && found > 0.6, "{truth:.2}, {found:.2}");
+}
+
+#[test]
+fn a_second_expiry_of_a_timer_belongs_to_the_same_repair() {
+    let folder = Folder::new("expiry");
+    let [truth, found] = folder.shares(563, "ack-path", Place::Between, Limit::AckPath);
+    assert!(truth > 0.8 && found > 0.8, "{truth:.2}, {found:.2}");
+}
+
+#[test]
+fn an_ack_that_the_receiver_delays_is_not_late() {
+    let folder = Folder::new("delayed");
+    let [truth, found] = folder.shares(22, "slow-receiver", Place::Sender, Limit::AckPath);
+    assert!(truth < 0.05 && found < 0.05, "{truth:.2}, {found:.2}");
+}

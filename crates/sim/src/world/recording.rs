@@ -1,0 +1,51 @@
+//! What the recorder is told of connections.
+
+use super::World;
+use crate::host::endpoint::Endpoint;
+use crate::record::probe::{Happened, Recorder, Wants, end_of};
+use netspurt_tcp::Connection;
+use netspurt_tcp::time::Time;
+
+impl World {
+    /// Tells the recorder how the endpoint's connection stands.
+    #[cold]
+    pub(super) fn record(&mut self, now: Time, place: u32) {
+        let Some(recorder) = &mut self.network.recorder else { return };
+        record(&mut self.endpoints[place as usize], recorder, now, place);
+        if recorder.wants(Wants::LIMITS) {
+            record_limits(&self.endpoints, recorder, now, place);
+        }
+    }
+}
+
+/// Tells the recorder what limits the endpoint's connection.
+#[cold]
+fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
+    let Some(connection) = &endpoints[place as usize].connection else { return };
+    let unread = endpoints[place as usize ^ 1].connection.as_ref().map_or(0, Connection::readable);
+    recorder.served(now, place, connection, unread);
+}
+
+/// Tells the recorder how the endpoint's connection stands.
+#[cold]
+fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
+    let Some(connection) = &mut endpoint.connection else { return };
+    if recorder.wants(Wants::SERIES) {
+        let values = [
+            u64::from(connection.cwnd()),
+            u64::from(connection.ssthresh()),
+            connection.srtt().map_or(u64::MAX, |srtt| srtt.as_ps()),
+            connection.rto().as_ps(),
+            u64::from(connection.flight()),
+            u64::from(connection.peer_window()),
+            connection.stats().rtt_sum_ns,
+        ];
+        recorder.sample(now, place, endpoint.flow, values);
+    }
+    if recorder.wants(Wants::EVENTS) {
+        let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
+        while let Some((time, event)) = connection.poll_event() {
+            recorder.recording.events.push(Happened { time, flow, connection: number, end, event });
+        }
+    }
+}
