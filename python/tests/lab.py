@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -104,10 +104,10 @@ class Lab:
 
 
 @contextlib.contextmanager
-def lab(directory: Path, text: str = SMALL) -> Iterator[Lab]:
-    """A lab with one scenario of its own, ``own.toml``, ended as Ctrl-C would end it."""
+def lab(directory: Path, text: str = SMALL, files: Sequence[str] = ()) -> Iterator[Lab]:
+    """A lab with one scenario of its own, ``own.toml``, and other files, ended as Ctrl-C would end it."""
     (directory / "own.toml").write_text(text, encoding="utf-8")
-    words = [sys.executable, "-m", "netspurt", "lab", "own.toml", "--json", "--port", "0"]
+    words = [sys.executable, "-m", "netspurt", "lab", "own.toml", *files, "--json", "--port", "0"]
     folder = str(Path(__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])}
     with subprocess.Popen(

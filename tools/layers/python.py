@@ -49,6 +49,7 @@ SIDEWAYS: dict[str, frozenset[str]] = {
     "fitting": frozenset({"analysis", "diagnosing"}),
     "inputs": frozenset({"analysis", "sweeping", "probing"}),
     "comparing": frozenset({"plot"}),
+    "lab": frozenset({"report"}),
     "studies": frozenset({"plot"}),
 }
 """The packages of its own group that a package may import."""

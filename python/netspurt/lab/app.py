@@ -7,6 +7,7 @@
 ``POST api/ping``          results of a prober as they arrive (server-sent events)
 ``POST api/follow``        the content of a growing file (server-sent events)
 ``POST api/emulate``       an emulation's lines and its table (server-sent events)
+``*    api/capture*``     captures: see ``captures.routes``
 ========================== ==================================================================================
 
 A request names a scenario as ``{"key": …}``, with ``text`` if it was edited on the page and ``settings``, pairs of path
@@ -31,6 +32,8 @@ from starlette.staticfiles import StaticFiles
 from netspurt import _core, version
 from netspurt.errors import RequestError
 from netspurt.lab import controls, pictures, reasons, verdict
+from netspurt.lab.captures.box import Box
+from netspurt.lab.captures.routes import Captures
 from netspurt.lab.guard import Guard
 from netspurt.lab.runs import Runs, SupersededError
 from netspurt.lab.shelf import Shelf
@@ -46,17 +49,19 @@ T = TypeVar("T")
 
 
 class Lab:
-    """The application of one ``netspurt lab``: its shelf, its runs, and its routes."""
+    """The application of one ``netspurt lab``: its shelf, its captures, its runs, and its routes."""
 
-    def __init__(self, shelf: Shelf, token: str) -> None:
+    def __init__(self, shelf: Shelf, token: str, box: Box | None = None) -> None:
         self.shelf = shelf
         self.runs = Runs()
+        self.box = box or Box()
         routes = [
             Route("/", lambda _request: FileResponse(PAGE / "index.html")),
             Route("/api/shelf", self._shelf),
             Route("/api/scenario", self._scenario, methods=["POST"]),
             Route("/api/run", self._run, methods=["POST"]),
             *live.routes(self.scenario),
+            *Captures(self.box, shelf, self.runs).routes(),
             Mount("/page", StaticFiles(directory=PAGE)),
             Mount("/vendor", StaticFiles(directory=VENDOR)),
         ]
@@ -94,7 +99,13 @@ class Lab:
 
     async def _shelf(self, _request: Request) -> Response:
         books = [{"key": book.key, "group": book.group, "name": book.name} for book in self.shelf.books]
-        about = {"books": books, "reasons": reasons.described(), "limits": verdict.described()}
+        captures = [{"key": item.key, "name": item.name} for item in self.box.items]
+        about = {
+            "books": books,
+            "captures": captures,
+            "reasons": reasons.described(),
+            "limits": verdict.described(),
+        }
         return JSONResponse(about | {"version": version.full()})
 
     async def _scenario(self, request: Request) -> Response:

@@ -15,6 +15,7 @@ import uvicorn
 
 from netspurt.errors import RequestError
 from netspurt.lab.app import Lab
+from netspurt.lab.captures.box import Box
 from netspurt.lab.shelf import Shelf
 
 ADDRESS = "127.0.0.1"
@@ -42,16 +43,22 @@ def bind(port: int | None) -> socket.socket:
     return sock
 
 
-def serve(own: Sequence[Path], sock: socket.socket, ready: Callable[[str], None]) -> None:
+def serve(
+    own: Sequence[Path],
+    sock: socket.socket,
+    ready: Callable[[str], None],
+    captures: Sequence[Path] = (),
+) -> None:
     """Serves until Ctrl-C or SIGTERM.
 
     Args:
         own: the user's scenario files, listed first.
         sock: the socket of ``bind``.
         ready: called with the page's address as soon as it answers.
+        captures: the user's captures; the page opens on the first.
     """
     token = secrets.token_urlsafe(24)
-    lab = Lab(Shelf(own), token)
+    lab = Lab(Shelf(own), token, Box(captures))
     settings = uvicorn.Config(
         lab.app,
         log_level="warning",
@@ -67,6 +74,7 @@ def serve(own: Sequence[Path], sock: socket.socket, ready: Callable[[str], None]
             server.run([sock])
     finally:
         lab.runs.close()
+        lab.box.close()
 
 
 class _Server(uvicorn.Server):

@@ -26,6 +26,8 @@ class Book:
     group: str
     name: str
     path: Path
+    title: str = ""
+    """The path to show; empty for the real one."""
 
     def text(self) -> str:
         """The content of the file.
@@ -45,6 +47,8 @@ class Book:
 
     def shown(self) -> str:
         """The path as a user would type it."""
+        if self.title:
+            return self.title
         try:
             return str(self.path.relative_to(Path.cwd()))
         except ValueError:
@@ -61,6 +65,10 @@ class Shelf:
         for study in NAMES:
             books += _folder(f"studies/{study}", f"Study {study}", STUDIES / study)
         self.books = tuple(books)
+
+    def add(self, book: Book) -> None:
+        """Adds a scenario that was made for the page."""
+        self.books = (*self.books, book)
 
     def find(self, key: str) -> Book:
         """The scenario with this key.

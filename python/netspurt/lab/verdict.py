@@ -5,6 +5,7 @@ Lives here: the choice of the connection's budget and its thinning. Must not liv
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +37,22 @@ def verdict(run: _core.Run, key: tuple[str, int, int]) -> tuple[dict[str, Any] |
     for row in Simulated(Path(), run).take():
         if (row["flow"], row["index"], row["flow_connection"]) == key and row["directions"]:
             main = main_direction(row)
-            head = {name: main[name] for name in ("from", "bytes", "duration_s", "limit", "sentence")}
-            budget = [
-                {name: line[name] for name in ("limit", "seconds", "share", "sentence")}
-                for line in main["budget"]
-            ]
-            return {**head, "budget": budget}, _band(main["intervals"], row["start_s"])
+            return summary(main), band(main["intervals"], row["start_s"])
     return None, {}
 
 
-def _band(intervals: list[dict[str, Any]], start_s: float) -> dict[str, npt.NDArray[Any]]:
+def summary(direction: Mapping[str, Any]) -> dict[str, Any]:
+    """The sentence and the time budget of one direction."""
+    head = {name: direction[name] for name in ("from", "bytes", "duration_s", "limit", "sentence")}
+    budget = [
+        {name: line[name] for name in ("limit", "seconds", "share", "sentence")}
+        for line in direction["budget"]
+    ]
+    return {**head, "budget": budget}
+
+
+def band(intervals: Sequence[Mapping[str, Any]], start_s: float) -> dict[str, npt.NDArray[Any]]:
+    """The limit at each instant, as columns; ``start_s`` is added to the times."""
     begin = np.array([each["from_s"] for each in intervals], np.float64) + start_s
     end = np.array([each["until_s"] for each in intervals], np.float64) + start_s
     kind = np.array([CODES[each["limit"]] for each in intervals], np.uint8)

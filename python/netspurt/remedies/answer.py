@@ -29,6 +29,8 @@ from netspurt.sweeping.threads import for_each
 if TYPE_CHECKING:
     import polars as pl
 
+    from netspurt.fitting import Fit
+
 SEEDS = 10
 """Pairs of runs of each remedy."""
 
@@ -171,7 +173,7 @@ def _delay(outcome: Outcome) -> float:
 
 
 def what_if(
-    source: str | Path | Scenario | Result,
+    source: str | Path | Scenario | Result | Fit,
     *,
     tries: Sequence[str | Mapping[str, Value]] = (),
     flow: str | None = None,
@@ -186,7 +188,8 @@ def what_if(
     """Simulates the remedies that the time budget of a transfer suggests, each with paired seeds.
 
     Args:
-        source: a scenario, a run (folder or result), or a capture, to which a path is fitted first.
+        source: a scenario, a run (folder or result), a capture, to which a path is fitted first, or the result of
+            ``fit``.
         tries: remedies of your own: settings as for ``Scenario.set``, or text ``"key=value; key=value"``.
         flow: the name of the flow, or its number in the file; by default the one that lost most time.
         connection: of a capture, the number of the connection; by default as for ``fit``.

@@ -15,6 +15,7 @@ from typing import Any
 
 from netspurt.diagnosing.limits import NOT_LOST
 from netspurt.errors import RequestError
+from netspurt.fitting import Fit, fit
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.remedies.situation import Situation
 from netspurt.scenario import Result, Scenario, load
@@ -42,7 +43,7 @@ class Start:
     warnings: Sequence[str] = field(default_factory=list)
 
 
-def start_of(source: str | Path | Scenario | Result, connection: int | None = None) -> Start:
+def start_of(source: str | Path | Scenario | Result | Fit, connection: int | None = None) -> Start:
     """Reads what remedies are tried on.
 
     Args:
@@ -53,7 +54,7 @@ def start_of(source: str | Path | Scenario | Result, connection: int | None = No
         RequestError: the file is none of these, or the capture cannot be fitted.
         ScenarioError: the scenario is wrong.
     """
-    if connection is not None and (isinstance(source, Result | Scenario) or not _is_capture(source)):
+    if connection is not None and (isinstance(source, Result | Scenario | Fit) or not _is_capture(source)):
         raise RequestError(
             "--connection chooses a connection of a capture: a scenario has flows, which --flow chooses"
         )
@@ -61,6 +62,8 @@ def start_of(source: str | Path | Scenario | Result, connection: int | None = No
         return Start(source.scenario, source.scenario.name)
     if isinstance(source, Scenario):
         return Start(source, source.name)
+    if isinstance(source, Fit):
+        return _of_fit(source)
     path = Path(source)
     kind = Kind.CAPTURE if _is_capture(source) else kind_of(path)
     if kind is Kind.SCENARIO:
@@ -77,10 +80,11 @@ def _is_capture(source: str | Path) -> bool:
 
 
 def _fitted(path: Path, connection: int | None) -> Start:
-    from netspurt.fitting import fit
+    return _of_fit(fit(path, connection=connection))
 
-    found = fit(path, connection=connection)
-    return Start(found.scenario, str(path), found.baseline_seconds, found.explains, list(found.warnings))
+
+def _of_fit(found: Fit) -> Start:
+    return Start(found.scenario, found.source, found.baseline_seconds, found.explains, list(found.warnings))
 
 
 def situation_of(scenario: Scenario, result: Result, flow: str | None) -> Situation:

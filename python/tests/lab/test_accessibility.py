@@ -58,8 +58,12 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
         found[name] = page.as_uri()
     assert main(["reproduce", "terabit", "--quick", "--out", str(folder / "study")]) == 0
     found["study"] = (folder / "study" / "index.html").as_uri()
-    with labs.lab(tmp_path_factory.mktemp("lab")) as running:
+    with (
+        labs.lab(tmp_path_factory.mktemp("lab")) as running,
+        labs.lab(tmp_path_factory.mktemp("lab-capture"), files=(capture,)) as diagnosing,
+    ):
         found["lab"] = running.address
+        found["lab-capture"] = diagnosing.address
         yield found
 
 
@@ -75,7 +79,7 @@ def violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-@pytest.mark.parametrize("name", ["run", "why", "capture", "what-if", "study", "lab"])
+@pytest.mark.parametrize("name", ["run", "why", "capture", "what-if", "study", "lab", "lab-capture"])
 def test_pages_keep_the_rules_of_accessibility(
     name: str, scheme: str, width: int, browser: Browser, addresses: dict[str, str]
 ) -> None:
@@ -84,6 +88,8 @@ def test_pages_keep_the_rules_of_accessibility(
     try:
         page.goto(addresses[name])
         page.wait_for_load_state("networkidle")
+        if name == "lab-capture":
+            page.locator("#capture-remedies button.remedy").first.wait_for()
         assert violations(page) == []
     finally:
         context.close()

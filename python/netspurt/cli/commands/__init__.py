@@ -113,7 +113,9 @@ COMMANDS = {
         "replay retransmission timers over recorded delays",
         "netspurt rto probe.csv --estimator linux --estimator rfc889:f2=0.5 --grid rfc889 --plot rto.svg",
     ),
-    "lab": Entry("a page to play with scenarios in the browser", "netspurt lab satellite.toml"),
+    "lab": Entry(
+        "a page in the browser to play with scenarios, or to diagnose a capture", "netspurt lab trace.pcapng"
+    ),
     "profiles": Entry(
         "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
     ),

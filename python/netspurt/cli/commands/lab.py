@@ -8,6 +8,7 @@ from pathlib import Path
 from netspurt.cli.exits import FINE
 from netspurt.cli.options import add_json
 from netspurt.errors import RequestError
+from netspurt.inputs.kind import Kind, kind_of
 from netspurt.inputs.scenario_file import check_scenario_file
 
 
@@ -15,10 +16,11 @@ def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
     command.add_argument(
-        "scenarios",
+        "files",
         nargs="*",
-        metavar="SCENARIO.toml",
-        help="offered first, beside the examples and the studies' scenarios",
+        metavar="FILE",
+        help="scenarios (.toml), offered first, beside the examples and the studies' scenarios; or captures (pcap or "
+        "pcapng, uncompressed, gzip or zstd): the page opens on the diagnosis of the first",
     )
     command.add_argument(
         "--port", type=_port, metavar="N", help="0 is any that is free (default: 8421, or any)"
@@ -32,7 +34,9 @@ def command(options: argparse.Namespace) -> int:
     Raises:
         RequestError: a file that is not there, a port that cannot be had, or libraries that are missing.
     """
-    own = [Path(name) for name in options.scenarios]
+    files = [Path(name) for name in options.files]
+    captures = [path for path in files if path.is_file() and kind_of(path) is Kind.CAPTURE]
+    own = [path for path in files if path not in captures]
     for path in own:
         check_scenario_file(path)
     try:
@@ -57,7 +61,7 @@ def command(options: argparse.Namespace) -> int:
             webbrowser.open(address)
 
     with server.bind(options.port) as sock:
-        server.serve(own, sock, ready)
+        server.serve(own, sock, ready, captures)
     return FINE
 
 

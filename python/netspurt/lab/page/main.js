@@ -2,6 +2,7 @@
 
 import * as api from "./base/api.js";
 import { lay, Pictures } from "./draw/charts.js";
+import * as capture from "./capture.js";
 import * as controls from "./controls.js";
 import { $, el, press, say } from "./base/dom.js";
 import * as editor from "./editor.js";
@@ -49,13 +50,15 @@ function draw() {
   const answers = shownSides().map((side) => side.answer);
   if (answers.some((answer) => !answer)) return;
   const begun = performance.now();
-  const [begin, end] = life(answers);
+  const [begin, last] = life(answers);
+  const end = Math.max(last, capture.end());
   shared.extend(begin, end);
   held = null;
   answers.forEach((answer, number) => {
     pictures[number].load(answer, end);
     if (answer.columns.time) scenes[number].load(answer);
   });
+  capture.simulated(answers[0]);
   // Common limits of two sides are known when both are loaded.
   if (answers.length > 1) shared.redraw();
   $("verdict").replaceChildren(...verdicts(answers));
@@ -170,6 +173,7 @@ function arrange() {
   scenes = shownSides().map((_, number) => new Scene(state.comparing ? "AB"[number] : "", (row) => showSegment(number, row)));
   $("scenes").replaceChildren(...scenes.map((scene) => scene.element));
   lay($("charts"), shownSides().map((_, number) => pictures[number]));
+  capture.join();
   shared.zoomOut();
 }
 
@@ -192,7 +196,10 @@ function wire(books) {
   $("scenario").append(...[...groups].map(([label, all]) =>
     el("optgroup", { label }, ...all.map((book) => el("option", { value: book.key }, book.name)))));
   $("scenario").onchange = () => {
-    Object.assign(state, { key: $("scenario").value, text: null, connection: null });
+    const key = $("scenario").value;
+    Object.assign(state, { key, text: null, connection: null });
+    if (capture.isCapture(key)) { capture.open(key); return; }
+    capture.close();
     for (const side of state.sides) side.settings.clear();
     shared.zoomOut();
     load(true);
@@ -219,6 +226,21 @@ function wire(books) {
   editor.begin(() => load(false), () => { state.text = null; load(true); });
 }
 
+// A capture in the list of scenarios.
+function listed({ key, name }) {
+  let group = $("scenario").querySelector("optgroup[label=Captures]");
+  if (!group) $("scenario").prepend(group = el("optgroup", { label: "Captures" }));
+  if (![...group.children].some((option) => option.value === key)) group.append(el("option", { value: key }, name));
+  $("scenario").value = key;
+}
+
+// The fitted path of a capture takes the place of the scenario.
+async function fitted(key, flow) {
+  Object.assign(state, { key, text: null, connection: [flow, 0, 0] });
+  arrange();
+  await load(true);
+}
+
 async function turn(to) {
   for (const each of ["simulate", "watch"]) {
     $(each).hidden = each !== to;
@@ -242,16 +264,21 @@ async function begin() {
   words.learnLimits(answer.limits);
   face.paint([...words.reasons, ...words.limits]);
   recall();
-  if (!answer.books.some((book) => book.key === state.key)) {
-    state.key = answer.books[0].key;
+  const captures = answer.captures.map((each) => each.key);
+  const kept = [...answer.books.map((book) => book.key), ...captures].includes(state.key);
+  if (!kept) {
+    state.key = captures[0] ?? answer.books[0].key;
     for (const side of state.sides) side.settings.clear();
   }
-  wire(answer.books);
+  wire(answer.books.filter((book) => book.group !== "Fitted"));
+  answer.captures.forEach(listed);
   $("scenario").value = state.key;
   $("seed").value = state.seed;
   state.moving = state.comparing ? 1 : 0;
+  capture.begin({ listed, fitted, changed: () => load(true), copy });
   arrange();
-  await load(true);
+  if (capture.isCapture(state.key)) await capture.open(state.key, kept);
+  else await load(true);
 }
 
 begin();

@@ -29,14 +29,14 @@ def routes(scenario: Scenarios) -> list[Route]:
     """``api/ping``, ``api/emulate`` and ``api/follow``; status 400 means that the request cannot start."""
 
     async def ping(request: Request) -> Response:
-        return await _stream(probing.follow(await request.json()))
+        return await stream(probing.follow(await request.json()))
 
     async def emulate(request: Request) -> Response:
         body = await request.json()
-        return await _stream(emulating.follow(body, scenario(body)))
+        return await stream(emulating.follow(body, scenario(body)))
 
     async def follow(request: Request) -> Response:
-        return await _stream(following.follow(await request.json()))
+        return await stream(following.follow(await request.json()))
 
     return [
         Route("/api/follow", follow, methods=["POST"]),
@@ -45,8 +45,8 @@ def routes(scenario: Scenarios) -> list[Route]:
     ]
 
 
-async def _stream(events: AsyncGenerator[Event]) -> Response:
-    """Waits for the first event, so that an invalid request gets an error status."""
+async def stream(events: AsyncGenerator[Event]) -> Response:
+    """The events as an answer. Waits for the first event, so that an invalid request gets an error status."""
     try:
         first = await anext(events)
     except RequestError:

@@ -30,6 +30,24 @@ export const shelf = async () => (await post("shelf")).json();
 export const scenario = async (request) => (await post("scenario", request)).json();
 export const run = async (request, signal) => unpack(await (await post("run", request, signal)).arrayBuffer());
 
+export const capture = async (request, signal) => unpack(await (await post("capture/connection", request, signal)).arrayBuffer());
+
+// Copies a file to the server: fetch cannot tell how much of it has been sent.
+export function upload(file, moved, signal) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `api/captures?name=${encodeURIComponent(file.name)}`);
+    request.responseType = "json";
+    request.upload.onprogress = ({ loaded, total }) => moved(loaded, total);
+    request.onload = () => (request.status === 200 ? resolve(request.response)
+      : reject(new Wrong(request.response?.error ?? { message: `The lab answered with status ${request.status}.` }, request.status)));
+    request.onerror = () => reject(new Wrong({ message: "The lab does not answer, or refuses this file: check that 'netspurt lab' is still running." }, 0));
+    request.onabort = () => reject(new DOMException("stopped", "AbortError"));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}
+
 // Server-sent events as they arrive: calls `handle(event, data)` for each.
 export async function follow(what, request, handle, signal) {
   const reader = (await post(what, request, signal)).body.pipeThrough(new TextDecoderStream()).getReader();

@@ -3,6 +3,7 @@
 
 export const state = {
   key: null,
+  capture: null, // the key of the capture whose fitted path is shown
   text: null, // the edited text; null for the unchanged file
   seed: 1,
   comparing: false,
@@ -26,7 +27,7 @@ export function requestOf(side) {
 
 // An edited text is not kept: the address would be too long.
 export function remember() {
-  const kept = { key: state.key, seed: state.seed, a: pairs(state.sides[0]) };
+  const kept = { key: state.capture ?? state.key, seed: state.seed, a: pairs(state.sides[0]) };
   if (state.comparing) kept.b = pairs(state.sides[1]);
   history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(kept))}`);
 }

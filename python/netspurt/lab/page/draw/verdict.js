@@ -20,11 +20,22 @@ function verdict(head, side) {
   const [large, small] = flow?.completed
     ? [q.time(found.duration_s), `for ${q.bytes(found.bytes)}, ${q.rate(rate)}`]
     : [q.rate(rate), `over ${q.time(found.duration_s)}, not completed`];
-  const bar = el("div.budget", { role: "img", ariaLabel: found.budget.map((line) => `${line.limit} ${q.percent(line.share)}`).join(", ") },
-    ...found.budget.map((line) => part(line)));
   return el("div.verdict", {},
     el("p.large", {}, el("small", {}, side ? `${side}  ` : ""), large, el("small", {}, ` ${small}`)),
-    el("p", {}, el("strong", {}, `${found.limit}: `), found.sentence), bar);
+    el("p", {}, el("strong", {}, `${found.limit}: `), found.sentence), ...budget(found));
+}
+
+// The time budget as a bar, and with `named` its limits in words.
+export function budget(found, named = false) {
+  const bar = el("div.budget", { role: "img", ariaLabel: found.budget.map((line) => `${line.limit} ${q.percent(line.share)}`).join(", ") },
+    ...found.budget.map((line) => part(line)));
+  if (!named) return [bar];
+  const shown = found.budget.filter((line) => line.share >= 0.005);
+  return [bar, el("ul.shares", {}, ...shown.map((line) => {
+    const sign = el("i", { ariaHidden: "true" });
+    sign.style.background = `var(--limit-${line.limit})`;
+    return el("li", { title: line.sentence }, sign, `${line.limit} ${q.percent(line.share)}, ${q.time(line.seconds)}`);
+  }))];
 }
 
 function part({ limit, share, sentence }) {
