@@ -18,14 +18,17 @@ const LEAST: usize = 32;
 /// So many channels are a wide fan.
 const WIDE: usize = 256;
 
+/// No endpoint.
+const NOBODY: u32 = u32::MAX;
+
 /// The fans of a network.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fans {
     chains: Vec<Chain>,
     /// There are so many channels that the cache cannot hold what belongs to each: it is worth while to look ahead.
     is_wide: bool,
     /// See [`Fans::take_upcoming`].
-    upcoming: Option<u32>,
+    upcoming: u32,
 }
 
 impl Fans {
@@ -37,7 +40,7 @@ impl Fans {
                 groups.entry((before, pace)).or_default().push(this);
             }
         }
-        let mut found = Self::default();
+        let mut found = Self { chains: Vec::new(), is_wide: false, upcoming: NOBODY };
         for mut members in groups.into_values() {
             members.sort_unstable();
             members.dedup();
@@ -91,13 +94,18 @@ impl Fans {
             queue.push(arrival, next);
             channels[next as usize].fetch();
         }
-        self.upcoming = if self.is_wide { packets.look_ahead(chain, channel_of) } else { None };
+        if self.is_wide {
+            self.upcoming = packets.look_ahead(chain, channel_of).unwrap_or(NOBODY);
+        }
         Some((slot, stage))
     }
 
     /// The endpoint that the next packet of a wide fan is for, of which a packet has just been delivered.
     #[inline]
     pub(super) fn take_upcoming(&mut self) -> Option<u32> {
-        self.upcoming.take()
+        if self.upcoming == NOBODY {
+            return None;
+        }
+        Some(core::mem::replace(&mut self.upcoming, NOBODY))
     }
 }

@@ -186,21 +186,24 @@ impl Network {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            let landed = if channel.fan != ALONE {
-                let Self { fans, channels, packets, routes, queue, .. } = self;
-                fans.land(channels, packets, routes, queue, (source, now))
+            let (slot, stage) = if channel.fan == ALONE {
+                let Some(Arrived { slot, stage, next_arrival }) =
+                    self.packets.land(&mut channel.in_flight, now)
+                else {
+                    self.depart(source, now);
+                    continue;
+                };
+                if let Some(next) = next_arrival {
+                    self.queue.push(next, source);
+                }
+                (slot, stage)
             } else {
-                let landed = self.packets.land(&mut channel.in_flight, now);
-                landed.map(|Arrived { slot, stage, next_arrival }| {
-                    if let Some(next) = next_arrival {
-                        self.queue.push(next, source);
-                    }
-                    (slot, stage)
-                })
-            };
-            let Some((slot, stage)) = landed else {
-                self.depart(source, now);
-                continue;
+                let Self { fans, channels, packets, routes, queue, .. } = self;
+                let Some(landed) = fans.land(channels, packets, routes, queue, (source, now)) else {
+                    self.depart(source, now);
+                    continue;
+                };
+                landed
             };
             if stage.is_delivered() {
                 return Some((Time::from_ps(now), Due::Packet(slot)));

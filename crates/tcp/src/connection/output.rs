@@ -29,7 +29,7 @@ impl Connection {
             segment.flags = segment.flags | Flags::URG;
             segment.urgent = urgent;
         }
-        self.rcv.segment_leaves(now, plan.len);
+        self.rcv.segment_leaves(self.cx.config.acking, now, plan.len);
         self.rcv.stop_delayed_ack();
         self.snd.departs(&mut self.cx, now, &plan, segment.header_len);
         plan.reason
@@ -134,7 +134,9 @@ impl Connection {
         header_len
     }
 
-    #[inline]
+    /// Our timestamp and the echo of the peer's. Not inlined: the division would be computed for each segment of a connection
+    /// without timestamps too.
+    #[inline(never)]
     fn timestamps(&self, now: Time) -> Timestamps {
         if self.cx.config.timestamps {
             Timestamps { value: timestamp(now), echo: self.rcv.ts_recent() }
