@@ -104,7 +104,7 @@ MISTAKES = {
     "sweep empty.toml": 'needs scenario = "FILE.toml"',
     "lab none.toml": "'netspurt new none.toml' writes one",
     "lab folder": "name a scenario file in it",
-    "lab s.pcapng": "'netspurt why s.pcapng'",
+    "lab sweep.toml": "'netspurt sweep sweep.toml' runs it",
     "plot s.tmol": "did you mean 's.toml'?",
     "plot notes.txt": "give a scenario, the folder of",
     "plot folder": "give a scenario, the folder of",
