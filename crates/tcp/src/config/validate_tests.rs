@@ -4,7 +4,7 @@ use super::*;
 use crate::config::KeepAlive;
 use crate::config::profile;
 use crate::config::{Cutting, EcnUse, PathMtuDiscovery, SavedPath};
-use crate::receive::acking::{Bounds, QuickCounts};
+use crate::receive::acking::Bounds;
 
 /// What an earlier connection has found.
 const SAVED: SavedPath = SavedPath { rtt: Span::from_ms(100), cwnd: 100_000 };
@@ -165,13 +165,9 @@ const VALUES: &[Row] = &[
         |c| c.acking = Acking::FreeTick { every: 2, period: MS, phase: Span::ZERO },
     ),
     row(
-        |c| {
-            c.acking = Acking::Adaptive(Bounds { min: SECOND, max: MS, quick: 16, counts: QuickCounts::Acks })
-        },
+        |c| c.acking = Acking::Adaptive(Bounds { min: SECOND, max: MS, quick: 16 }),
         ConfigError::AckBounds,
-        |c| {
-            c.acking = Acking::Adaptive(Bounds { min: MS, max: SECOND, quick: 16, counts: QuickCounts::Acks })
-        },
+        |c| c.acking = Acking::Adaptive(Bounds { min: MS, max: SECOND, quick: 16 }),
     ),
     row(
         |c| c.keep_alive = Some(KeepAlive { idle: SECOND, interval: Span::ZERO, probes: 3 }),
