@@ -146,7 +146,7 @@ def test_two_settings_stand_beside_each_other(page: Page) -> None:
     rows = page.locator("#numbers tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(2)).to_contain_text("%")
-    expect(page.locator(".chart")).to_have_count(12)
+    expect(page.locator("#charts .chart")).to_have_count(12)
     expect(page.locator(".scene")).to_have_count(2)
     # Both sides have the same axes.
     limits = page.evaluate(
@@ -157,7 +157,7 @@ def test_two_settings_stand_beside_each_other(page: Page) -> None:
     page.get_by_role("button", name="Change A").click()
     expect(page.get_by_label("profile", exact=True)).to_have_value("newreno")
     after(page, lambda: page.get_by_role("button", name="Compare").click())
-    expect(page.locator(".chart")).to_have_count(6)
+    expect(page.locator("#charts .chart")).to_have_count(6)
 
 
 def test_a_transfer_is_played_paused_stepped_and_scrubbed(page: Page) -> None:
@@ -363,7 +363,7 @@ def test_the_page_is_named_for_those_who_do_not_see_it(page: Page) -> None:
     )
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
-    for chart in page.locator(".plot").all():
+    for chart in page.locator("#charts .plot").all():
         assert len(chart.get_attribute("aria-label") or "") > 10
 
 
