@@ -15,11 +15,12 @@ TOLERANCE_NS = 3_000_000
 
 @dataclass(frozen=True)
 class Difference:
-    """The first difference: its class, and both sides as text."""
+    """The first difference: its class, both sides as text, and the earlier time of the two in nanoseconds."""
 
     kind: str
     index: int
     text: str
+    at: int
 
 
 def nature(one: Sent, before: list[Sent]) -> str:
@@ -43,11 +44,12 @@ def difference(run: Run, ours: Played, jiffy_ns: int) -> Difference | None:
     for index, (kernel, mine) in enumerate(zip_longest(theirs.sent, ours.sent)):
         kind = _kind(kernel, mine, theirs.sent[:index])
         if kind:
-            return Difference(kind, index, f"kernel: {_text(kernel)}\nours:   {_text(mine)}")
+            at = min(one.at for one in (kernel, mine) if one is not None)
+            return Difference(kind, index, f"kernel: {_text(kernel)}\nours:   {_text(mine)}", at)
     for index, ((name, value), (_, mine_value)) in enumerate(zip(theirs.results, ours.results, strict=True)):
         if value != mine_value:
-            return Difference(f"result of {name}", index, f"kernel: {value}, ours: {mine_value}")
-    return _info(theirs.info, ours.info, jiffy_ns)
+            return Difference(f"result of {name}", index, f"kernel: {value}, ours: {mine_value}", run.end)
+    return _info(theirs.info, ours.info, jiffy_ns, run.end)
 
 
 def _text(one: Sent | None) -> str:
@@ -96,7 +98,7 @@ FIELDS = {
 TIMES = {"rto": ("I", 8), "rtt": ("I", 68)}
 
 
-def _info(theirs: bytes, mine: bytes, jiffy_ns: int) -> Difference | None:
+def _info(theirs: bytes, mine: bytes, jiffy_ns: int, end: int) -> Difference | None:
     if not theirs or not mine:
         return None
     found = []
@@ -111,4 +113,5 @@ def _info(theirs: bytes, mine: bytes, jiffy_ns: int) -> Difference | None:
     if not found:
         return None
     names = " ".join(name for name, _, _ in found)
-    return Difference(f"info: {names}", -1, ", ".join(f"{n}: kernel {a}, ours {b}" for n, a, b in found))
+    text = ", ".join(f"{n}: kernel {a}, ours {b}" for n, a, b in found)
+    return Difference(f"info: {names}", -1, text, end)

@@ -9,8 +9,11 @@ from collections.abc import Callable
 
 from .compare import Difference
 from .kernel import Run
-from .packets import ACK, PSH, SYN
+from .packets import ACK, FIN, PSH, RST, SYN
 from .scripts import Arrival
+
+COMPRESSION_NS = 1_200_000
+"""The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
 
 
 def reason(run: Run, difference: Difference) -> str | None:
@@ -52,8 +55,40 @@ def _joined_writes(run: Run, difference: Difference) -> bool:
     return difference.kind == f"flags {PSH:02x} of data" and writes > 1 and _sent_short(run)
 
 
+def _data_behind_fin(run: Run, difference: Difference) -> bool:
+    fin: int | None = None
+    for at, event in run.happened:
+        if at > difference.at or not isinstance(event, Arrival) or event.segment.flags & (RST | SYN):
+            continue
+        segment = event.segment
+        end = segment.seq + segment.length
+        if fin is not None and segment.length and end > fin:
+            return True
+        if segment.flags & FIN:
+            fin = end if fin is None else min(fin, end)
+    return False
+
+
+def _compressed(run: Run, difference: Difference) -> bool:
+    if difference.kind != "sack of ACK":
+        return False
+    one = run.played.sent[difference.index]
+    same = [s.segment for s in run.played.sent[: difference.index] if s.segment.ack == one.segment.ack]
+    reports = sum(1 for segment in same if segment.sack and not segment.length)
+    since = one.at - COMPRESSION_NS
+    joined = [
+        event.segment
+        for at, event in run.happened
+        if since <= at <= one.at and isinstance(event, Arrival) and event.segment.length
+    ]
+    ahead = sum(1 for segment in joined if segment.seq > one.segment.ack)
+    return bool(one.segment.sack) and reports >= 3 and ahead >= 2
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "cwnd counts bytes, the kernel's counts packets": _counts_bytes,
     "segments of at most half of a small window": _half_window,
     "PSH where writes are joined": _joined_writes,
+    "the peer sends data behind its FIN": _data_behind_fin,
+    "ACKs of out-of-order data are joined": _compressed,
 }

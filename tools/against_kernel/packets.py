@@ -118,11 +118,12 @@ class Numbers:
         return self.stamps[min(index, len(self.stamps) - 1)]
 
     def decode(self, at: int, packet: bytes) -> Sent:
-        """A segment of the tested host. The first one sets what the others are relative to."""
+        """A segment of the tested host. Its SYN sets what the others are relative to."""
         length = struct.unpack_from("!H", packet, 2)[0]
         start = (packet[0] & 15) * 4
         _, _, seq, ack, offset, flags, window = struct.unpack_from("!HHIIBBH", packet, start)
-        if self.host_first is None and flags & SYN:
+        if flags & SYN:
+            # A segment after the end may open another connection.
             self.host_first = seq
         size = (offset >> 4) * 4
         options = _options(packet[start + 20 : start + size])
@@ -137,9 +138,11 @@ class Numbers:
         self.stamps.append(0 if stamp is None else struct.unpack("!I", stamp[:4])[0])
         blocks = options.get(5, b"")
         edges = [_signed(edge - self.peer_first) for edge in struct.unpack(f"!{len(blocks) // 4}I", blocks)]
+        # A reset for a segment without ACK has no sequence number of the connection (RFC 9293, section 3.10.7.1).
+        is_outside = bool(flags & RST) and seq == 0
         segment = Segment(
             flags=flags,
-            seq=_signed(seq - (self.host_first or 0)),
+            seq=0 if is_outside else _signed(seq - (self.host_first or 0)),
             ack=_signed(ack - self.peer_first) if flags & ACK else 0,
             window=window,
             length=length - start - size,

@@ -237,10 +237,11 @@ impl Stack {
         }
         let descriptor = socket.descriptor;
         let Some(stream) = socket.stream_mut() else { return };
-        let before = stream.readable();
+        let (before, ahead) = (stream.readable(), stream.info().out_of_order);
         stream.handle_segment(now, segment);
-        // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA).
-        if descriptor == Descriptor::Closed && stream.readable() > before {
+        // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
+        let took = stream.readable() > before || stream.info().out_of_order > ahead;
+        if descriptor == Descriptor::Closed && took {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
             stream.abort(now);
             while stream.poll_transmit(now).is_some() {}

@@ -6,7 +6,7 @@ mod common;
 
 use common::{End, Pair};
 use netspurt_tcp::Behind;
-use netspurt_tcp::acking::{Acking, Bounds};
+use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{Config, InitialWindow, MssCounts};
 use netspurt_tcp::profile;
 use netspurt_tcp::time::{Span, Time};
@@ -267,7 +267,12 @@ fn write_write_read_stalls_for_every_pair_of_a_rule_that_heeds_acks_and_a_receiv
 
 #[test]
 fn linux_acknowledges_a_short_segment_when_it_is_read_until_it_has_learnt_to_expect_an_answer() {
-    let linux = Acking::Adaptive(Bounds { min: Span::from_ms(40), max: MS_200, quick: 16 });
+    let linux = Acking::Adaptive(Bounds {
+        min: Span::from_ms(40),
+        max: MS_200,
+        quick: 16,
+        counts: QuickCounts::Acks,
+    });
     let mut pair = pair(NagleStrict, linux);
     let stall = |pair: &mut Pair<'_>, want: u64| {
         let begin = pair.now;
@@ -325,7 +330,12 @@ fn a_retransmission_draws_no_tail_along() {
 
 #[test]
 fn whatever_two_rules_meet_and_whatever_is_lost_the_reply_arrives() {
-    let linux = Acking::Adaptive(Bounds { min: Span::from_ms(40), max: MS_200, quick: 16 });
+    let linux = Acking::Adaptive(Bounds {
+        min: Span::from_ms(40),
+        max: MS_200,
+        quick: 16,
+        counts: QuickCounts::Acks,
+    });
     let receivers = receivers().map(|(_, acking, _)| acking).into_iter().chain([linux]);
     for (policy, acking) in receivers.flat_map(|acking| POLICIES.map(|policy| (policy, acking))) {
         for (seed, total) in [(1_u64, SHORT), (2, LONG), (3, LONG)] {

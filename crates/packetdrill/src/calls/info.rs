@@ -15,8 +15,8 @@ const INFINITE: u32 = 0x7FFF_FFFF;
 const SIZE: usize = 288;
 /// tcp_max_reordering.
 const MAX_REORDERING: u32 = 300;
-/// TCPI_OPT_TIMESTAMPS, TCPI_OPT_SACK, TCPI_OPT_WSCALE, TCPI_OPT_SYN_DATA.
-const OPTIONS: [u8; 4] = [1, 2, 4, 32];
+/// TCPI_OPT_TIMESTAMPS, TCPI_OPT_SACK, TCPI_OPT_WSCALE, TCPI_OPT_ECN, TCPI_OPT_ECN_SEEN, TCPI_OPT_SYN_DATA.
+const OPTIONS: [u8; 6] = [1, 2, 4, 8, 16, 32];
 
 /// The bytes of a C struct, to which fields are appended.
 struct Fields(Vec<u8>);
@@ -85,7 +85,8 @@ impl Stack {
 fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
     let (info, stats, mss) = (stream.info(), stream.stats(), stream.segment_payload().max(1));
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
-    let used = [info.timestamps, info.sack, info.own_shift > 0, syn_data_acknowledged(stream)];
+    let syn_data = syn_data_acknowledged(stream);
+    let used = [info.timestamps, info.sack, info.own_shift > 0, info.ecn, info.ecn_seen, syn_data];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
     // Without SACK, Linux counts each duplicate ACK as a received segment (`tcp_add_reno_sack()`).

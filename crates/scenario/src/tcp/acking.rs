@@ -92,7 +92,25 @@ pub enum Acking {
         /// Quick ACKs at most: TCP_MAX_QUICKACKS.
         #[serde(default = "sixteen")]
         quick: u8,
+        /// What counts as a quick ACK, and what brings quick ACKs back.
+        #[serde(default)]
+        counts: QuickCounts,
     },
+}
+
+/// What counts as a quick ACK, and what brings quick ACKs back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuickCounts {
+    /// Segments that carry an ACK which was due count; only old data brings quick ACKs back.
+    ///
+    /// Document: Linux since 6.7, tcp_dec_quickack_mode().
+    #[default]
+    Acks,
+    /// Each segment that leaves counts; out-of-order data brings quick ACKs back.
+    ///
+    /// Document: Linux before 6.7, tcp_dec_quickack_mode().
+    Segments,
 }
 
 const fn two() -> u8 {
@@ -134,7 +152,13 @@ impl From<Acking> for acking::Acking {
                 let young = u32::try_from(young.0).unwrap_or(u32::MAX);
                 Self::QuickStart { young, every, period: period.0, phase }
             }
-            Acking::Adaptive { min, max, quick } => Self::Adaptive(Bounds { min: min.0, max: max.0, quick }),
+            Acking::Adaptive { min, max, quick, counts } => {
+                let counts = match counts {
+                    QuickCounts::Acks => acking::QuickCounts::Acks,
+                    QuickCounts::Segments => acking::QuickCounts::Segments,
+                };
+                Self::Adaptive(Bounds { min: min.0, max: max.0, quick, counts })
+            }
         }
     }
 }
@@ -156,8 +180,12 @@ impl From<acking::Acking> for Acking {
             acking::Acking::QuickStart { young, every, period, phase: _ } => {
                 Self::QuickStart { young: Size(u64::from(young)), every, period: Duration(period) }
             }
-            acking::Acking::Adaptive(Bounds { min, max, quick }) => {
-                Self::Adaptive { min: Duration(min), max: Duration(max), quick }
+            acking::Acking::Adaptive(Bounds { min, max, quick, counts }) => {
+                let counts = match counts {
+                    acking::QuickCounts::Acks => QuickCounts::Acks,
+                    acking::QuickCounts::Segments => QuickCounts::Segments,
+                };
+                Self::Adaptive { min: Duration(min), max: Duration(max), quick, counts }
             }
         }
     }

@@ -420,7 +420,7 @@ names! {
         Answered,
         /// Nothing.
         ///
-        /// Document: Linux, tcp_ack().
+        /// Document: Linux before 6.18.44, tcp_ack().
         Ignored,
     }
 }
@@ -433,9 +433,11 @@ names! {
         /// Document: RFC 9293, section 3.10.7.4; RFC 7323, section 5.3.
         Outside,
         /// Also those that end between the last acknowledgment sent and RCV.NXT, and those whose timestamp is one unit older.
-        /// D-SACK reports each old segment.
+        /// D-SACK reports each old segment, and SACK a FIN behind a gap. Segments without ACK, SYN and RST are dropped first. A
+        /// reset counts one before RCV.NXT after a FIN, and at the end of the highest reported block. An ACK of what was
+        /// never sent is answered on both sides. Without SACK, the first ACK behind data is no duplicate.
         ///
-        /// Document: Linux, tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack().
+        /// Document: Linux, tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack(), tcp_validate_incoming(), tcp_ack().
         Linux,
     }
 }

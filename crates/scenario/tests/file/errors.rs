@@ -183,6 +183,11 @@ fn other_contradictions_of_tcp_are_placed() {
     assert!(tcp("option_layout = { kind = \"shared\", option = 252 }").contains("RFC 6994"));
     assert!(tcp("rto = { kind = \"rfc6298\", min = \"90 s\" }").contains("lower bound"));
     assert!(tcp("acking = { kind = \"adaptive\", min = \"300 ms\" }").contains("minimum delay of acking"));
+    let counts = tcp("acking = { kind = \"adaptive\", counts = \"acts\" }");
+    assert!(
+        counts
+            .starts_with("bad.toml:8:40: host.earth.tcp.acking.counts: unknown name \"acts\": did you mean")
+    );
     assert!(tcp("sack = 1").starts_with("bad.toml:8:8: host.earth.tcp.sack: expected true or false"));
 }
 

@@ -158,7 +158,7 @@ pub enum Unstamped {
 pub enum UnsentAcked {
     /// An ACK (RFC 9293, section 3.10.7.4; RFC 5961, section 5).
     Answered,
-    /// Nothing (Linux, `tcp_ack()`).
+    /// Nothing (older Linux, `tcp_ack()`).
     Ignored,
 }
 
@@ -170,7 +170,11 @@ pub enum OldSegments {
     Outside,
     /// Also those that end between the last acknowledgment that we sent and RCV.NXT: their ACK and their timestamp count
     /// (Linux, `tcp_sequence()`). A timestamp may be one unit older (`TCP_PAWS_WINDOW`). D-SACK reports each old segment with
-    /// its FIN, also one from before the SYN (`tcp_send_dupack()`).
+    /// its FIN, also one from before the SYN (`tcp_send_dupack()`). A segment without ACK, RST and SYN is dropped before its
+    /// sequence number is checked (`tcp_rcv_established()`). An ACK older than the first byte sent is answered, and without
+    /// SACK the first ACK behind data is no duplicate (`tcp_ack()`). SACK reports a FIN behind a gap (`tcp_data_queue_ofo()`).
+    /// A reset counts one before RCV.NXT after a FIN, and at the end of the highest reported block
+    /// (`tcp_validate_incoming()`).
     Linux,
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::KeepAlive;
 use crate::config::profile;
 use crate::config::{Cutting, EcnUse, PathMtuDiscovery, SavedPath};
-use crate::receive::acking::Bounds;
+use crate::receive::acking::{Bounds, QuickCounts};
 
 /// What an earlier connection has found.
 const SAVED: SavedPath = SavedPath { rtt: Span::from_ms(100), cwnd: 100_000 };
@@ -165,9 +165,13 @@ const VALUES: &[Row] = &[
         |c| c.acking = Acking::FreeTick { every: 2, period: MS, phase: Span::ZERO },
     ),
     row(
-        |c| c.acking = Acking::Adaptive(Bounds { min: SECOND, max: MS, quick: 16 }),
+        |c| {
+            c.acking = Acking::Adaptive(Bounds { min: SECOND, max: MS, quick: 16, counts: QuickCounts::Acks })
+        },
         ConfigError::AckBounds,
-        |c| c.acking = Acking::Adaptive(Bounds { min: MS, max: SECOND, quick: 16 }),
+        |c| {
+            c.acking = Acking::Adaptive(Bounds { min: MS, max: SECOND, quick: 16, counts: QuickCounts::Acks })
+        },
     ),
     row(
         |c| c.keep_alive = Some(KeepAlive { idle: SECOND, interval: Span::ZERO, probes: 3 }),

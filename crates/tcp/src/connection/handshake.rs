@@ -73,6 +73,7 @@ impl Connection {
         }
         let behind_text = i64::from(segment.payload.len) + 1;
         if ours_acknowledged && flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
+            self.rcv.acknowledge(Reason::Ack);
             self.peer_has_closed(now);
         }
     }
@@ -129,7 +130,6 @@ impl Connection {
 
     /// The peer's FIN and all data before it have arrived.
     pub(super) fn peer_has_closed(&mut self, now: Time) {
-        self.rcv.acknowledge(Reason::Ack);
         match self.cx.state() {
             State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
             State::FinWait1 if self.snd.space().fin_acknowledged() => self.enter_time_wait(now),

@@ -11,6 +11,7 @@ use crate::record::reason::Reason;
 use crate::send::space::AckVerdict;
 use crate::time::{Span, Time};
 use crate::wire::segment::{Flags, Segment};
+use crate::wire::seq::Seq;
 
 impl Connection {
     /// Processes a segment of this connection with a correct checksum.
@@ -89,11 +90,20 @@ impl Connection {
         }
         if flags.has(Flags::FIN) {
             if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
+                if matches!(self.cx.state(), State::SynReceived | State::Established) {
+                    let times = self.path_times();
+                    self.rcv.acknowledge_fin(&self.cx, now, times, segment);
+                } else {
+                    self.rcv.acknowledge(Reason::Ack);
+                }
                 self.peer_has_closed(now);
             } else {
                 // The FIN follows a gap, and the ACK reports the gap (RFC 5681, section 4.2); or the FIN is a
                 // duplicate.
                 self.note_old_fin(start, segment.payload.len);
+                if self.cx.config.old_segments == OldSegments::Linux {
+                    self.rcv.report_fin(start + i64::from(segment.payload.len));
+                }
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }
         }
@@ -103,10 +113,20 @@ impl Connection {
     #[cold]
     fn arrives_old(&mut self, now: Time, segment: &Segment, start: i64) {
         let state = self.cx.state();
+        let without_ack = !segment.flags.any(Flags::ACK | Flags::RST | Flags::SYN);
+        if without_ack
+            && self.cx.config.old_segments == OldSegments::Linux
+            && !matches!(state, State::SynReceived | State::TimeWait)
+        {
+            return;
+        }
         if self.cx.config.old_segments == OldSegments::Outside
             || matches!(state, State::SynReceived | State::TimeWait)
         {
             return self.arrives_outside(now, segment, start);
+        }
+        if segment.flags.has(Flags::RST) && self.resets_elsewhere(start) {
+            return self.take_reset(now);
         }
         let is_one_older = self.rcv.is_one_older(&self.cx, segment);
         let passes = is_one_older || self.rcv.passes_timestamps(&self.cx, now, segment);
@@ -223,7 +243,7 @@ impl Connection {
                 self.rcv.acknowledge(Reason::Ack);
             }
         } else {
-            match self.snd.space().judge_ack(segment.ack) {
+            match self.judge_ack(segment.ack) {
                 AckVerdict::Acceptable => {}
                 AckVerdict::Unsent if self.cx.config.unsent_acked == UnsentAcked::Ignored => return false,
                 AckVerdict::Unsent | AckVerdict::TooOld => {
@@ -238,6 +258,17 @@ impl Connection {
             self.fin_acknowledged(now);
         }
         true
+    }
+
+    /// Whether an acknowledgment number is acceptable.
+    #[inline]
+    fn judge_ack(&self, ack: Seq) -> AckVerdict {
+        let space = self.snd.space();
+        let verdict = space.judge_ack(ack);
+        let counts = verdict == AckVerdict::Acceptable && self.cx.config.old_segments == OldSegments::Linux;
+        // Linux does not accept an ACK of bytes that it has never sent: bytes_acked limits MAX.SND.WND. It counts the SYN
+        // of an active open.
+        if counts && space.position(ack) < i64::from(self.cx.passive) { AckVerdict::TooOld } else { verdict }
     }
 
     /// Answers a retransmitted SYN with our SYN-ACK, because a peer in SYN-SENT needs it. The first SYN-ACK was lost or
@@ -276,10 +307,28 @@ impl Connection {
             }
             return;
         }
-        if start != self.rcv.nxt() as i64 {
+        if start != self.rcv.nxt() as i64 && !self.resets_elsewhere(start) {
             self.challenge(now);
             return;
         }
+        self.take_reset(now);
+    }
+
+    /// Whether a reset counts at another place than RCV.NXT. Linux accepts one before it after a FIN, because an application
+    /// that is killed may send a FIN and then a reset (`tcp_reset_check()`), and one at the end of the highest reported block.
+    #[cold]
+    fn resets_elsewhere(&self, start: i64) -> bool {
+        if self.cx.config.old_segments != OldSegments::Linux {
+            return false;
+        }
+        let after_fin = matches!(self.cx.state(), State::CloseWait | State::LastAck | State::Closing)
+            && start + 1 == self.rcv.nxt() as i64;
+        after_fin || (self.cx.agreed.sack && self.rcv.ends_reports(start))
+    }
+
+    /// An acceptable reset ends the connection.
+    #[cold]
+    fn take_reset(&mut self, now: Time) {
         match self.cx.state() {
             State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
             State::SynReceived if self.cx.is_open_early() => self.finish(now, CloseReason::Reset),
@@ -315,18 +364,23 @@ impl Connection {
 
     /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
-    pub(super) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
+    pub(super) fn schedule_ack(&mut self, now: Time, text: Text, segment: &Segment) {
         if self.cx.config.acking.counts_segments() {
             self.rcv.schedule_ack(now, text, self.cx.config.acking);
         } else {
-            self.schedule_ack_otherwise(now, text, len);
+            self.schedule_ack_otherwise(now, text, segment);
         }
     }
 
     #[cold]
-    fn schedule_ack_otherwise(&mut self, now: Time, text: Text, len: u32) {
-        let times = PathTimes { rto: self.snd.timeout(), srtt: self.snd.srtt(&self.cx) };
-        self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, len);
+    fn schedule_ack_otherwise(&mut self, now: Time, text: Text, segment: &Segment) {
+        let times = self.path_times();
+        self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, segment);
+    }
+
+    /// The times of the path that a delayed ACK policy may use.
+    pub(super) fn path_times(&self) -> PathTimes {
+        PathTimes { rto: self.snd.timeout(), srtt: self.snd.srtt(&self.cx) }
     }
 
     /// Seventh step: the data.
@@ -350,8 +404,9 @@ impl Connection {
         if self.cx.config.initial_receive_window.is_some() && matches!(text, Text::InOrder { .. }) {
             self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
         }
-        self.schedule_ack(now, text, len);
+        self.schedule_ack(now, text, segment);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
+            self.rcv.acknowledge(Reason::Ack);
             self.peer_has_closed(now);
         }
     }

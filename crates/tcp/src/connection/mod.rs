@@ -226,7 +226,7 @@ impl Connection {
 
     /// A snapshot of the state, in the terms of Linux's TCP_INFO where it has one.
     pub fn info(&self) -> Info {
-        self.snd.info(&self.cx)
+        Info { out_of_order: self.rcv.out_of_order(), ..self.snd.info(&self.cx) }
     }
 
     /// The short segment that the transmission policy held back when [`poll_transmit`](Self::poll_transmit) last

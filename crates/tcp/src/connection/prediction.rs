@@ -60,7 +60,7 @@ impl Connection {
         if self.cx.config.initial_receive_window.is_some() {
             self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
         }
-        self.schedule_ack(now, Text::InOrder { fills_gap: false }, payload.len);
+        self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
         true
     }
 
@@ -93,7 +93,7 @@ impl Connection {
         let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
         let end = start + u64::from(len);
         self.write_header(now, start, segment);
-        self.rcv.segment_leaves(now, len);
+        self.rcv.segment_leaves(self.cx.config.acking, now, len);
         segment.flags =
             if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
@@ -107,7 +107,7 @@ impl Connection {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let position = self.snd.ack_position(reason);
         self.write_header(now, position, segment);
-        self.rcv.segment_leaves(now, 0);
+        self.rcv.segment_leaves(self.cx.config.acking, now, 0);
         segment.flags = Flags::ACK;
         segment.payload = Payload { offset: position.saturating_sub(1), len: 0 };
         Some(reason)

@@ -1,11 +1,12 @@
 //! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
 use crate::context::Context;
-use crate::receive::acking::{Acking, Arrival};
+use crate::receive::acking::{Acking, Arrival, Memory, Shape};
 use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
+use crate::wire::segment::{Flags, Segment};
 
 /// The times of the path that some policies use.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +34,11 @@ impl Receiver {
         now: Time,
         times: PathTimes,
         text: Text,
-        len: u32,
+        segment: &Segment,
     ) {
         let acking = cx.config.acking;
         let when = if acking.has_state() {
-            self.apply_stateful_policy(cx, now, times, text, len)
+            self.apply_stateful_policy(cx, now, times, text, segment)
         } else {
             self.when_to_acknowledge(now, text, acking)
         };
@@ -53,33 +54,67 @@ impl Receiver {
         now: Time,
         times: PathTimes,
         text: Text,
-        len: u32,
+        segment: &Segment,
     ) -> Option<Time> {
         let acking = cx.config.acking;
+        let mut arrival = self.arrival(cx, times, segment);
+        arrival.is_in_order = matches!(text, Text::InOrder { .. });
+        let memory = self.memory(acking);
+        if let Text::InOrder { fills_gap: false } = text {
+            let due = acking.arrives(now, &arrival, memory);
+            self.acknowledge_when(now, due, false)
+        } else {
+            acking.on_possible_loss(now, &arrival, memory);
+            self.when_to_acknowledge(now, text, acking)
+        }
+    }
+
+    /// What a policy with state is given about a segment that is not in order.
+    fn arrival(&self, cx: &Context, times: PathTimes, segment: &Segment) -> Arrival {
         let (received, unacknowledged) = self.progress();
         // A scaled window first grows by about an eighth, because packets need less memory than Linux assumes at first
         // (`tcp_grow_window()`). Until then unread data does not make it smaller.
         let headroom = if cx.agreed.largest_window() > 0xFFFF { self.window() / 8 } else { 0 };
-        let arrival = Arrival {
-            len,
+        Arrival {
+            shape: Shape {
+                len: segment.payload.len,
+                header_len: segment.header_len,
+                is_pushed: segment.flags.has(Flags::PSH),
+                closes: segment.flags.has(Flags::FIN),
+                ends: segment.flags.any(Flags::FIN | Flags::URG | Flags::SYN | Flags::PSH),
+            },
+            is_in_order: false,
+            is_old: self.position(segment.seq) < self.nxt() as i64,
             received,
             unacknowledged,
             unread: self.readable(),
             headroom,
             window: self.window(),
             mss: u32::from(cx.agreed.payload),
+            own_header_len: cx.agreed.header_len,
             announced: cx.announced_payload(),
             rto: times.rto,
             srtt: times.srtt,
             armed: self.delayed_ack,
-        };
-        let memory = self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()));
-        if let Text::InOrder { fills_gap: false } = text {
-            let due = acking.arrives(now, &arrival, memory);
-            self.acknowledge_when(now, due, false)
-        } else {
-            acking.on_possible_loss(&arrival, memory);
-            self.when_to_acknowledge(now, text, acking)
+        }
+    }
+
+    /// The state of a policy that has some.
+    fn memory(&mut self, acking: Acking) -> &mut Memory {
+        self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()))
+    }
+
+    /// The peer's FIN has arrived in order at a host that has not closed: its ACK is due now or later.
+    #[cold]
+    pub(crate) fn acknowledge_fin(&mut self, cx: &Context, now: Time, times: PathTimes, segment: &Segment) {
+        let acking = cx.config.acking;
+        if !acking.has_state() {
+            return self.acknowledge(Reason::Ack);
+        }
+        let arrival = self.arrival(cx, times, segment);
+        let due = acking.on_fin(now, &arrival, self.memory(acking));
+        if let Some(when) = self.acknowledge_when(now, due, false) {
+            self.delayed_ack = self.delayed_ack.min(when);
         }
     }
 

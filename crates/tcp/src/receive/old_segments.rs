@@ -23,4 +23,36 @@ impl Receiver {
             self.reassembly.get_or_insert_default().duplicate = Some(range);
         }
     }
+
+    /// Whether a position is the end of the highest block that our SACKs report.
+    pub(crate) fn ends_reports(&self, position: i64) -> bool {
+        let Some(reassembly) = &self.reassembly else { return false };
+        let ends = reassembly.recent.iter().filter(|r| r.start > self.nxt).map(|r| r.end);
+        ends.max().is_some_and(|end| (end + u64::from(end == self.reported_fin())) as i64 == position)
+    }
+
+    /// The position of the peer's FIN if SACK blocks report it; otherwise [`u64::MAX`].
+    pub(super) fn reported_fin(&self) -> u64 {
+        if self.reassembly.as_ref().is_some_and(|r| r.reports_fin) { self.fin() } else { u64::MAX }
+    }
+
+    /// The peer's FIN follows a gap: Linux queues it like data, so that SACK blocks report it
+    /// (`tcp_data_queue_ofo()`).
+    pub(crate) fn report_fin(&mut self, position: i64) {
+        let fin = position as u64;
+        if position <= self.nxt as i64 || self.fin() != fin {
+            return;
+        }
+        let reassembly = self.reassembly.get_or_insert_default();
+        reassembly.reports_fin = true;
+        let behind = reassembly.recent.iter().position(|r| r.start < fin && fin <= r.end);
+        let lone = Range::new(fin, fin + 1);
+        match behind.or_else(|| reassembly.recent.iter().position(|r| *r == lone)) {
+            Some(index) => reassembly.recent[..=index].rotate_right(1),
+            None => {
+                reassembly.recent.rotate_right(1);
+                reassembly.recent[0] = lone;
+            }
+        }
+    }
 }

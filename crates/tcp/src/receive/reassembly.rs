@@ -10,6 +10,8 @@ pub(super) struct Reassembly {
     pub(super) recent: [Range; 4],
     /// A duplicate to be reported once (RFC 2883, section 4).
     pub(super) duplicate: Option<Range>,
+    /// Blocks that end at the peer's FIN report it too.
+    pub(super) reports_fin: bool,
     /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
     pub(super) last_nak: u64,
     /// The NAK to send: position and count.

@@ -168,9 +168,9 @@ impl Receiver {
 
     /// Updates the policies with state when a segment is sent.
     #[inline]
-    pub(crate) fn segment_leaves(&mut self, now: Time, len: u32) {
+    pub(crate) fn segment_leaves(&mut self, acking: Acking, now: Time, len: u32) {
         if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
-            memory.leaves(now, len);
+            acking.on_departure(now, len, memory);
         }
     }
 
@@ -409,7 +409,7 @@ impl Receiver {
 
     /// Position of the peer's FIN; `u64::MAX` while it is unknown.
     #[inline]
-    fn fin(&self) -> u64 {
+    pub(super) fn fin(&self) -> u64 {
         if !self.fin_is_known {
             return u64::MAX;
         }
@@ -434,6 +434,11 @@ impl Receiver {
             self.finished = true;
         }
         reached
+    }
+
+    /// Bytes received out of order.
+    pub(crate) fn out_of_order(&self) -> u64 {
+        self.reassembly.as_ref().map_or(0, |reassembly| reassembly.held.covered())
     }
 
     /// Whether the peer's FIN and all data have arrived.
@@ -545,12 +550,15 @@ impl Receiver {
     /// Whether there are SACK blocks to send.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
-        self.reassembly.as_ref().is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some())
+        self.reassembly
+            .as_ref()
+            .is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some() || r.recent[0].start > self.nxt)
     }
 
     /// At most `room` blocks: first the D-SACK, once (RFC 2883, section 4), then the last changed ranges.
     pub(crate) fn take_blocks(&mut self, room: usize) -> SackBlocks {
         let (irs, nxt) = (self.irs, self.nxt);
+        let reported_fin = self.reported_fin();
         let block = |r: Range| SackBlock { left: irs.plus(r.start as u32), right: irs.plus(r.end as u32) };
         let mut blocks = SackBlocks::EMPTY;
         let Some(reassembly) = &mut self.reassembly else { return blocks };
@@ -559,7 +567,7 @@ impl Receiver {
         }
         for r in reassembly.recent.iter().filter(|r| r.start > nxt) {
             if blocks.as_slice().len() < room {
-                blocks.push(block(*r));
+                blocks.push(block(Range::new(r.start, r.end + u64::from(r.end == reported_fin))));
             }
         }
         blocks

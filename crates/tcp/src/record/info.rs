@@ -18,6 +18,8 @@ pub struct Info {
     pub lost: u64,
     /// Of these, retransmitted and not yet acknowledged or reported by SACK.
     pub resent: u64,
+    /// Bytes received out of order.
+    pub out_of_order: u64,
     /// Consecutive duplicate ACKs.
     pub dup_acks: u32,
     /// Consecutive retransmissions without an ACK.
@@ -49,6 +51,10 @@ pub struct Info {
     pub path: Option<PathModel>,
     /// The path MTU in bytes; 0 if it is unknown.
     pub path_mtu: u32,
+    /// Whether ECN was negotiated.
+    pub ecn: bool,
+    /// Whether data of the peer that could be marked has arrived since.
+    pub ecn_seen: bool,
     /// The counters of both ends, if accurate ECN is in use.
     pub accurate_ecn: Option<AccurateEcnInfo>,
 }

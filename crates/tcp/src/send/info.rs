@@ -6,7 +6,7 @@ use crate::record::info::Info;
 use crate::send::Sender;
 
 impl Sender {
-    /// The snapshot of the connection; nearly all of it is state of the sender.
+    /// The snapshot of the connection; nearly all of it is state of the sender. The receiver adds the rest.
     pub(crate) fn info(&self, cx: &Context) -> Info {
         let rack = self.rack.as_deref();
         let paced = self.paced();
@@ -19,6 +19,7 @@ impl Sender {
             sacked: self.loss.sacked(),
             lost: rack.map_or(0, |rack| rack.lost.covered()),
             resent: rack.map_or(0, |rack| rack.resent()) + self.syn_data_again(cx),
+            out_of_order: 0,
             dup_acks: self.loss.dup_acks,
             unanswered: self.timers.unanswered,
             backoff: self.timers.backoff(),
@@ -34,6 +35,8 @@ impl Sender {
             is_app_limited: told.is_some_and(|interval| interval.app_limited),
             path: self.congestion.path(),
             path_mtu: self.effective_mtu(),
+            ecn: cx.ecn_state().is_some_and(|memory| memory.is_agreed()),
+            ecn_seen: cx.ecn_state().is_some_and(|memory| memory.has_seen_capable()),
             accurate_ecn: cx.ecn_state().and_then(|memory| memory.accurate_info()),
         }
     }

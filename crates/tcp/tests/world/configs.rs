@@ -1,7 +1,7 @@
 //! Random configurations: a profile, with random changes.
 
 use super::dice::Dice;
-use netspurt_tcp::acking::{Acking, Bounds};
+use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
     MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain,
@@ -188,6 +188,7 @@ fn change_waiting(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
     match dice.below(3) {
         0 => {
+            let counts = dice.pick(&[QuickCounts::Acks, QuickCounts::Segments]);
             c.acking = dice.pick(&[
                 Acking::EverySegment,
                 Acking::Delayed { every: 2, delay: ms(200) },
@@ -196,7 +197,7 @@ fn change_waiting(c: &mut Config, dice: &mut Dice) {
                 Acking::DelayedBytes { every: 2, delay: ms(200) },
                 Acking::FreeTickBytes { every: 2, period: ms(200), phase: ms(7) },
                 Acking::QuickStart { young: 3000, every: 2, period: ms(100), phase: ms(7) },
-                Acking::Adaptive(Bounds { min: ms(40), max: ms(200), quick: 16 }),
+                Acking::Adaptive(Bounds { min: ms(40), max: ms(200), quick: 16, counts }),
             ]);
         }
         1 => c.transmit = dice.pick(&TRANSMIT),

@@ -7,7 +7,7 @@ use crate::config::{
     WindowProbe,
 };
 use crate::congestion;
-use crate::receive::acking::{Acking, Bounds};
+use crate::receive::acking::{Acking, Bounds, QuickCounts};
 use crate::recovery::rto;
 use crate::send::transmit::Transmit;
 use crate::time::Span;
@@ -23,9 +23,10 @@ pub(super) const LINUX: Config = Config {
     window_option: WindowOption::Rfc7323,
     // tcp_write_wakeup(), tcp_xmit_probe_skb().
     window_probe: WindowProbe::Empty,
-    // tcp_paws_discard() checks saw_tstamp; tcp_ack() drops ACKs beyond SND.NXT.
+    // tcp_paws_discard() checks saw_tstamp.
     unstamped: Unstamped::Accepted,
-    unsent_acked: UnsentAcked::Ignored,
+    // tcp_ack() of 6.18.44 sends a challenge ACK for an ACK beyond SND.NXT; earlier versions drop it.
+    unsent_acked: UnsentAcked::Answered,
     // tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack().
     old_segments: OldSegments::Linux,
     timestamps: true,
@@ -69,7 +70,12 @@ pub(super) const LINUX: Config = Config {
     rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) },
     timer_grain: TimerGrain::Continuous,
     // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS.
-    acking: Acking::Adaptive(Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16 }),
+    acking: Acking::Adaptive(Bounds {
+        min: Span::from_ms(40),
+        max: Span::from_ms(200),
+        quick: 16,
+        counts: QuickCounts::Acks,
+    }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
     // tcp_syn_retries, tcp_syn_linear_timeouts (since 6.5), tcp_retries2.
@@ -148,11 +154,17 @@ pub(super) const LINUX22: Config = Config {
     rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(3) },
     // The draft, section 3: 10 ms, adapted to arriving segments (HZ/100 in tcp_enter_quickack_mode(), until one ACK is
     // sent; HZ/2 at most).
-    acking: Acking::Adaptive(Bounds { min: Span::from_ms(10), max: Span::from_ms(500), quick: 1 }),
+    acking: Acking::Adaptive(Bounds {
+        min: Span::from_ms(10),
+        max: Span::from_ms(500),
+        quick: 1,
+        counts: QuickCounts::Segments,
+    }),
     // tcp_snd_test().
     transmit: Transmit::Linux22,
     challenge_acks_per_second: 0,
     invalid_ratelimit: Span::ZERO,
+    unsent_acked: UnsentAcked::Ignored,
     syn_linear_timeouts: 0,
     ..LINUX
 };

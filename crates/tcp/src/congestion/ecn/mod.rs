@@ -130,6 +130,8 @@ pub(crate) struct Memory {
     in_proportion: bool,
     /// The state of accurate ECN, if it was negotiated.
     accurate: Option<Box<Accurate>>,
+    /// Data that could be marked has arrived.
+    seen_capable: bool,
     /// Our ACKs carry ECE.
     echoing: bool,
     /// The current ACK, or the last one, reported a mark.
@@ -154,6 +156,7 @@ impl Memory {
             echo,
             in_proportion: matches!(echo, Echo::Exact),
             accurate: None,
+            seen_capable: false,
             echoing: false,
             echo_marked: false,
             cwr_due: false,
@@ -193,6 +196,11 @@ impl Memory {
         self.echo_marked = marked;
     }
 
+    /// Whether the peers have agreed on ECN.
+    pub(crate) fn is_agreed(&self) -> bool {
+        self.agreement != Agreement::None
+    }
+
     /// Whether our segments may be ECN-capable.
     pub(crate) fn sends(&self) -> bool {
         match (self.agreement, &self.accurate) {
@@ -201,10 +209,16 @@ impl Memory {
         }
     }
 
+    /// Whether data that could be marked has arrived.
+    pub(crate) fn has_seen_capable(&self) -> bool {
+        self.seen_capable
+    }
+
     /// Processes CWR, and then the mark, of a data segment of the peer (section 6.1.3 and erratum 3639).
     pub(crate) fn process_data(&mut self, segment: &Segment) -> Answer {
         let before = self.echoing;
         let marked = segment.ecn == Ecn::Ce;
+        self.seen_capable |= segment.ecn != Ecn::NotEct;
         match self.echo {
             Echo::UntilReduced => {
                 self.echoing = marked || (before && !segment.flags.has(Flags::CWR));

@@ -2,7 +2,7 @@
 //!
 //! * *Quick ACKs*: at its start a connection acknowledges every segment. The number of quick ACKs is that of the
 //!   segments in half of the window, at most 16. Quick ACKs return after a possible loss and after a pause longer than
-//!   the RTO.
+//!   the RTO. What counts as one, and as a possible loss, depends on the version ([`QuickCounts`]).
 //! * *ATO*: otherwise the delay is the average interval between segments, at least 40 ms. It is at most 200 ms, or the
 //!   RTT if that is shorter. If the timer sends the ACK, the next delay is twice as long.
 //! * *Interactive* (`pingpong`): the application has sent data within an ATO. Its next data will probably carry the
@@ -11,11 +11,27 @@
 //!   has not grown since the last ACK; then it is acknowledged when data is read. Data that ends with a short segment is
 //!   acknowledged when it is read, unless the connection is interactive.
 
-use super::{Arrival, Due};
+use super::{Arrival, Due, Shape};
 use crate::time::{Span, Time};
 
 /// The initial estimate of the peer's full segments (`TCP_MSS_DEFAULT`).
 const MODEST_MSS: u32 = 536;
+
+/// The least MSS of a peer, with the header (`TCP_MIN_MSS`).
+const LEAST_LEN: u32 = 88 + 20;
+
+/// What counts as a quick ACK, and what brings quick ACKs back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QuickCounts {
+    /// Each segment that leaves counts. Out-of-order data brings quick ACKs back. One short segment makes its ACK due when
+    /// data is read.
+    Segments,
+    /// Segments that carry an ACK which was due count (Linux since 6.7, `tcp_dec_quickack_mode()`); the last one sets the ATO
+    /// to its minimum. Only data that arrived before brings them back. A full segment with PSH makes its ACK due when data
+    /// is read, and so do two short segments in interactive mode (`tcp_measure_rcv_mss()`). The ACK of a FIN waits for an
+    /// answer (`tcp_fin()`).
+    Acks,
+}
 
 /// The parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +42,8 @@ pub struct Bounds {
     pub max: Span,
     /// Maximum number of quick ACKs (`TCP_MAX_QUICKACKS`).
     pub quick: u8,
+    /// What counts as one.
+    pub counts: QuickCounts,
 }
 
 /// The state of a connection.
@@ -41,19 +59,44 @@ pub(crate) struct Adaptive {
     interactive: bool,
     /// The estimate of the peer's full segment size (`rcv_mss`).
     full: u32,
-    /// A short segment is unacknowledged.
+    /// The size of the last segment that was short but may be a full one of the peer; 0 if it was none.
+    last_size: u32,
+    /// An ACK is due or delayed (`ICSK_ACK_SCHED`).
+    scheduled: bool,
+    /// A short segment is unacknowledged (`ICSK_ACK_PUSHED`).
     ends_short: bool,
+    /// Two are (`ICSK_ACK_PUSHED2`).
+    ends_short_twice: bool,
 }
 
 impl Adaptive {
     pub(super) const fn new() -> Self {
-        Self { ato: Span::ZERO, last: Time::ZERO, quick: 0, interactive: false, full: 0, ends_short: false }
+        Self {
+            ato: Span::ZERO,
+            last: Time::ZERO,
+            quick: 0,
+            interactive: false,
+            full: 0,
+            last_size: 0,
+            scheduled: false,
+            ends_short: false,
+            ends_short_twice: false,
+        }
     }
 
     /// Data has arrived in order.
     pub(super) fn arrives(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
-        self.measure(arrival);
+        self.scheduled = true;
+        self.measure(arrival, bounds);
         self.follow(now, arrival, bounds);
+        if bounds.counts == QuickCounts::Acks && arrival.shape.closes {
+            self.interactive = true;
+        }
+        self.decide(now, arrival, bounds)
+    }
+
+    /// `__tcp_ack_snd_check()`, for data in order.
+    fn decide(&self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
         // `__tcp_ack_snd_check()` compares the windows.
         let is_read_quickly = arrival.unread <= arrival.unacknowledged + u64::from(arrival.headroom);
         let more_than_a_segment = arrival.unacknowledged > u64::from(self.full) && is_read_quickly;
@@ -64,15 +107,32 @@ impl Adaptive {
     }
 
     /// `tcp_measure_rcv_mss()`.
-    fn measure(&mut self, arrival: &Arrival) {
+    fn measure(&mut self, arrival: &Arrival, bounds: Bounds) {
         if self.full == 0 {
             self.full = MODEST_MSS.min(arrival.mss);
         }
-        if arrival.len >= self.full {
-            self.full = arrival.len.min(arrival.announced);
-        } else {
-            self.ends_short = true;
+        let Shape { len, is_pushed, .. } = arrival.shape;
+        if bounds.counts == QuickCounts::Segments {
+            if len >= self.full {
+                self.full = len.min(arrival.announced);
+            } else {
+                self.ends_short = true;
+            }
+            return;
         }
+        let before = core::mem::take(&mut self.last_size);
+        if len >= self.full {
+            self.full = len.min(arrival.announced);
+            self.ends_short |= is_pushed;
+            return;
+        }
+        self.last_size = arrival.likely_size(MODEST_MSS + 20, LEAST_LEN);
+        if self.last_size > 0 && self.last_size == before {
+            self.full = self.last_size;
+            return;
+        }
+        self.ends_short_twice |= self.ends_short;
+        self.ends_short = true;
     }
 
     /// `tcp_event_data_recv()`: half of the present delay plus half of the interval to the last segment.
@@ -95,6 +155,9 @@ impl Adaptive {
 
     /// `tcp_incr_quickack()`: the number of segments in half of the window, at least two.
     fn quicken(&mut self, arrival: &Arrival, bounds: Bounds) {
+        if self.full == 0 {
+            self.full = MODEST_MSS.min(arrival.mss);
+        }
         let enough = (arrival.window / (2 * self.full.max(1))).max(2);
         let enough = u8::try_from(enough).unwrap_or(u8::MAX).min(bounds.quick);
         self.quick = self.quick.max(enough);
@@ -113,19 +176,49 @@ impl Adaptive {
         if arrival.armed <= soon { Due::Now } else { Due::At((now + wait).min(arrival.armed)) }
     }
 
-    /// `tcp_enter_quickack_mode()`: out-of-order data or a duplicate.
-    pub(super) fn on_possible_loss(&mut self, arrival: &Arrival, bounds: Bounds) {
-        self.measure(arrival);
+    /// Out-of-order data, a duplicate, or data that fills a gap. Its ACK is sent at once.
+    pub(super) fn on_possible_loss(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) {
+        self.scheduled = true;
+        if bounds.counts == QuickCounts::Segments {
+            self.measure(arrival, bounds);
+            self.enter_quick_mode(arrival, bounds);
+        } else if arrival.is_in_order {
+            self.measure(arrival, bounds);
+            self.follow(now, arrival, bounds);
+        } else if arrival.is_old {
+            self.enter_quick_mode(arrival, bounds);
+        }
+    }
+
+    /// `tcp_enter_quickack_mode()`.
+    fn enter_quick_mode(&mut self, arrival: &Arrival, bounds: Bounds) {
         self.quicken(arrival, bounds);
         self.interactive = false;
         self.ato = bounds.min;
     }
 
+    /// The peer has closed its direction, in order; this host has not (`tcp_fin()`).
+    pub(super) fn on_fin(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
+        if bounds.counts == QuickCounts::Segments {
+            return Due::Now;
+        }
+        if self.full == 0 {
+            self.full = MODEST_MSS.min(arrival.mss);
+        }
+        self.scheduled = true;
+        self.interactive = true;
+        self.decide(now, arrival, bounds)
+    }
+
     /// A segment with `len` bytes of data is sent and acknowledges everything (`tcp_event_ack_sent()`,
     /// `tcp_event_data_sent()`).
-    pub(super) fn leaves(&mut self, now: Time, len: u32) {
-        self.quick = self.quick.saturating_sub(1);
-        self.ends_short = false;
+    pub(super) fn leaves(&mut self, now: Time, len: u32, bounds: Bounds) {
+        let counts = bounds.counts == QuickCounts::Segments || self.scheduled;
+        if counts && self.quick == 1 && bounds.counts == QuickCounts::Acks {
+            self.ato = bounds.min;
+        }
+        self.quick = self.quick.saturating_sub(u8::from(counts));
+        (self.scheduled, self.ends_short, self.ends_short_twice) = (false, false, false);
         if len > 0 && self.ato > Span::ZERO && now - self.last < self.ato {
             self.interactive = true;
         }
@@ -152,7 +245,8 @@ impl Adaptive {
     /// Whether an ACK of `unacknowledged` bytes is due after a read that has left `unread` bytes (`tcp_cleanup_rbuf()`).
     pub(super) const fn is_due_once_read(&self, unacknowledged: u64, unread: u64) -> bool {
         let more_than_a_segment = self.full > 0 && unacknowledged > self.full as u64;
-        more_than_a_segment || (self.ends_short && !self.interactive && unread == 0)
+        let ends_short = self.ends_short_twice || (self.ends_short && !self.interactive);
+        more_than_a_segment || (ends_short && unread == 0)
     }
 }
 
@@ -160,21 +254,32 @@ impl Adaptive {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16 };
+    const BOUNDS: Bounds =
+        Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16, counts: QuickCounts::Acks };
 
     const ARRIVAL: Arrival = Arrival {
-        len: 1000,
+        shape: Shape { len: 1000, header_len: 20, is_pushed: false, closes: false, ends: false },
+        is_in_order: true,
+        is_old: false,
         received: 1000,
         unacknowledged: 1000,
         unread: 1000,
         headroom: 0,
         window: 60_000,
         mss: 1000,
+        own_header_len: 20,
         announced: 1000,
         rto: Span::from_ms(300),
         srtt: None,
         armed: Time::NEVER,
     };
+
+    /// A retransmission of data that had arrived.
+    const OLD: Arrival = Arrival { is_in_order: false, is_old: true, ..ARRIVAL };
+
+    fn sized(len: u32) -> Shape {
+        Shape { len, is_pushed: true, ends: true, ..ARRIVAL.shape }
+    }
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
@@ -184,10 +289,8 @@ mod tests {
     fn settled() -> Adaptive {
         let mut adaptive = Adaptive::new();
         adaptive.arrives(at(1000), &ARRIVAL, BOUNDS);
-        for _ in 0..16 {
-            adaptive.leaves(at(1300), 0);
-        }
-        adaptive
+        adaptive.leaves(at(1300), 0, BOUNDS);
+        Adaptive { quick: 0, ..adaptive }
     }
 
     #[test]
@@ -195,7 +298,7 @@ mod tests {
         let mut adaptive = Adaptive::new();
         for n in 0..16 {
             assert_eq!(adaptive.arrives(at(10 * n), &ARRIVAL, BOUNDS), Due::Now, "the {n}-th");
-            adaptive.leaves(at(10 * n), 0);
+            adaptive.leaves(at(10 * n), 0, BOUNDS);
         }
         assert!(matches!(adaptive.arrives(at(160), &ARRIVAL, BOUNDS), Due::At(_)));
     }
@@ -226,9 +329,9 @@ mod tests {
     #[test]
     fn more_than_a_full_segment_is_acknowledged_at_once_two_short_ones_are_not() {
         let mut adaptive = settled();
-        let both = Arrival { unacknowledged: 1001, len: 1, ..ARRIVAL };
+        let both = Arrival { unacknowledged: 1001, shape: sized(1), ..ARRIVAL };
         assert_eq!(adaptive.arrives(at(1010), &both, BOUNDS), Due::Now);
-        let short = Arrival { unacknowledged: 136, len: 76, ..ARRIVAL };
+        let short = Arrival { unacknowledged: 136, shape: sized(76), ..ARRIVAL };
         assert_eq!(adaptive.arrives(at(1020), &short, BOUNDS), Due::At(at(1060)));
     }
 
@@ -247,11 +350,11 @@ mod tests {
     fn data_within_the_ato_makes_it_interactive_and_stops_quick_acks() {
         let mut adaptive = Adaptive::new();
         assert_eq!(adaptive.arrives(at(1000), &ARRIVAL, BOUNDS), Due::Now);
-        adaptive.leaves(at(1039), 100);
+        adaptive.leaves(at(1039), 100, BOUNDS);
         assert_eq!(adaptive.arrives(at(1050), &ARRIVAL, BOUNDS), Due::At(at(1090)));
         let mut late = Adaptive::new();
         late.arrives(at(1000), &ARRIVAL, BOUNDS);
-        late.leaves(at(1040), 100);
+        late.leaves(at(1040), 100, BOUNDS);
         assert_eq!(late.arrives(at(1050), &ARRIVAL, BOUNDS), Due::Now, "data after the ATO does not count");
     }
 
@@ -288,7 +391,7 @@ mod tests {
     fn quick_acks_return_after_a_possible_loss() {
         let mut adaptive = settled();
         adaptive.interactive = true;
-        adaptive.on_possible_loss(&ARRIVAL, BOUNDS);
+        adaptive.on_possible_loss(at(1005), &OLD, BOUNDS);
         assert_eq!(adaptive.arrives(at(1010), &ARRIVAL, BOUNDS), Due::Now);
     }
 
@@ -296,7 +399,7 @@ mod tests {
     fn a_short_last_segment_is_acknowledged_when_read_unless_interactive() {
         let mut adaptive = settled();
         assert!(!adaptive.is_due_once_read(1000, 0));
-        adaptive.arrives(at(1010), &Arrival { len: 100, unacknowledged: 100, ..ARRIVAL }, BOUNDS);
+        adaptive.arrives(at(1010), &Arrival { shape: sized(100), unacknowledged: 100, ..ARRIVAL }, BOUNDS);
         assert!(adaptive.is_due_once_read(100, 0));
         assert!(!adaptive.is_due_once_read(100, 1), "only when all is read");
         adaptive.interactive = true;
@@ -319,10 +422,97 @@ mod tests {
     #[test]
     fn the_estimate_of_full_segments_is_limited_by_what_we_announced() {
         // The peer's MSS, less our timestamps, is 524; it sends 536 bytes without options.
-        let arrival =
-            Arrival { len: 536, unacknowledged: 536, unread: 536, mss: 524, announced: 1448, ..ARRIVAL };
+        let arrival = Arrival {
+            shape: sized(536),
+            unacknowledged: 536,
+            unread: 536,
+            mss: 524,
+            announced: 1448,
+            ..ARRIVAL
+        };
         let mut adaptive = Adaptive::new();
         adaptive.arrives(at(1000), &arrival, BOUNDS);
         assert_eq!(adaptive.full, 536);
+    }
+
+    #[test]
+    fn only_segments_that_carry_an_ack_use_up_quick_acks() {
+        let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
+        for (bounds, expected) in [(BOUNDS, Due::Now), (older, Due::At(at(140)))] {
+            let mut adaptive = Adaptive::new();
+            assert_eq!(adaptive.arrives(at(100), &ARRIVAL, bounds), Due::Now);
+            // These segments leave long after the ATO, and carry no ACK that is due.
+            (0..20).for_each(|_| adaptive.leaves(at(900), 1000, bounds));
+            adaptive.last = at(90);
+            assert_eq!(adaptive.arrives(at(100), &ARRIVAL, bounds), expected, "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_quick_ack_sets_the_ato_to_its_minimum() {
+        let mut adaptive = Adaptive { quick: 1, ato: Span::from_ms(70), ..settled() };
+        adaptive.arrives(at(1060), &ARRIVAL, BOUNDS);
+        adaptive.leaves(at(1060), 0, BOUNDS);
+        assert_eq!((adaptive.quick, adaptive.ato), (0, BOUNDS.min));
+    }
+
+    #[test]
+    fn out_of_order_data_does_not_bring_quick_acks_back() {
+        let ahead = Arrival { is_in_order: false, ..ARRIVAL };
+        let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
+        for (bounds, expected) in [(BOUNDS, Due::At(at(1050))), (older, Due::Now)] {
+            let mut adaptive = settled();
+            adaptive.on_possible_loss(at(1005), &ahead, bounds);
+            adaptive.leaves(at(1005), 0, bounds);
+            assert_eq!(adaptive.arrives(at(1010), &ARRIVAL, bounds), expected, "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn in_interactive_mode_two_short_segments_make_the_ack_due_when_read() {
+        let mut adaptive = Adaptive { interactive: true, ..settled() };
+        let short = Arrival { shape: sized(10), unacknowledged: 10, ..ARRIVAL };
+        adaptive.arrives(at(1010), &short, BOUNDS);
+        assert!(!adaptive.is_due_once_read(10, 0));
+        adaptive.arrives(at(1011), &Arrival { unacknowledged: 20, ..short }, BOUNDS);
+        assert!(adaptive.is_due_once_read(20, 0));
+        adaptive.leaves(at(1012), 0, BOUNDS);
+        assert!(!adaptive.is_due_once_read(0, 0));
+    }
+
+    #[test]
+    fn a_full_segment_with_psh_is_acknowledged_when_read() {
+        for is_pushed in [false, true] {
+            let mut adaptive = settled();
+            let full = Arrival { shape: Shape { is_pushed, ends: is_pushed, ..ARRIVAL.shape }, ..ARRIVAL };
+            adaptive.arrives(at(1010), &full, BOUNDS);
+            assert_eq!(adaptive.is_due_once_read(1000, 0), is_pushed);
+        }
+    }
+
+    #[test]
+    fn two_equal_segments_without_psh_set_the_estimate_of_full_ones() {
+        let mut adaptive = settled();
+        let shape = Shape { len: 500, header_len: 32, ..ARRIVAL.shape };
+        let smaller = Arrival { shape, own_header_len: 32, ..ARRIVAL };
+        adaptive.arrives(at(1010), &smaller, BOUNDS);
+        assert_eq!(adaptive.full, 1000);
+        adaptive.arrives(at(1020), &smaller, BOUNDS);
+        assert_eq!(adaptive.full, 500);
+        let pushed = Arrival { shape: Shape { len: 300, ..sized(300) }, ..smaller };
+        adaptive.arrives(at(1030), &pushed, BOUNDS);
+        adaptive.arrives(at(1040), &pushed, BOUNDS);
+        assert_eq!(adaptive.full, 500, "PSH shows that the sender had no more");
+    }
+
+    #[test]
+    fn the_ack_of_a_fin_waits_for_an_answer() {
+        let mut adaptive = Adaptive { quick: 8, ..settled() };
+        let fin = Arrival { shape: Shape { closes: true, ..sized(0) }, unacknowledged: 1, ..ARRIVAL };
+        assert_eq!(adaptive.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1050)));
+        let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
+        assert_eq!(adaptive.on_fin(at(1010), &fin, older), Due::Now);
+        let mut fresh = Adaptive::new();
+        assert_eq!(fresh.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1010)), "no delay before the first data");
     }
 }

@@ -11,11 +11,30 @@ pub enum Due {
     At(Time),
 }
 
+/// What a policy sees of a segment with data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    /// Payload bytes.
+    pub(crate) len: u32,
+    /// Bytes of the TCP header.
+    pub(crate) header_len: u8,
+    /// Whether it carries PSH.
+    pub(crate) is_pushed: bool,
+    /// Whether it carries FIN.
+    pub(crate) closes: bool,
+    /// Whether a flag shows that its sender had no more data: PSH, FIN, URG or SYN.
+    pub(crate) ends: bool,
+}
+
 /// The input of a policy with state when data arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    /// Payload bytes of the segment.
-    pub(crate) len: u32,
+    /// The segment.
+    pub(crate) shape: Shape,
+    /// Whether its data was received in order, perhaps filling a gap.
+    pub(crate) is_in_order: bool,
+    /// Whether all of its data had been received in order before.
+    pub(crate) is_old: bool,
     /// Bytes received in order since the start of the connection, with this segment.
     pub(crate) received: u64,
     /// How many of them are not acknowledged.
@@ -28,6 +47,8 @@ pub(crate) struct Arrival {
     pub(crate) window: u32,
     /// Payload bytes of a full segment of ours.
     pub(crate) mss: u32,
+    /// Bytes of our header in a segment without reports.
+    pub(crate) own_header_len: u8,
     /// Payload bytes of a segment that the MSS that we announced permits.
     pub(crate) announced: u32,
     /// The present RTO, and the smoothed RTT if there is one.
@@ -35,4 +56,18 @@ pub(crate) struct Arrival {
     pub(crate) srtt: Option<Span>,
     /// The deadline of the running delayed ACK timer.
     pub(crate) armed: Time,
+}
+
+impl Arrival {
+    /// The payload that the segment would have with our header, if it may be a full one of its sender: it has `large` bytes, or
+    /// `least` and nothing shows that the sender had no more. Otherwise zero.
+    pub(crate) fn likely_size(&self, large: u32, least: u32) -> u32 {
+        let Shape { len, header_len, ends, .. } = self.shape;
+        let len = len + u32::from(header_len);
+        if len >= large || (len >= least && !ends) {
+            len.saturating_sub(u32::from(self.own_header_len))
+        } else {
+            0
+        }
+    }
 }

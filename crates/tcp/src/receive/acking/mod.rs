@@ -10,9 +10,9 @@ mod delayed;
 mod free_tick;
 mod quick_start;
 
-pub use adaptive::Bounds;
-pub(crate) use arrival::Arrival;
+pub use adaptive::{Bounds, QuickCounts};
 pub use arrival::Due;
+pub(crate) use arrival::{Arrival, Shape};
 
 use crate::time::{Span, Time};
 use adaptive::Adaptive;
@@ -145,11 +145,27 @@ impl Acking {
     }
 
     /// Out-of-order data or a duplicate has arrived, which is acknowledged immediately.
-    pub(crate) fn on_possible_loss(self, arrival: &Arrival, memory: &mut Memory) {
+    pub(crate) fn on_possible_loss(self, now: Time, arrival: &Arrival, memory: &mut Memory) {
         match self {
             Self::QuickStart { young, .. } => memory.young_until = arrival.received + u64::from(young),
-            Self::Adaptive(bounds) => memory.adaptive.on_possible_loss(arrival, bounds),
+            Self::Adaptive(bounds) => memory.adaptive.on_possible_loss(now, arrival, bounds),
             _ => {}
+        }
+    }
+
+    /// When to acknowledge the peer's FIN, which has arrived in order at a host that has not closed.
+    pub(crate) fn on_fin(self, now: Time, arrival: &Arrival, memory: &mut Memory) -> Due {
+        match self {
+            Self::Adaptive(bounds) => memory.adaptive.on_fin(now, arrival, bounds),
+            _ => Due::Now,
+        }
+    }
+
+    /// A segment with `len` bytes of data is sent and acknowledges everything.
+    #[cold]
+    pub(crate) fn on_departure(self, now: Time, len: u32, memory: &mut Memory) {
+        if let Self::Adaptive(bounds) = self {
+            memory.adaptive.leaves(now, len, bounds);
         }
     }
 
@@ -169,12 +185,6 @@ impl Acking {
 }
 
 impl Memory {
-    /// A segment with `len` bytes of data is sent and acknowledges everything.
-    #[cold]
-    pub(crate) fn leaves(&mut self, now: Time, len: u32) {
-        self.adaptive.leaves(now, len);
-    }
-
     /// Whether a delayed ACK of `unacknowledged` bytes is due after a read that has left `unread` bytes.
     pub(crate) const fn is_due_once_read(&self, unacknowledged: u64, unread: u64) -> bool {
         self.adaptive.is_due_once_read(unacknowledged, unread)

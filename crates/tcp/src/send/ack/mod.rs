@@ -6,13 +6,14 @@ mod repair;
 mod reports;
 mod samples;
 
-use crate::config::Grows;
+use crate::config::{Grows, OldSegments};
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::record::event::Event;
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::segment::{Flags, Segment};
+use crate::wire::seq::Seq;
 use reports::Reports;
 
 impl Sender {
@@ -20,7 +21,7 @@ impl Sender {
     #[inline]
     pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
         let ack = self.space.position(segment.ack);
-        let window_before = self.space.wnd;
+        let (window_before, wl1_before) = (self.space.wnd, self.space.wl1);
         let window = if segment.flags.has(Flags::SYN) {
             cx.agreed.read_syn_window(segment.window, &segment.options)
         } else {
@@ -51,7 +52,9 @@ impl Sender {
             self.unanswered_probe();
             // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
             // RFC 6675, section 2: whatever reports something new.
-            let bare = segment.seq_len() == 0 && window == window_before;
+            let bare = segment.seq_len() == 0
+                && window == window_before
+                && !self.is_window_update(cx, segment, wl1_before);
             let duplicate =
                 if self.recovers_by_sack(cx) { told || (bare && self.loss.sacked() == 0) } else { bare };
             if duplicate && self.space.is_outstanding() && !self.timers.is_persisting() {
@@ -71,6 +74,15 @@ impl Sender {
         if let Some(nak) = segment.options.nak {
             self.take_nak(cx, now, nak);
         }
+    }
+
+    /// Whether an ACK counts as a window update because it follows the segment that the window was taken from. Without SACK,
+    /// Linux counts no such ACK as a duplicate, even if the window is the same (`FLAG_WIN_UPDATE` in `tcp_ack()`).
+    #[inline]
+    fn is_window_update(&self, cx: &Context, segment: &Segment, wl1_before: Seq) -> bool {
+        cx.config.old_segments == OldSegments::Linux
+            && !cx.agreed.sack
+            && segment.seq.distance_from(wl1_before) > 0
     }
 
     /// The peer acknowledges what it had not before.

@@ -1,0 +1,69 @@
+"""The named causes of differences from the kernel apply only where their cause has happened in the script."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
+
+from against_kernel.compare import Difference
+from against_kernel.kernel import Run
+from against_kernel.known import reason
+from against_kernel.ours import Played
+from against_kernel.packets import ACK, FIN, Numbers, Segment, Sent
+from against_kernel.scripts import MS, Arrival, Script
+
+BEHIND_FIN = "the peer sends data behind its FIN"
+JOINED = "ACKs of out-of-order data are joined"
+
+
+def run(arrivals: list[tuple[int, Segment]], sent: list[Sent]) -> Run:
+    """A run in which these segments have arrived and left."""
+    script = Script(1, "reno", True, 0, (), 1000 * MS)
+    made = Run(script, Numbers(b"", 0, 0, 0), 0, played=Played(sent=sent))
+    made.happened = [(at, Arrival(at, segment)) for at, segment in arrivals]
+    return made
+
+
+def data(seq: int, length: int = 100, flags: int = ACK) -> Segment:
+    """A segment of the peer."""
+    return Segment(flags, seq, 1, 1000, length)
+
+
+@pytest.mark.parametrize(
+    ("fin", "after", "at", "expected"),
+    [
+        (data(1, 0, ACK | FIN), data(1), 30, BEHIND_FIN),
+        (data(1, 0, ACK | FIN), data(1), 15, None),
+        (data(101, 0, ACK | FIN), data(1), 30, None),
+        (data(1, 0), data(1), 30, None),
+    ],
+    ids=["data behind it", "after the difference", "data before it", "no FIN"],
+)
+def test_data_behind_a_fin_explains_only_what_follows_it(
+    fin: Segment, after: Segment, at: int, expected: str | None
+) -> None:
+    played = run([(10 * MS, fin), (20 * MS, after)], [])
+    assert reason(played, Difference("ack of ACK", 0, "", at * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("earlier", "apart", "expected"),
+    [(3, 100_000, JOINED), (2, 100_000, None), (3, 2 * MS, None)],
+    ids=["joined", "too few before", "too far apart"],
+)
+def test_joined_acks_follow_three_others_and_at_least_two_segments(
+    earlier: int, apart: int, expected: str | None
+) -> None:
+    def report(at: int, end: int) -> Sent:
+        return Sent(at, Segment(ACK, 1, 1, 1000, sack=((101, end),)))
+
+    sent = [report(n * MS, 201 + 100 * n) for n in range(earlier)]
+    second = 10 * MS + apart
+    sent.append(report(second + 100_000, 801))
+    arrivals = [(10 * MS, data(601)), (second, data(701))]
+    difference = Difference("sack of ACK", earlier, "", 10 * MS)
+    assert reason(run(arrivals, sent), difference) == expected
