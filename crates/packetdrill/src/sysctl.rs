@@ -99,6 +99,8 @@ impl Settings {
                 _ => return Err(format!("unknown flag `{key}`; known: profile, local, sysctl")),
             }
         }
+        // `offload` sets PSH: it knows which interface takes the segments.
+        settings.profile.push_bursts = false;
         settings.config = settings.profile.clone();
         Ok(settings)
     }

@@ -25,6 +25,11 @@ impl Connection {
             self.write_ecn(&mut plan, segment);
         }
         segment.seq = self.snd.space().seq(plan.start);
+        let end = plan.start + u64::from(plan.len);
+        let is_new = plan.len > 0 && !syn && plan.start >= self.snd.space().max();
+        if is_new && self.snd.ends_burst(&self.cx, plan.start, end) {
+            segment.flags = segment.flags | Flags::PSH;
+        }
         if let Some(urgent) = self.snd.urgent_behind(plan.start).filter(|_| !syn) {
             segment.flags = segment.flags | Flags::URG;
             segment.urgent = urgent;

@@ -92,10 +92,14 @@ impl Connection {
     fn send_data(&mut self, now: Time, segment: &mut Segment) -> Reason {
         let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
         let end = start + u64::from(len);
+        let pushes = self.snd.ends_burst(&self.cx, start, end);
         self.write_header(now, start, segment);
         self.rcv.segment_leaves(self.cx.config.acking, now, len);
-        segment.flags =
-            if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
+        segment.flags = if pushes || self.snd.space().is_marked(start, end) {
+            Flags::ACK | Flags::PSH
+        } else {
+            Flags::ACK
+        };
         segment.payload = Payload { offset: start - 1, len };
         self.snd.occupy_anew(&mut self.cx, now, end);
         Reason::NewData

@@ -7,6 +7,7 @@ pub mod transmit;
 
 mod ack;
 mod buffer;
+mod bursts;
 mod control;
 pub(crate) mod decide;
 mod deliveries;
@@ -53,6 +54,8 @@ pub(crate) struct Sender {
     timers: Timers,
     /// Bytes sent for the first time at this sending opportunity.
     run: u32,
+    /// The end of the present burst, whose last segment carries PSH; 0 if there is none.
+    burst_end: u64,
     /// cwnd held something back since the last ACK.
     cwnd_limited: bool,
     /// The MSS that the peer announced.
@@ -90,6 +93,7 @@ impl Sender {
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             run: 0,
+            burst_end: 0,
             cwnd_limited: false,
             peer_mss: u16::MAX,
             unusual: Prediction::default(),

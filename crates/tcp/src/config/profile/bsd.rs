@@ -68,6 +68,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     // tcp_output(): an idle connection restarts from one segment.
     pacing: false,
     segmentation_offload: false,
+    push_bursts: false,
     autocork: 0,
     idle_restart: true,
     // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and two deviations; Reno introduced four.

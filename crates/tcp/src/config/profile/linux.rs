@@ -43,6 +43,8 @@ pub(super) const LINUX: Config = Config {
     // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not require pacing.
     pacing: false,
     segmentation_offload: false,
+    // __tcp_transmit_skb() since 5.4: interfaces cut packets of several segments up.
+    push_bursts: true,
     autocork: 0,
     limited_transmit: true,
     // tcp_mtu_probing = 0, tcp_base_mss.
@@ -162,6 +164,8 @@ pub(super) const LINUX22: Config = Config {
     }),
     // tcp_snd_test().
     transmit: Transmit::Linux22,
+    // TSO came with 2.6.
+    push_bursts: false,
     challenge_acks_per_second: 0,
     invalid_ratelimit: Span::ZERO,
     unsent_acked: UnsentAcked::Ignored,

@@ -67,6 +67,7 @@ pub(super) const RENO: Config = Config {
     growth: BY_ACKS,
     pacing: false,
     segmentation_offload: false,
+    push_bursts: false,
     autocork: 0,
     // RFC 5681, section 4.1.
     idle_restart: true,

@@ -1,0 +1,49 @@
+//! PSH at the ends of bursts. Linux hands several segments to the interface as one packet and sets PSH on the last one
+//! (`__tcp_transmit_skb()`, since 5.4). A Linux receiver acknowledges a full segment with PSH as soon as it is read.
+
+use crate::context::Context;
+use crate::send::Sender;
+use crate::send::transmit::Transmit;
+
+/// The least limit of segments in a burst (`net.ipv4.tcp_min_tso_segs`).
+const LEAST_SEGMENTS: u64 = 2;
+
+impl Sender {
+    /// Whether new data from `start` to `end` is the last segment of a burst of two or more. It plans the next burst if
+    /// `start` is behind the present one.
+    #[inline]
+    pub(crate) fn ends_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
+        if !cx.config.push_bursts {
+            return false;
+        }
+        if start >= self.burst_end {
+            self.burst_end = self.plan_burst(cx, start);
+        }
+        end == self.burst_end
+    }
+
+    /// The end of the burst that begins at `start`: what may leave now, at most what Linux hands over together. Zero if it
+    /// is only one segment.
+    fn plan_burst(&self, cx: &Context, start: u64) -> u64 {
+        let mss = u64::from(cx.agreed.payload);
+        let waiting = self.space.data_end().saturating_sub(start);
+        let (room, _) = self.allowed(cx, start);
+        if waiting <= mss || room < 2 * mss && room < waiting {
+            return 0;
+        }
+        // A short rest leaves with the others unless the transmission policy holds it back.
+        let whole = waiting <= room && !self.holds_rest(cx);
+        let now = if whole { waiting } else { room.min(waiting) / mss * mss };
+        let len = now.min(self.segments_together(cx, LEAST_SEGMENTS) * mss);
+        if len > mss { start + len } else { 0 }
+    }
+
+    /// Whether the policy holds a short segment back behind full ones (`tcp_minshall_check()`).
+    fn holds_rest(&self, cx: &Context) -> bool {
+        match cx.config.transmit {
+            Transmit::NoDelay => false,
+            Transmit::Minshall => self.short_unacknowledged() > 0,
+            _ => true,
+        }
+    }
+}
