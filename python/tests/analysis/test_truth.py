@@ -96,6 +96,9 @@ from = "a"
 to = "b"
 """
 
+OPENS_OR_CLOSES = ("syn", "fin", *CAUSES)
+"""Why a segment without data can leave that takes a sequence number: it is a SYN or FIN, or sends one again."""
+
 Key = tuple[int, int]
 """Connection, and where the segment begins in its client's stream."""
 
@@ -193,7 +196,7 @@ def checked(samples: pl.DataFrame, segments: pl.DataFrame, one_way_s: float, whe
     for time_s, from_client, seq, length, ack, reason in segments.select(columns).iter_rows():
         if not from_client:
             acks.setdefault(ack, []).append(time_s)
-        elif length or reason in ("syn", "fin"):
+        elif length or reason in OPENS_OR_CLOSES:
             sendings.append((time_s, seq, seq + max(length, 1)))
             times.setdefault(seq, []).append(time_s)
     starts, values = sorted(times), sorted(acks)
