@@ -48,16 +48,26 @@ fn a_single_segment_carries_no_psh() {
 }
 
 #[test]
-fn a_short_rest_ends_the_burst_unless_it_is_held() {
-    let mut one = lab(true);
-    one.write_bytes(1300);
-    assert_eq!(pushed(&one), [2], "the rest");
-    one.write_bytes(1700);
-    // The write ends in the third segment; the short one of before is not acknowledged, so the rest of 1 byte waits.
-    assert_eq!(one.out().len(), 3);
-    one.write_bytes(2001);
-    assert_eq!(one.out().len(), 2);
-    assert_eq!(pushed(&one).len(), 3, "{:?}", pushed(&one));
+fn a_short_rest_ends_the_burst() {
+    let mut lab = lab(true);
+    lab.write_bytes(1300);
+    assert_eq!((lab.out().len(), pushed(&lab)), (2, vec![2]));
+    // The rest of 1 byte waits, because a short segment is not acknowledged.
+    lab.write_bytes(2001);
+    assert_eq!(
+        (lab.out().len(), pushed(&lab)),
+        (2, vec![2, 3]),
+        "the rest is held: the burst ends before it"
+    );
+}
+
+#[test]
+fn only_the_last_of_the_writes_that_wait_carries_psh() {
+    for (push_bursts, expected) in [(true, vec![1, 3, 5, 7, 9, 12, 13]), (false, vec![1, 11, 12, 13])] {
+        let mut lab = lab(push_bursts);
+        lab.write(1).write(10).write(1).write(1).at(200).ack(10);
+        assert_eq!(pushed(&lab), expected);
+    }
 }
 
 #[test]

@@ -247,9 +247,10 @@ tcp_table! {
         /// Document: Linux, tcp_tso_should_defer() and tcp_tso_autosize().
         segmentation_offload: bool => segmentation_offload,
         /// The last segment of a burst carries PSH: of two or more segments of new data that a host hands over together. A
-        /// receiver with `acking = { kind = "adaptive", counts = "acks" }` acknowledges such a segment when it is read.
+        /// receiver with `acking = { kind = "adaptive", counts = "acks" }` acknowledges such a segment when it is read. The end
+        /// of a write carries no PSH if another write follows before it is sent.
         ///
-        /// Document: Linux, __tcp_transmit_skb().
+        /// Document: Linux, __tcp_transmit_skb() and tcp_sendmsg_locked().
         push_bursts: bool => push_bursts,
         /// With a rate: what is short waits while an interface of that rate is busy with what left before; "0 bit/s": it does
         /// not wait.

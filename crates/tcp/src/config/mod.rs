@@ -117,7 +117,8 @@ pub struct Config {
     /// TCP segmentation offload: a small burst waits for a larger one if an ACK is near (Linux,
     /// `tcp_tso_should_defer()`).
     pub segmentation_offload: bool,
-    /// The last segment of a burst of two or more carries PSH (Linux, `__tcp_transmit_skb()`).
+    /// The last segment of a burst of two or more carries PSH (Linux, `__tcp_transmit_skb()`). The end of a write carries
+    /// none if another write follows before it is sent (`tcp_sendmsg_locked()`).
     pub push_bursts: bool,
     /// Rate of the interface in bits per second for automatic corking: a short segment waits while the interface
     /// transmits earlier packets (Linux, `tcp_should_autocork()`). 0 turns it off.

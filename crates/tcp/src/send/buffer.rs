@@ -44,6 +44,9 @@ impl Sender {
                 self.note_write(cx);
             }
             self.restart_if_idle(cx, now);
+            if cx.config.push_bursts {
+                self.join_writes();
+            }
             self.space.written += accepted;
             if ends {
                 let end = self.space.data_end();
@@ -51,6 +54,15 @@ impl Sender {
             }
         }
         accepted
+    }
+
+    /// Removes the mark at the end of the data if that is not sent: Linux adds a write to the last packet and takes its PSH away
+    /// (`tcp_sendmsg_locked()`).
+    fn join_writes(&mut self) {
+        let end = self.space.data_end();
+        if end > self.space.max && self.space.marks.ends_at(end) {
+            self.space.marks.remove_last();
+        }
     }
 
     /// Marks all written data as urgent.

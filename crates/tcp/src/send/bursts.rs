@@ -27,15 +27,30 @@ impl Sender {
     fn plan_burst(&self, cx: &Context, start: u64) -> u64 {
         let mss = u64::from(cx.agreed.payload);
         let waiting = self.space.data_end().saturating_sub(start);
-        let (room, _) = self.allowed(cx, start);
+        let room = self.burst_room(cx, start);
         if waiting <= mss || room < 2 * mss && room < waiting {
             return 0;
         }
+        let available = room.min(waiting);
+        // Most ACKs permit two segments, or a short third one. Two may always leave together above a cwnd of three.
+        if available < 3 * mss && waiting >= 3 * mss && u64::from(self.cwnd()) >= 4 * mss {
+            return start + 2 * mss;
+        }
         // A short rest leaves with the others unless the transmission policy holds it back.
         let whole = waiting <= room && !self.holds_rest(cx);
-        let now = if whole { waiting } else { room.min(waiting) / mss * mss };
+        let now = if whole { waiting } else { available / mss * mss };
         let len = now.min(self.segments_together(cx, LEAST_SEGMENTS) * mss);
         if len > mss { start + len } else { 0 }
+    }
+
+    /// The bytes that the windows permit from `start`.
+    #[inline]
+    fn burst_room(&self, cx: &Context, start: u64) -> u64 {
+        if self.loss.is_quiet() && !cx.config.whole_segments {
+            self.tightest_window(cx).0.saturating_sub(start - self.space.una)
+        } else {
+            self.allowed(cx, start).0
+        }
     }
 
     /// Whether the policy holds a short segment back behind full ones (`tcp_minshall_check()`).

@@ -24,6 +24,13 @@ impl Marks {
         }
     }
 
+    /// Removes the highest mark.
+    pub(crate) fn remove_last(&mut self) {
+        if self.later.as_mut().and_then(|later| later.pop_back()).is_none() {
+            self.first = 0;
+        }
+    }
+
     /// The number of marks.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.first != 0) + self.later.as_ref().map_or(0, |later| later.len())
@@ -61,6 +68,16 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_highest_mark_can_be_removed() {
+        let mut marks = Marks::default();
+        [101, 151].into_iter().for_each(|mark| marks.push(mark));
+        marks.remove_last();
+        assert!(marks.ends_at(101) && marks.len() == 1);
+        marks.remove_last();
+        assert_eq!(marks.len(), 0);
+    }
 
     #[test]
     fn a_segment_is_marked_if_a_write_ended_in_it() {

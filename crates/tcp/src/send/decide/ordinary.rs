@@ -63,7 +63,7 @@ impl Sender {
 
     /// The smallest of the windows from SND.UNA, and its kind.
     #[inline]
-    fn tightest_window(&self, cx: &Context) -> (u64, Hold) {
+    pub(in crate::send) fn tightest_window(&self, cx: &Context) -> (u64, Hold) {
         // One segment may always be in flight; otherwise no ACK would arrive.
         let mut window = self.congestion.cwnd().max(u32::from(cx.agreed.payload));
         let mut limit = Hold::CongestionWindow;
