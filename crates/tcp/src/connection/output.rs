@@ -34,7 +34,7 @@ impl Connection {
             segment.flags = segment.flags | Flags::URG;
             segment.urgent = urgent;
         }
-        self.rcv.segment_leaves(self.cx.config.acking, now, plan.len);
+        self.rcv.segment_leaves(&self.cx, now, plan.len);
         self.rcv.stop_delayed_ack();
         self.snd.departs(&mut self.cx, now, &plan, segment.header_len);
         plan.reason

@@ -94,7 +94,7 @@ impl Connection {
         let end = start + u64::from(len);
         let pushes = self.snd.ends_burst(&self.cx, start, end);
         self.write_header(now, start, segment);
-        self.rcv.segment_leaves(self.cx.config.acking, now, len);
+        self.rcv.segment_leaves(&self.cx, now, len);
         segment.flags = if pushes || self.snd.space().is_marked(start, end) {
             Flags::ACK | Flags::PSH
         } else {
@@ -111,7 +111,7 @@ impl Connection {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let position = self.snd.ack_position(reason);
         self.write_header(now, position, segment);
-        self.rcv.segment_leaves(self.cx.config.acking, now, 0);
+        self.rcv.segment_leaves(&self.cx, now, 0);
         segment.flags = Flags::ACK;
         segment.payload = Payload { offset: position.saturating_sub(1), len: 0 };
         Some(reason)

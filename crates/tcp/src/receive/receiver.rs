@@ -4,6 +4,7 @@
 //! byte.
 
 use crate::config::{Config, WindowGrowth};
+use crate::context::Context;
 use crate::opening::negotiate::Agreed;
 use crate::ranges::Range;
 use crate::receive::acking::{Acking, Due, Memory, by_bytes};
@@ -168,9 +169,9 @@ impl Receiver {
 
     /// Updates the policies with state when a segment is sent.
     #[inline]
-    pub(crate) fn segment_leaves(&mut self, acking: Acking, now: Time, len: u32) {
+    pub(crate) fn segment_leaves(&mut self, cx: &Context, now: Time, len: u32) {
         if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
-            acking.on_departure(now, len, memory);
+            cx.config.acking.on_departure(now, len, memory);
         }
     }
 

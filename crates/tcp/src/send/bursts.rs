@@ -13,9 +13,11 @@ impl Sender {
     /// `start` is behind the present one.
     #[inline]
     pub(crate) fn ends_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
-        if !cx.config.push_bursts {
-            return false;
-        }
+        cx.config.push_bursts && self.ends_this_burst(cx, start, end)
+    }
+
+    #[inline(never)]
+    fn ends_this_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
         if start >= self.burst_end {
             self.burst_end = self.plan_burst(cx, start);
         }
