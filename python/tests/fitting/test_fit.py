@@ -131,7 +131,9 @@ def test_the_kernels_own_capture_with_a_small_window_is_explained() -> None:
     assert 'receive_window = "32768 B"' in fit.text
     assert fit.explains
     assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.01)
-    assert fit.candidates[0].startswith("cubic")
+    # Behind so small a window most controllers are alike: the usual one is taken.
+    assert fit.candidates[0] == "cubic"
+    assert "reno" in fit.candidates
 
 
 def test_a_path_without_overflow_keeps_its_rate(tmp_path: Path) -> None:
