@@ -25,10 +25,8 @@ impl Connection {
             self.write_ecn(&mut plan, segment);
         }
         segment.seq = self.snd.space().seq(plan.start);
-        let end = plan.start + u64::from(plan.len);
-        let is_new = plan.len > 0 && !syn && plan.start >= self.snd.space().max();
-        if is_new && self.snd.ends_burst(&self.cx, plan.start, end) {
-            segment.flags = segment.flags | Flags::PSH;
+        if self.cx.config.push_bursts && !syn && plan.len > 0 && plan.start >= self.snd.space().max() {
+            self.push_at_burst_end(segment);
         }
         if let Some(urgent) = self.snd.urgent_behind(plan.start).filter(|_| !syn) {
             segment.flags = segment.flags | Flags::URG;

@@ -92,17 +92,25 @@ impl Connection {
     fn send_data(&mut self, now: Time, segment: &mut Segment) -> Reason {
         let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
         let end = start + u64::from(len);
-        let pushes = self.snd.ends_burst(&self.cx, start, end);
         self.write_header(now, start, segment);
         self.rcv.segment_leaves(&self.cx, now, len);
-        segment.flags = if pushes || self.snd.space().is_marked(start, end) {
-            Flags::ACK | Flags::PSH
-        } else {
-            Flags::ACK
-        };
+        segment.flags =
+            if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
         self.snd.occupy_anew(&mut self.cx, now, end);
+        if self.cx.config.push_bursts {
+            self.push_at_burst_end(segment);
+        }
         Reason::NewData
+    }
+
+    /// Sets PSH if new data ends a burst. Not inlined: the registers that it takes would cost the other profiles.
+    #[inline(never)]
+    pub(super) fn push_at_burst_end(&mut self, segment: &mut Segment) {
+        let start = segment.payload.offset + 1;
+        if self.snd.ends_burst(&self.cx, start, start + u64::from(segment.payload.len)) {
+            segment.flags = segment.flags | Flags::PSH;
+        }
     }
 
     /// Sends the acknowledgment that is due, if one is.

@@ -18,20 +18,20 @@ impl Sender {
 
     #[inline(never)]
     fn ends_this_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
-        if start >= self.burst_end {
-            self.burst_end = self.plan_burst(cx, start);
+        if self.extras().burst_end <= start {
+            self.extras().burst_end = self.plan_burst(cx, start);
         }
-        end == self.burst_end
+        self.extras().burst_end == end
     }
 
-    /// The end of the burst that begins at `start`: what may leave now, at most what Linux hands over together. Zero if it
-    /// is only one segment.
+    /// The end of the burst that begins at `start`: what may leave now, at most what Linux hands over together. `start`
+    /// if it is only one segment.
     fn plan_burst(&self, cx: &Context, start: u64) -> u64 {
         let mss = u64::from(cx.agreed.payload);
         let waiting = self.space.data_end().saturating_sub(start);
         let room = self.burst_room(cx, start);
         if waiting <= mss || room < 2 * mss && room < waiting {
-            return 0;
+            return start;
         }
         let available = room.min(waiting);
         // Most ACKs permit two segments, or a short third one. Two may always leave together above a cwnd of three.
@@ -42,7 +42,7 @@ impl Sender {
         let whole = waiting <= room && !self.holds_rest(cx);
         let now = if whole { waiting } else { available / mss * mss };
         let len = now.min(self.segments_together(cx, LEAST_SEGMENTS) * mss);
-        if len > mss { start + len } else { 0 }
+        if len > mss { start + len } else { start }
     }
 
     /// The bytes that the windows permit from `start`.

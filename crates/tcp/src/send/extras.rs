@@ -15,6 +15,8 @@ pub(super) struct Extras {
     pub(super) send_urgent: u64,
     /// The position after the last short segment sent, for the policy that needs it.
     pub(super) short_end: u64,
+    /// The position behind the present burst, whose last segment carries PSH; the start of a lone segment.
+    pub(super) burst_end: u64,
     /// The position up to which no policy may hold back data, after an uncork or at the ceiling.
     pub(super) released: u64,
     /// The user-defined policy for short segments.
@@ -45,6 +47,7 @@ impl Default for Extras {
         Self {
             send_urgent: 0,
             short_end: 0,
+            burst_end: 0,
             released: 0,
             policy: None,
             patience: Time::NEVER,

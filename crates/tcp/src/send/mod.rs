@@ -54,8 +54,6 @@ pub(crate) struct Sender {
     timers: Timers,
     /// Bytes sent for the first time at this sending opportunity.
     run: u32,
-    /// The end of the present burst, whose last segment carries PSH; 0 if there is none.
-    burst_end: u64,
     /// cwnd held something back since the last ACK.
     cwnd_limited: bool,
     /// The MSS that the peer announced.
@@ -93,7 +91,6 @@ impl Sender {
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             run: 0,
-            burst_end: 0,
             cwnd_limited: false,
             peer_mss: u16::MAX,
             unusual: Prediction::default(),
