@@ -137,7 +137,7 @@ fn twenty_cubic_flows_wait_near_the_target_of_pie() {
     let mut spec = bottleneck(pie(), &[None; 20]);
     let mut cubic = profile::by_name("linux").unwrap().config.clone();
     // Each flow has a cwnd of two or three segments, so when receivers acknowledge decides how it competes. These are the
-    // ACKs of Linux before 6.7; with the later ones flows retransmit sooner, and the queue of DOCSIS-PIE is longer.
+    // ACKs of Linux before 6.7; with the later ones the queue of DOCSIS-PIE is longer: 15.6 ms instead of 12.
     if let Acking::Adaptive(bounds) = &mut cubic.acking {
         bounds.counts = QuickCounts::Segments;
     }
