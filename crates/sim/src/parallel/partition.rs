@@ -97,7 +97,7 @@ fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Parti
 
 /// Whether both ends of a flow may be in different parts: a session tells both at once.
 const fn is_divisible(app: &AppSpec) -> bool {
-    matches!(app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. })
+    matches!(app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. } | AppSpec::Streams(_))
 }
 
 /// For how long at least a packet is on its way through a link, whatever happens; 0 if that is unknown, or if what happens at

@@ -1,5 +1,6 @@
 //! What every application answers, and what it may be asked to do.
 
+use super::credit::StreamsSpec;
 use crate::host::datagram::DatagramSpec;
 use crate::host::own::Make;
 use crate::host::session::SessionSpec;
@@ -27,6 +28,8 @@ pub enum AppSpec {
         /// From the last byte of a response to the next request.
         gap: Span,
     },
+    /// The client fetches files side by side over one connection, with windows of the application's own.
+    Streams(StreamsSpec),
     /// The client opens connection after connection, and asks over each.
     Session(Arc<SessionSpec>),
     /// The client sends datagrams to the server; there is no connection.
@@ -47,6 +50,7 @@ impl AppSpec {
         match *self {
             Self::Bulk { bytes } => bytes,
             Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
+            Self::Streams(streams) => Some(streams.total()),
             Self::Session(_) | Self::Datagrams(_) | Self::Own(_) => None,
         }
     }

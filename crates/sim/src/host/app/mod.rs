@@ -7,13 +7,17 @@
 
 mod application;
 mod bulk;
+mod credit;
 mod dialogue;
 mod request_response;
+mod streams;
 
 pub use application::{Action, AppSpec, Application, OwnApp};
 pub use bulk::{BulkReceiver, BulkSender};
+pub use credit::StreamsSpec;
 pub use dialogue::{Answerer, Asker};
 pub use request_response::{Requester, Responder};
+pub use streams::{StreamsClient, StreamsServer};
 
 use crate::host::datagram::{Sink, Source};
 use netspurt_tcp::time::Time;
@@ -31,6 +35,10 @@ pub enum App {
     Requester(Requester),
     /// See [`Responder`].
     Responder(Responder),
+    /// See [`StreamsClient`].
+    StreamsClient(StreamsClient),
+    /// See [`StreamsServer`].
+    StreamsServer(StreamsServer),
     /// See [`Asker`].
     Asker(Box<Asker>),
     /// See [`Answerer`].
@@ -52,6 +60,9 @@ impl App {
             }
             AppSpec::RequestResponse { .. } => {
                 [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
+            }
+            AppSpec::Streams(_) => {
+                [Self::StreamsClient(StreamsClient::new()), Self::StreamsServer(StreamsServer::new())]
             }
             AppSpec::Session(spec) => {
                 let [asking, answering] = spec.writes.each_ref().map(Arc::clone);
@@ -76,6 +87,8 @@ impl App {
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
             Self::Responder(app) => run(app, now, spec, connection),
+            Self::StreamsClient(app) => run_apart(app, now, spec, connection),
+            Self::StreamsServer(app) => run_apart(app, now, spec, connection),
             Self::Asker(app) => run_apart(&mut **app, now, spec, connection),
             Self::Answerer(app) => run_apart(&mut **app, now, spec, connection),
             Self::DatagramSource(_) | Self::DatagramSink(_) => Ran::Waits(Time::NEVER),
@@ -90,6 +103,8 @@ impl App {
             Self::BulkReceiver(app) => app.next(now, spec, connection),
             Self::Requester(app) => app.next(now, spec, connection),
             Self::Responder(app) => app.next(now, spec, connection),
+            Self::StreamsClient(app) => app.next(now, spec, connection),
+            Self::StreamsServer(app) => app.next(now, spec, connection),
             Self::Asker(app) => app.next(now, spec, connection),
             Self::Answerer(app) => app.next(now, spec, connection),
             Self::DatagramSource(_) | Self::DatagramSink(_) => Action::Wait(Time::NEVER),
@@ -111,6 +126,11 @@ impl App {
         if let Self::Asker(asker) = self { asker.take_news() } else { false }
     }
 
+    /// Whether its own protocol keeps it from sending more.
+    pub(crate) const fn waits_for_credit(&self) -> bool {
+        matches!(self, Self::StreamsServer(app) if app.waits_for_credit())
+    }
+
     /// See [`Application::done`].
     pub fn done(&self) -> Time {
         match self {
@@ -118,6 +138,8 @@ impl App {
             Self::BulkReceiver(app) => app.done(),
             Self::Requester(app) => app.done(),
             Self::Responder(app) => app.done(),
+            Self::StreamsClient(app) => app.done(),
+            Self::StreamsServer(app) => app.done(),
             Self::Asker(app) => app.done(),
             Self::Answerer(app) => app.done(),
             Self::DatagramSource(app) => app.done(),
