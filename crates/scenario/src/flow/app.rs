@@ -445,7 +445,7 @@ impl App {
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
             Self::Arrivals(arrivals) => AppSpec::Session(Arc::new(arrivals.build())),
             Self::Incast(incast) => AppSpec::Session(Arc::new(incast.build())),
-            Self::Streams(streams) => AppSpec::Streams(streams.build()),
+            Self::Streams(streams) => AppSpec::Streams(Arc::new(streams.build())),
             Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
             Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
             Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),

@@ -35,10 +35,6 @@ pub enum App {
     Requester(Requester),
     /// See [`Responder`].
     Responder(Responder),
-    /// See [`StreamsClient`].
-    StreamsClient(StreamsClient),
-    /// See [`StreamsServer`].
-    StreamsServer(StreamsServer),
     /// See [`Asker`].
     Asker(Box<Asker>),
     /// See [`Answerer`].
@@ -47,7 +43,7 @@ pub enum App {
     DatagramSource(Box<Source>),
     /// See [`Sink`]; likewise.
     DatagramSink(Box<Sink>),
-    /// The user's own.
+    /// The user's own, and built-in ones that are rare.
     Own(Box<dyn Application>),
 }
 
@@ -62,7 +58,7 @@ impl App {
                 [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
             }
             AppSpec::Streams(_) => {
-                [Self::StreamsClient(StreamsClient::new()), Self::StreamsServer(StreamsServer::new())]
+                [Self::Own(Box::new(StreamsClient::new())), Self::Own(Box::new(StreamsServer::new()))]
             }
             AppSpec::Session(spec) => {
                 let [asking, answering] = spec.writes.each_ref().map(Arc::clone);
@@ -87,8 +83,6 @@ impl App {
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
             Self::Responder(app) => run(app, now, spec, connection),
-            Self::StreamsClient(app) => run_apart(app, now, spec, connection),
-            Self::StreamsServer(app) => run_apart(app, now, spec, connection),
             Self::Asker(app) => run_apart(&mut **app, now, spec, connection),
             Self::Answerer(app) => run_apart(&mut **app, now, spec, connection),
             Self::DatagramSource(_) | Self::DatagramSink(_) => Ran::Waits(Time::NEVER),
@@ -103,8 +97,6 @@ impl App {
             Self::BulkReceiver(app) => app.next(now, spec, connection),
             Self::Requester(app) => app.next(now, spec, connection),
             Self::Responder(app) => app.next(now, spec, connection),
-            Self::StreamsClient(app) => app.next(now, spec, connection),
-            Self::StreamsServer(app) => app.next(now, spec, connection),
             Self::Asker(app) => app.next(now, spec, connection),
             Self::Answerer(app) => app.next(now, spec, connection),
             Self::DatagramSource(_) | Self::DatagramSink(_) => Action::Wait(Time::NEVER),
@@ -127,8 +119,8 @@ impl App {
     }
 
     /// Whether its own protocol keeps it from sending more.
-    pub(crate) const fn waits_for_credit(&self) -> bool {
-        matches!(self, Self::StreamsServer(app) if app.waits_for_credit())
+    pub(crate) fn waits_for_credit(&self) -> bool {
+        matches!(self, Self::Own(app) if app.waits_for_credit())
     }
 
     /// See [`Application::done`].
@@ -138,8 +130,6 @@ impl App {
             Self::BulkReceiver(app) => app.done(),
             Self::Requester(app) => app.done(),
             Self::Responder(app) => app.done(),
-            Self::StreamsClient(app) => app.done(),
-            Self::StreamsServer(app) => app.done(),
             Self::Asker(app) => app.done(),
             Self::Answerer(app) => app.done(),
             Self::DatagramSource(app) => app.done(),

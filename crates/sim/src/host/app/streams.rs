@@ -13,7 +13,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 
 fn of(spec: &AppSpec) -> StreamsSpec {
-    if let AppSpec::Streams(streams) = spec { *streams } else { StreamsSpec::default() }
+    if let AppSpec::Streams(streams) = spec { **streams } else { StreamsSpec::default() }
 }
 
 /// The end that fetches. It is done when it has read the last byte of all files.
@@ -66,11 +66,6 @@ impl StreamsServer {
     pub(super) const fn new() -> Self {
         Self { closed: false, waits_for_credit: false }
     }
-
-    /// Whether it has more to send and no credit for it.
-    pub(super) const fn waits_for_credit(&self) -> bool {
-        self.waits_for_credit
-    }
 }
 
 impl Application for StreamsServer {
@@ -92,6 +87,10 @@ impl Application for StreamsServer {
             return Action::Close;
         }
         Action::Wait(Time::NEVER)
+    }
+
+    fn waits_for_credit(&self) -> bool {
+        self.waits_for_credit
     }
 
     fn done(&self) -> Time {
