@@ -277,7 +277,7 @@ impl SenderView {
         slice.flight = slice.flight.max(flight);
         slice.end = end;
         self.sent_at = at;
-        self.short = len % self.totals.segment.max(1) > 0;
+        self.short = !len.is_multiple_of(self.totals.segment.max(1));
     }
 
     /// The segments that follow have this timestamp; 0 if they have none.
