@@ -109,6 +109,20 @@ def two_cores(program: Path, seconds: int) -> float:
     return 2 * alone / (time.perf_counter() - begun)
 
 
+def two_threads(program: Path, flows: int, runs: int) -> float:
+    """The speedup of one run by a second thread: the median of alternating pairs."""
+
+    def once() -> float:
+        walls = []
+        for threads in ("1", "2"):
+            command = [str(program), "bulk", str(flows), "60", "newreno", "fused", threads]
+            run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            walls.append(number(r"wall ([\d.]+) s", run.stdout))
+        return walls[0] / walls[1]
+
+    return statistics.median(once() for _ in range(runs))
+
+
 def replay_rate(program: Path, estimator: str, millions: int, runs: int) -> float:
     """Millions of steps (delays times estimators) of a grid per CPU second: the median."""
 
@@ -285,6 +299,13 @@ def measure(program: Path, short: bool) -> list[Figure]:
         figures.append(
             Figure("two runs on two cores", two_cores(program, seconds), "times one core", "", ">= 1.9")
         )
+        for flows in (16, 256):
+            speedup = two_threads(program, flows, runs)
+            figures.append(
+                Figure(
+                    f"one run of {flows} flows on two cores", speedup, "times one core", ">= 1.6", ">= 1.8"
+                )
+            )
     replay = program.with_name("netspurt-replay-bench")
     for estimator in ("rfc889", "linux"):
         steps = replay_rate(replay, estimator, 1 if short else 4, runs)

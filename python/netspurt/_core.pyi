@@ -185,6 +185,8 @@ class Scenario:
         # Called every 100 ms; what it raises ends the run.
         # Called every 100 ms with the simulated time and its end in seconds.
         watch: Callable[[float, float], object] | None = None,
+        # By default 1; None: all processors if the run is long.
+        threads: int | None = ...,
     ) -> Run: ...
     def hosts(self) -> list[str]: ...
     # Commands are (host, words); a host without words has none.

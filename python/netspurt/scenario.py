@@ -119,6 +119,7 @@ class Scenario:
         *,
         capture: Sequence[str] = (),
         snaplen: int | None = None,
+        threads: int | None = None,
     ) -> Result:
         """Simulates the scenario. The simulation releases the interpreter lock.
 
@@ -129,9 +130,11 @@ class Scenario:
             capture: capture points: a node (all its links), ``"link@node"`` (one end of a link) or ``"all"`` (both
                 ends of every link). By default each flow is captured once, at the host that sends its data.
             snaplen: bytes kept of each packet; by default all.
+            threads: threads of this one run, at least 1; by default one for each processor if the run is long. The
+                result is the same for each number. A run that records, and a scenario that cannot be divided, uses one.
 
         Raises:
-            ValueError: ``record`` contains an unknown name.
+            ValueError: ``record`` contains an unknown name, or ``threads`` is below 1.
             ScenarioError: ``capture`` contains an unknown place.
             AlgorithmError: a class returns an invalid value. An exception of the class itself passes unchanged.
             OutputError: the capture cannot be written.
@@ -140,6 +143,8 @@ class Scenario:
         unknown = [name for name in record if name not in RECORDABLE]
         if unknown:
             raise ValueError(f"cannot record '{unknown[0]}'; record accepts: {', '.join(RECORDABLE)}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}; it must be at least 1")
         try:
             native = self._native.run(
                 seed,
@@ -147,6 +152,7 @@ class Scenario:
                 None if pcap is None else str(pcap),
                 capture=list(capture),
                 snaplen=snaplen,
+                threads=threads,
             )
         except OSError as error:
             raise OutputError(pcap or "the capture", error) from error

@@ -105,7 +105,7 @@ class Lab:
 
 @contextlib.contextmanager
 def lab(directory: Path, text: str = SMALL, files: Sequence[str] = ()) -> Iterator[Lab]:
-    """A lab with one scenario of its own, ``own.toml``, and other files, ended as Ctrl-C would end it."""
+    """A lab with one scenario of its own, ``own.toml``, and other files or options, ended as Ctrl-C would end it."""
     (directory / "own.toml").write_text(text, encoding="utf-8")
     words = [sys.executable, "-m", "netspurt", "lab", "own.toml", *files, "--json", "--port", "0"]
     folder = str(Path(__file__).parents[1])

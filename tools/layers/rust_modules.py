@@ -61,6 +61,7 @@ ALLOWED: dict[str, Table] = {
         host:       network random record spec
         record:     host network spec
         world:      host network random record spec
+        parallel:   host network record spec world
     """),
     "scenario": table("""
         values:

@@ -13,6 +13,7 @@ use netspurt_scenario as scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -118,8 +119,9 @@ impl Scenario {
     /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be recorded. With ``pcap``, a
     /// capture is written to that file: of each flow at the host that sends its data, or at the points in ``capture``
     /// ("NODE", "LINK@NODE" or "all"), with at most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms
-    /// with the simulated time and its end in seconds; an exception from it ends the run.
-    #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None))]
+    /// with the simulated time and its end in seconds; an exception from it ends the run. ``threads`` bounds the threads
+    /// of the run; None: all processors if it is long. They change nothing but its speed.
+    #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None, threads = NonZero::new(1)))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn run(
         &self,
@@ -130,6 +132,7 @@ impl Scenario {
         capture: Vec<String>,
         snaplen: Option<u32>,
         watch: Option<Py<PyAny>>,
+        threads: Option<NonZero<usize>>,
     ) -> PyResult<Run> {
         let seed = match seed {
             None => 1,
@@ -144,7 +147,9 @@ impl Scenario {
             Points::choose(&spec, &capture).map_err(|message| scenario_fault(py, &self.name, message))?;
         let capture = pcap.map(|path| (path, points, snaplen));
         let (wants, arrivals, trouble) = (recorded.wants(), recorded.arrivals(), own.trouble);
-        let result = simulate::simulate(py, Task { spec, seed, wants, capture, trouble, arrivals, watch })?;
+        let threads = threads.map(NonZero::get);
+        let task = Task { spec, seed, wants, capture, trouble, arrivals, watch, threads };
+        let result = simulate::simulate(py, task)?;
         Ok(Run::new(result, recorded))
     }
 

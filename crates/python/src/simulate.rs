@@ -6,9 +6,11 @@ use crate::own::Trouble;
 use netspurt_observe::tap::{Points, Tap};
 use netspurt_sim::World;
 use netspurt_sim::network::route::NoRoute;
+use netspurt_sim::parallel::{self, Partition};
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
 use netspurt_sim::record::result::RunResult;
 use netspurt_sim::spec::WorldSpec;
+use netspurt_tcp::time::Time;
 use netspurt_trace::capture::CaptureError;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
@@ -42,6 +44,8 @@ pub(crate) struct Task {
     pub(crate) arrivals: bool,
     /// Called at each check for signals. An exception from it ends the run.
     pub(crate) watch: Option<Py<PyAny>>,
+    /// Threads at most; by default all processors for a long run.
+    pub(crate) threads: Option<usize>,
 }
 
 /// Why there is no result.
@@ -83,7 +87,7 @@ pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<(RunResult, Vec<A
 }
 
 fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
-    let Task { spec, seed, wants, capture, trouble, arrivals, watch } = task;
+    let Task { spec, seed, wants, capture, trouble, arrivals, watch, threads } = task;
     let mut recorder = (wants != Wants::NOTHING).then(|| Recorder::new(wants));
     let tap = match capture {
         None => None,
@@ -99,34 +103,23 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
         let both = Both { tap: tap.clone(), arrivals: arrivals.clone() };
         recorder = Some(plain.with_capture(&links, Box::new(both)));
     }
-    let (began, duration) = (now(), spec.duration);
+    let began = now();
+    let look = Look {
+        tap: tap.as_ref(),
+        trouble: &trouble,
+        watch: watch.as_ref(),
+        end: spec.duration.as_secs_f64(),
+    };
     let names: Vec<Arc<str>> = spec.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
-    let mut world = World::new(spec, seed, recorder).map_err(|NoRoute { from, to }| {
-        let [from, to] = [from, to].map(|node| &names[node.0 as usize]);
-        Failure::Scenario(format!("no path of links from \"{from}\" to \"{to}\""))
+    // What is recorded stands in the order of events, which one thread knows.
+    let partition = if recorder.is_none() { Partition::for_run(&spec, threads) } else { None };
+    let mut result = drive(spec, seed, recorder, (partition, look)).map_err(|failure| match failure {
+        Stopped::NoRoute(NoRoute { from, to }) => {
+            let [from, to] = [from, to].map(|node| &names[node.0 as usize]);
+            Failure::Scenario(format!("no path of links from \"{from}\" to \"{to}\""))
+        }
+        Stopped::Here(failure) => failure,
     })?;
-    let mut looked = began;
-    while world.proceed() {
-        if let Some(tap) = &tap {
-            tap.settle(world.now())?;
-        }
-        if let Some(raised) = trouble.take() {
-            return Err(Failure::Raised(raised));
-        }
-        if ENDING.load(Ordering::Relaxed) {
-            return Err(Failure::Ending);
-        }
-        if looked.elapsed() >= PATIENCE {
-            looked = now();
-            Python::attach(|py| {
-                py.check_signals()?;
-                let (now, end) = (world.now().as_secs_f64(), duration.as_secs_f64());
-                watch.as_ref().map_or(Ok(()), |watch| watch.call1(py, (now, end)).map(drop))
-            })
-            .map_err(Failure::Raised)?;
-        }
-    }
-    let mut result = world.finish(false);
     if let Some(raised) = trouble.take() {
         return Err(Failure::Raised(raised));
     }
@@ -135,6 +128,69 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
         tap.finish()?;
     }
     Ok((result, arrivals.map(Arrivals::take).unwrap_or_default()))
+}
+
+/// Why a run has no result.
+enum Stopped {
+    NoRoute(NoRoute),
+    Here(Failure),
+}
+
+/// Runs a world to its end, in parts if it is divided.
+fn drive(
+    spec: WorldSpec,
+    seed: u64,
+    recorder: Option<Recorder>,
+    (partition, look): (Option<Partition>, Look<'_>),
+) -> Result<RunResult, Stopped> {
+    let mut looked = now();
+    let Some(partition) = partition else {
+        let mut world = World::new(spec, seed, recorder).map_err(Stopped::NoRoute)?;
+        while world.proceed() {
+            look.at(world.now(), &mut looked).map_err(Stopped::Here)?;
+        }
+        return Ok(world.finish(false));
+    };
+    let mut failed = None;
+    let mut stop = |now| {
+        failed = look.at(now, &mut looked).err();
+        failed.is_some()
+    };
+    let result = parallel::run(spec, seed, Some(&partition), &mut stop).map_err(Stopped::NoRoute)?;
+    failed.map_or(Ok(result), |failure| Err(Stopped::Here(failure)))
+}
+
+/// What is looked at now and then during a run.
+struct Look<'a> {
+    tap: Option<&'a Tap>,
+    trouble: &'a Trouble,
+    watch: Option<&'a Py<PyAny>>,
+    /// Of the run, in seconds.
+    end: f64,
+}
+
+impl Look<'_> {
+    /// The run has come to `time`. An error ends it.
+    fn at(&self, time: Time, looked: &mut Instant) -> Result<(), Failure> {
+        if let Some(tap) = self.tap {
+            tap.settle(time)?;
+        }
+        if let Some(raised) = self.trouble.take() {
+            return Err(Failure::Raised(raised));
+        }
+        if ENDING.load(Ordering::Relaxed) {
+            return Err(Failure::Ending);
+        }
+        if looked.elapsed() >= PATIENCE {
+            *looked = now();
+            let call = |py: Python<'_>| {
+                py.check_signals()?;
+                self.watch.map_or(Ok(()), |watch| watch.call1(py, (time.as_secs_f64(), self.end)).map(drop))
+            };
+            Python::attach(call).map_err(Failure::Raised)?;
+        }
+        Ok(())
+    }
 }
 
 /// The receivers of packet events.

@@ -8,6 +8,7 @@
 pub mod engine;
 pub mod host;
 pub mod network;
+pub mod parallel;
 pub mod random;
 pub mod record;
 pub mod spec;

@@ -4,12 +4,18 @@
 //! `datagrams.rs` what is sent without a connection.
 
 mod datagrams;
+mod endings;
 mod errands;
 mod idle_path;
+mod part;
 mod recording;
+mod retiring;
+mod telling;
 mod turns;
 
 pub use idle_path::idle_path;
+pub(crate) use part::{Part, Told};
+pub(crate) use retiring::LINGER;
 
 use crate::host::app::{App, AppSpec, Ran, perform};
 use crate::host::endpoint::{Endpoint, Host, note_wake};
@@ -29,6 +35,7 @@ use netspurt_tcp::reason::Reason;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
+use retiring::Retiring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -59,6 +66,12 @@ pub struct World {
     /// The instant of the starter's entry in the event queue.
     starter_armed_at: Time,
     pub(crate) sessions: Sessions,
+    /// The pairs of which an end is over.
+    retiring: Retiring,
+    /// Whether anybody wants to know how ends stand.
+    is_watched: bool,
+    /// Which part of the world this is, if it is simulated in parts.
+    part: Option<Box<Part>>,
     pub(crate) cookies: Cookies,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
@@ -74,6 +87,7 @@ pub struct World {
 impl World {
     /// The world of `spec`, at time zero.
     pub fn new(spec: WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
+        let is_watched = recorder.is_some();
         let network = Network::new(&spec, seed, recorder)?;
         let hosts = spec.nodes.iter().map(Host::new).collect();
         let numbering = spec.numbering();
@@ -90,6 +104,9 @@ impl World {
             to_start,
             starter_armed_at: Time::NEVER,
             sessions: Sessions::default(),
+            retiring: Retiring::default(),
+            is_watched,
+            part: None,
             cookies: Cookies::default(),
             numbering,
             records,
@@ -127,10 +144,15 @@ impl World {
     /// Ends the run here.
     pub fn finish(mut self, interrupted: bool) -> RunResult {
         self.sum_up_sessions();
+        summary::summarise(self.into_course(), interrupted)
+    }
+
+    /// What it leaves.
+    pub(crate) fn into_course(self) -> Course {
         let Self { spec, seed, network, hosts, endpoints, sessions, numbering, .. } = self;
         let Self { records, outcomes, held_tails, late_packets, now, .. } = self;
         let sessions = sessions.all;
-        let course = Course {
+        Course {
             spec,
             seed,
             network,
@@ -143,8 +165,7 @@ impl World {
             held_tails,
             late_packets,
             now,
-        };
-        summary::summarise(course, interrupted)
+        }
     }
 
     /// The time of the last event.
@@ -199,21 +220,36 @@ impl World {
             self.endpoints[upcoming as usize].fetch();
         }
         let endpoint = &mut self.endpoints[place as usize];
-        if packet.content != Content::Segment {
-            return self.deliver_other(now, slot);
+        // Both at once: this is asked of every packet.
+        if packet.content as u8 | endpoint.pace as u8 != Content::Segment as u8 | Pace::Free as u8 {
+            return self.deliver_specially(now, slot);
         }
         let current = packet.generation == endpoint.generation;
         let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
             self.late_packets += 1;
             return self.network.release(slot);
         };
-        if endpoint.pace != Pace::Free {
-            return self.interrupt(now, place, Interrupt::Packet { slot });
-        }
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
         connection.handle_segment(now, &packet.segment);
         self.network.release(slot);
         self.serve(now, place);
+    }
+
+    /// What has reached a host is no segment, or its processor takes its time.
+    #[cold]
+    fn deliver_specially(&mut self, now: Time, slot: u32) {
+        let packet = self.network.packet(slot);
+        let place = packet.endpoint;
+        if packet.content != Content::Segment {
+            return self.deliver_other(now, slot);
+        }
+        let endpoint = &self.endpoints[place as usize];
+        if packet.generation == endpoint.generation && endpoint.connection.is_some() {
+            self.interrupt(now, place, Interrupt::Packet { slot });
+        } else {
+            self.late_packets += 1;
+            self.network.release(slot);
+        }
     }
 
     /// What has reached a host is no segment, or none that it can read.
@@ -274,6 +310,9 @@ impl World {
         if let Some(since) = delayed_since
             && connection.ack_delayed_since(now).is_none()
         {
+            if let Some(part) = &mut self.part {
+                return part.note_delayed_ack(now, place, since, &self.endpoints);
+            }
             let recorder = self.network.recorder.as_deref_mut();
             self.held_tails.look(now, place, since, &self.endpoints, recorder);
         }
@@ -352,7 +391,7 @@ impl World {
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
     #[inline(always)]
     pub(crate) fn conclude(&mut self, now: Time, place: u32) {
-        if self.network.recorder.is_some() {
+        if self.is_watched {
             self.record(now, place);
         }
         let endpoint = &mut self.endpoints[place as usize];
@@ -364,7 +403,7 @@ impl World {
             arm_connection(&mut self.network, endpoint.armed_at, place);
         }
         if endpoint.is_over() {
-            self.retire(place & !1);
+            self.note_over(now, place);
         }
     }
 
@@ -373,16 +412,17 @@ impl World {
     fn starter(&mut self, now: Time) {
         if now == self.starter_armed_at {
             self.starter_armed_at = Time::NEVER;
+            self.retire(now);
             self.start_flows(now);
             self.wake_sessions(now);
             self.arm_starter();
         }
     }
 
-    /// The event queue has to know when the next flow starts, or the next session goes on.
+    /// The event queue has to know when the next flow starts or leaves, or the next session goes on.
     pub(crate) fn arm_starter(&mut self) {
         let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
-        let next = start.min(self.sessions.next());
+        let next = start.min(self.sessions.next()).min(self.retiring.next());
         if next < self.starter_armed_at {
             self.starter_armed_at = next;
             self.network.arm(next, STARTER);
@@ -450,10 +490,26 @@ impl World {
         let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
         let [client_app, server_app] = App::pair(&flow.app);
         let events = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants(Wants::EVENTS));
-        let seed = self.seed;
+        let (seed, part) = (self.seed, self.part.as_deref());
         let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
             let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
             let host = &mut self.hosts[node.0 as usize];
+            let empty = Endpoint {
+                connection: None,
+                app,
+                open: false,
+                pace: host.pace(),
+                generation,
+                flow: number,
+                description: description as u32,
+                route,
+                armed_at: Time::NEVER,
+                app_armed_at: Time::NEVER,
+                digest: Digest::default(),
+            };
+            if part.is_some_and(|part| !part.has(node)) {
+                return empty;
+            }
             let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
             let config = host.config(config, seed);
             let mut connection = match (server, fast) {
@@ -465,19 +521,7 @@ impl World {
             if let Some(own) = &flow.own[usize::from(server)] {
                 own.equip(&mut connection);
             }
-            Endpoint {
-                connection: Some(connection),
-                app,
-                open: false,
-                pace: host.pace(),
-                generation,
-                flow: number,
-                description: description as u32,
-                route,
-                armed_at: Time::NEVER,
-                app_armed_at: Time::NEVER,
-                digest: Digest::default(),
-            }
+            Endpoint { connection: Some(connection), ..empty }
         };
         let generation =
             self.endpoints.get(client as usize).map_or(0, |before| before.generation.wrapping_add(1));
@@ -499,33 +543,6 @@ impl World {
         if let Some(recorder) = &mut self.network.recorder {
             recorder.pair(client, addresses);
         }
-    }
-
-    /// Folds a pair of ends, if both are over, into the record of its flow, and frees its places.
-    #[cold]
-    fn retire(&mut self, client: u32) {
-        let pair = &self.endpoints[client as usize..][..2];
-        if !pair.iter().all(Endpoint::is_over) {
-            return;
-        }
-        let flow = pair[0].flow as usize;
-        if matches!(self.records[flow], FlowRecord::Session(_)) {
-            return self.retire_call(client);
-        }
-        let app = &self.spec.flows[pair[0].description as usize].app;
-        self.records[flow] = FlowRecord::Over(self.outcomes.len() as u32);
-        self.outcomes.push(Outcome::new(app, pair));
-        self.vacate(client);
-    }
-
-    /// A pair of places is free.
-    pub(crate) fn vacate(&mut self, client: u32) {
-        for endpoint in &mut self.endpoints[client as usize..][..2] {
-            endpoint.connection = None;
-            endpoint.armed_at = Time::NEVER;
-            endpoint.app_armed_at = Time::NEVER;
-        }
-        self.free.push(client);
     }
 }
 

@@ -57,6 +57,16 @@ class OnePath:
         return [f"--{name}" for name in own if getattr(self, name) is not None]
 
     @property
+    def options(self) -> list[str]:
+        """The options as words of a command line."""
+        found = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                found += [f"--{field.name}"] if field.name == "reverse" else [f"--{field.name}", value]
+        return found
+
+    @property
     def words(self) -> str:
         """The path in a few words, such as ``10mbit 40ms`` or ``leo``."""
         return " ".join(value for value in (self.path, self.rate, self.delay, self.loss, self.queue) if value)

@@ -150,8 +150,8 @@ class Lab:
     def _command(self, body: dict[str, Any], seed: int) -> str:
         """The equivalent command line; for an edited scenario, after it is saved."""
         book = self.shelf.find(_text(body, "key"))
-        file = book.shown() if body.get("text") is None else "scenario.toml"
-        words = ["netspurt", "run", file]
+        words = ["netspurt", "run"]
+        words += (book.options or [book.shown()]) if body.get("text") is None else ["scenario.toml"]
         for path, value in body.get("settings", []):
             words += ["--set", f"{path}={value}"]
         if seed != 1:

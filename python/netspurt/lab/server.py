@@ -16,7 +16,7 @@ import uvicorn
 from netspurt.errors import RequestError
 from netspurt.lab.app import Lab
 from netspurt.lab.captures.box import Box
-from netspurt.lab.shelf import Shelf
+from netspurt.lab.shelf import Described, Shelf
 
 ADDRESS = "127.0.0.1"
 
@@ -48,6 +48,7 @@ def serve(
     sock: socket.socket,
     ready: Callable[[str], None],
     captures: Sequence[Path] = (),
+    described: Described | None = None,
 ) -> None:
     """Serves until Ctrl-C or SIGTERM.
 
@@ -56,9 +57,10 @@ def serve(
         sock: the socket of ``bind``.
         ready: called with the page's address as soon as it answers.
         captures: the user's captures; the page opens on the first.
+        described: a scenario without a file, listed before all others.
     """
     token = secrets.token_urlsafe(24)
-    lab = Lab(Shelf(own), token, Box(captures))
+    lab = Lab(Shelf(own, described), token, Box(captures))
     settings = uvicorn.Config(
         lab.app,
         log_level="warning",

@@ -28,6 +28,10 @@ class Book:
     path: Path
     title: str = ""
     """The path to show; empty for the real one."""
+    written: str = ""
+    """The text of a scenario that has no file."""
+    options: tuple[str, ...] = ()
+    """The options that describe a scenario without a file."""
 
     def text(self) -> str:
         """The content of the file.
@@ -35,6 +39,8 @@ class Book:
         Raises:
             RequestError: the file cannot be read.
         """
+        if self.written:
+            return self.written
         try:
             return self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -55,11 +61,24 @@ class Book:
             return str(self.path)
 
 
-class Shelf:
-    """All available scenarios, the user's own first."""
+@dataclass(frozen=True)
+class Described:
+    """A scenario that options describe: its name for the user, its text, and the options as words of a command line."""
 
-    def __init__(self, own: Iterable[Path] = ()) -> None:
-        books = [Book(f"own/{place}", "Yours", str(path), path) for place, path in enumerate(own)]
+    name: str
+    text: str
+    options: tuple[str, ...]
+
+
+class Shelf:
+    """All available scenarios: first the one that options describe, then the user's files."""
+
+    def __init__(self, own: Iterable[Path] = (), described: Described | None = None) -> None:
+        books = []
+        if described is not None:
+            name, text, options = described.name, described.text, described.options
+            books.append(Book("described", "Yours", name, Path("path.toml"), "path.toml", text, options))
+        books += [Book(f"own/{place}", "Yours", str(path), path) for place, path in enumerate(own)]
         books += _folder("examples", "Examples", EXAMPLES)
         books += _folder("gallery", "Gallery", EXAMPLES / "gallery")
         for study in NAMES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
 import json
@@ -13,11 +12,8 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,79 +22,16 @@ from netspurt.emulation.packets import packets
 
 pytest.importorskip("netspurt._core")
 
-LIMIT_S = 60
+from emulations import LIMIT_S, carriers, command, emulate, report, said  # what they need is looked for first
+
 PEER = f"{sys.executable} {Path(__file__).with_name('emulated_peer.py')}"
 
-SCENARIO = """
-duration = "1 s"
-[link.path]
-between = ["earth", "space"]
-delay = "10 ms"
-{link}
-[[flow]]
-from = "earth"
-to = "space"
-app = {{ kind = "bulk" }}
-"""
+pytestmark = pytest.mark.usefixtures("permitted", "nothing_is_left")
 
 
 def _needs_family(address: str) -> None:
     if ":" in address and not Path("/proc/net/if_inet6").exists():
         pytest.skip("this kernel has no IPv6")
-
-
-def emulate(
-    directory: Path, *words: str, link: str = 'rate = "100 Mbit/s"', **run: Any
-) -> subprocess.CompletedProcess[str]:
-    """Runs the command ``netspurt emulate`` with these words behind the scenario."""
-    return subprocess.run(
-        command(directory, *words, link=link), capture_output=True, text=True, timeout=LIMIT_S, **run
-    )
-
-
-def command(directory: Path, *words: str, link: str = 'rate = "100 Mbit/s"') -> list[str]:
-    """The same as words."""
-    scenario = directory / "scenario.toml"
-    scenario.write_text(SCENARIO.format(link=link), encoding="utf-8")
-    return [sys.executable, "-m", "netspurt", "emulate", str(scenario), *words]
-
-
-def report(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The document of ``--json``: nothing else stands on standard output."""
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
-
-
-def said(run: subprocess.CompletedProcess[str]) -> str:
-    """What the programs print, which is on standard error with ``--json``."""
-    return "".join(line for line in run.stderr.splitlines(keepends=True) if not line.startswith("netspurt: "))
-
-
-def carriers() -> list[int]:
-    """Processes that belong to an emulation."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and b"NETSPURT_EMULATION=" in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-    return found
-
-
-@pytest.fixture(scope="module", autouse=True)
-def permitted(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Skips all where there are no namespaces or devices for us."""
-    trial = emulate(tmp_path_factory.mktemp("trial"), "--on", "space", "true", "--", "true")
-    if trial.returncode == 2:
-        pytest.skip(trial.stderr.strip())
-    assert trial.returncode == 0, trial.stderr
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    """Namespaces and devices are there as long as a process is in them: none must be."""
-    before = set(carriers())
-    yield
-    assert set(carriers()) <= before
 
 
 def test_round_trips_take_what_was_asked(tmp_path: Path) -> None:
@@ -538,54 +471,6 @@ def test_what_a_killed_emulation_leaves_is_removed_by_the_next(tmp_path: Path) -
     assert run.returncode == 0, run.stderr
     assert report(run)["removed"] == 2
     assert carriers() == []
-
-
-@pytest.fixture
-def for_all() -> Iterator[Path]:
-    """A directory that others may look into; those of pytest they may not."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-
-
-def as_nobody(directory: Path, device_mode: str) -> subprocess.CompletedProcess[str]:
-    """An emulation by an ordinary user, with a TUN device of this mode, in a mount namespace of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can show what others may")
-    if shutil.which("setpriv") is None or shutil.which("unshare") is None:
-        pytest.skip("there is no setpriv or no unshare here")
-    words = command(directory, "--on", "space", "true", "--", "id", "-u")
-    script = (
-        f"mount -t tmpfs none /mnt && mknod -m {device_mode} /mnt/tun c 10 200 && "
-        "mount --bind /mnt/tun /dev/net/tun && "
-        'exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"'
-    )
-    trial = subprocess.run(
-        ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-c", "import netspurt._core"],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-    )
-    if trial.returncode:
-        pytest.skip(f"an ordinary user cannot run this checkout: {trial.stderr.strip().splitlines()[-1]}")
-    return subprocess.run(
-        ["unshare", "-m", "sh", "-c", script, "sh", *words], capture_output=True, text=True, timeout=LIMIT_S
-    )
-
-
-def test_an_ordinary_user_may_where_the_system_allows_it(for_all: Path) -> None:
-    run = as_nobody(for_all, "666")
-    if "user namespaces" in run.stderr:
-        pytest.skip(run.stderr.strip())
-    assert run.returncode == 0, run.stderr
-    assert run.stdout == "0\n"
-
-
-def test_who_may_not_hears_what_would_help(for_all: Path) -> None:
-    run = as_nobody(for_all, "600")
-    assert run.returncode == 2, run.stderr
-    assert "as root" in run.stderr
-    assert run.stderr.count("\n") == 1
 
 
 def test_json_stands_alone_on_standard_output(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 //! Benchmarks of the simulator: `bulk`, `web` and `idle` of the project's performance goals.
 //!
-//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux] [fused|plain]` prints what was done and how fast; for
+//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux] [fused|plain] [THREADS]` prints what was done and how fast; for
 //! instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
 //! `netspurt-bench web [SECONDS] [SEED]` does the same for many short connections.
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.
@@ -9,6 +9,7 @@ use netspurt_scenario::Scenario;
 use netspurt_sim::World;
 use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::network::loss::Cause;
+use netspurt_sim::parallel::{self, Partition};
 use netspurt_sim::record::result::SessionResult;
 use netspurt_sim::spec::{ChannelSpec, WorldSpec};
 use netspurt_tcp::acking::Acking;
@@ -77,11 +78,12 @@ fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-fn bulk(flows: u32, duration: Span, tcp: fn(u32) -> Config, fuse: bool) {
+fn bulk(flows: u32, duration: Span, tcp: fn(u32) -> Config, fuse: bool, threads: usize) {
     let mut spec = dumbbell(flows, duration, tcp, AppSpec::Bulk { bytes: None });
     spec.fuse = fuse;
     let begun = now();
-    let mut result = World::new(spec, 1, None).expect("a connected world").run(&|| false);
+    let partition = Partition::best(&spec, threads);
+    let mut result = parallel::run(spec, 1, partition.as_ref(), &mut |_| false).expect("a connected world");
     result.performance.took(begun.elapsed().as_secs_f64());
     let performance = result.performance;
     let delivered: u64 = result.flows.iter().map(|flow| flow.bytes_delivered).sum();
@@ -211,11 +213,12 @@ fn main() {
                 "linux" => linux,
                 _ => newreno,
             };
-            bulk(number(1, 16), Span::from_secs(u64::from(number(2, 30))), tcp, word(4) != "plain");
+            let duration = Span::from_secs(u64::from(number(2, 30)));
+            bulk(number(1, 16), duration, tcp, word(4) != "plain", number(5, 1) as usize);
         }
         _ => {
             for flows in [1, 16, 256] {
-                bulk(flows, Span::from_secs(30), newreno, true);
+                bulk(flows, Span::from_secs(30), newreno, true, 1);
             }
             web(3600, 1);
             idle(100_000);

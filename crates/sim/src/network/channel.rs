@@ -38,6 +38,15 @@ pub const MAX_PACKET: u32 = 1 << 20;
 /// No fan.
 pub(crate) const ALONE: u16 = u16::MAX;
 
+/// No fan, but a channel that leads to the first part of the network; those that lead to the others have the numbers below.
+pub(crate) const BORDER: u16 = u16::MAX - 1;
+
+/// The highest number of a fan.
+pub(crate) const LAST_FAN: u16 = BORDER - MAX_PARTS;
+
+/// Into how many parts a network can be divided at most.
+pub(crate) const MAX_PARTS: u16 = 1024;
+
 /// When a packet that was let in moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
@@ -88,7 +97,7 @@ pub struct Channel {
     /// Packets on their way whose arrival is the next thing that happens to them.
     pub(crate) in_flight: Chain,
     framing: u32,
-    /// The fan that it belongs to, or [`ALONE`].
+    /// The fan that it belongs to, or [`ALONE`], or about [`BORDER`].
     pub(crate) fan: u16,
     plain: bool,
 

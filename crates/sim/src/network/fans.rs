@@ -7,7 +7,7 @@
 //! either way: the chain is sorted by arrival, then by channel, as the event queue is.
 
 use crate::engine::EventQueue;
-use crate::network::channel::{ALONE, Channel};
+use crate::network::channel::{Channel, LAST_FAN};
 use crate::network::packet::{Arrived, Chain, Slab, Stage};
 use crate::network::route::Routes;
 use std::collections::BTreeMap;
@@ -44,7 +44,9 @@ impl Fans {
         for mut members in groups.into_values() {
             members.sort_unstable();
             members.dedup();
-            let Some(fan) = u16::try_from(found.chains.len()).ok().filter(|&fan| fan != ALONE) else { break };
+            let Some(fan) = u16::try_from(found.chains.len()).ok().filter(|&fan| fan <= LAST_FAN) else {
+                break;
+            };
             if members.len() >= LEAST {
                 found.is_wide |= members.len() >= WIDE;
                 members.iter().for_each(|&member| channels[member as usize].fan = fan);
@@ -82,7 +84,8 @@ impl Fans {
     ) -> Option<(u32, Stage)> {
         let channel_of = |position| routes.hop(position).channel();
         let Channel { fan, in_flight, .. } = &mut channels[channel as usize];
-        let chain = &mut self.chains[usize::from(*fan)];
+        // Behind a border channel nothing lands here.
+        let chain = self.chains.get_mut(usize::from(*fan))?;
         let Some((slot, stage, next)) = packets.leave(chain, now, channel, channel_of) else {
             let Arrived { slot, stage, next_arrival } = packets.land(in_flight, now)?;
             if let Some(next) = next_arrival {

@@ -3,11 +3,13 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+mod border;
 pub mod bucket;
 pub mod capacity;
 mod careful;
 pub mod channel;
 mod conditions;
+mod crossings;
 pub mod delay;
 mod fans;
 pub mod gather;
@@ -27,13 +29,14 @@ pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
-use crate::network::channel::{ALONE, Channel, MAX_PACKET};
+use crate::network::channel::{ALONE, Channel, LAST_FAN, MAX_PACKET};
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Datagram, Label, Packet, Slab, Stage};
 use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, WorldSpec};
+pub(crate) use crossings::Crossings;
 use fans::Fans;
 use hub::Hub;
 use netspurt_tcp::segment::Segment;
@@ -63,6 +66,10 @@ pub struct Network {
     /// Nothing that happens later is ever computed.
     horizon: u64,
     data_packets: u64,
+    /// Packets that have crossed the border, by the part of the network to which they go.
+    crossings: Vec<Crossings>,
+    /// Entries that the other parts of this network have taken from their event queues.
+    events_elsewhere: u64,
     /// For each endpoint that datagrams are for: how many were dropped.
     dropped_datagrams: BTreeMap<u32, u64>,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -134,6 +141,8 @@ impl Network {
             queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
             data_packets: 0,
+            crossings: Vec::new(),
+            events_elsewhere: 0,
             dropped_datagrams: BTreeMap::new(),
             recorder: recorder.map(Box::new),
             diary: None,
@@ -158,7 +167,7 @@ impl Network {
 
     /// Entries taken from the event queue so far.
     pub const fn events(&self) -> u64 {
-        self.queue.popped()
+        self.queue.popped() + self.events_elsewhere
     }
 
     /// Packets with data sent by hosts so far.
@@ -357,6 +366,9 @@ impl Network {
         let channel = &mut self.channels[number as usize];
         let is_first = if channel.fan == ALONE {
             self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
+        } else if channel.fan > LAST_FAN {
+            let fan = channel.fan;
+            return self.hand_over(slot, (number, fan), arrival, stage);
         } else {
             self.fans.take_off(channel, &mut self.packets, &self.routes, (slot, arrival, stage))
         };

@@ -190,6 +190,13 @@ impl Routes {
 }
 
 impl Routes {
+    /// What comes behind this channel is not computed together with it.
+    pub(crate) fn part_behind(&mut self, channel: u32) {
+        for hop in self.hops.iter_mut().filter(|hop| hop.channel() == channel) {
+            hop.0 &= !Hop::FUSED;
+        }
+    }
+
     /// Fused channels, each behind the one before it: once for each route.
     pub(crate) fn fused(&self) -> impl Iterator<Item = (u32, u32)> {
         let pairs = self.hops.windows(2).filter(|pair| pair[0].goes_on_at_once());

@@ -13,6 +13,8 @@ use crate::host::endpoint::Endpoint;
 use crate::record::probe::{End, HeldTail, Recorder, Wants, end_of};
 use crate::record::result::FlowResult;
 use crate::spec::FlowSpec;
+use netspurt_tcp::Connection;
+use netspurt_tcp::reason::Held;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -79,5 +81,82 @@ impl HeldTails {
                 HeldTail { time: now, since, flow, connection, end, offset: held.offset, len: held.len };
             recorder.recording.held_tails.push(found);
         }
+    }
+}
+
+/// An ACK that left because its timer had run out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DelayedAck {
+    pub(crate) now: Time,
+    /// Since when it was delayed.
+    pub(crate) since: Time,
+    /// Where it left.
+    pub(crate) place: u32,
+    /// What it acknowledges.
+    pub(crate) received: u64,
+}
+
+/// What ends have held of late, for who learns later that it has to be known. Empty where nothing is held.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Holds(BTreeMap<u32, Vec<Hold>>);
+
+/// What an end has held from some time on.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    from: Time,
+    flow: u32,
+    /// What is held, and what an ACK has to acknowledge to set it free.
+    held: Option<(Held, u64)>,
+}
+
+impl Holds {
+    /// How the connection at `place` stands now.
+    pub(crate) fn note(&mut self, place: u32, flow: u32, (now, connection): (Time, &Connection)) {
+        let held = connection.held(now).filter(|held| held.why.waits_for_ack());
+        if held.is_some() || !self.0.is_empty() {
+            let held = held.map(|held| (held, connection.acknowledged() + held.waits_for));
+            self.add(place, Hold { from: now, flow, held });
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, place: u32, hold: Hold) {
+        if hold.held.is_some() || self.0.contains_key(&place) {
+            self.0.entry(place).or_default().push(hold);
+        }
+    }
+
+    /// What the end at `place` held at `now`.
+    fn at(&self, place: u32, now: Time) -> Option<&Hold> {
+        let holds = self.0.get(&place)?;
+        let behind = holds.partition_point(|hold| hold.from <= now);
+        holds.get(behind.checked_sub(1)?)
+    }
+
+    /// Nobody asks any more for what was before the present.
+    pub(crate) fn forget(&mut self) {
+        self.0.retain(|_, holds| {
+            let last = holds.pop().filter(|last| last.held.is_some());
+            holds.clear();
+            holds.extend(last);
+            !holds.is_empty()
+        });
+    }
+}
+
+impl HeldTails {
+    /// The same as [`HeldTails::look`], where the other end is in another part of the world.
+    pub(crate) fn judge(&mut self, ack: &DelayedAck, holds: &Holds) {
+        let other = ack.place ^ 1;
+        if let Some(Hold { flow, held: Some((held, waits_for)), .. }) = holds.at(other, ack.now)
+            && ack.received >= *waits_for
+        {
+            self.add(*flow, end_of(other), ack.now - held.since.max(ack.since));
+        }
+    }
+
+    /// Takes all that was found in another part of the world.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.0.append(&mut other.0);
     }
 }

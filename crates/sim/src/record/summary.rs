@@ -58,6 +58,21 @@ impl Outcome {
         }
     }
 
+    /// Takes what happened at some of its ends from the outcome of another part of the world.
+    pub(crate) fn take_back(&mut self, other: &Self, ends: [bool; 2], app: &AppSpec) {
+        let receiver = usize::from(app.client_sends());
+        if ends[receiver] {
+            (self.delivered, self.delivered_at) = (other.delivered, other.delivered_at);
+        }
+        if ends[0] {
+            (self.done, self.closed) = (other.done, other.closed);
+        }
+        for end in [0, 1].into_iter().filter(|&end| ends[end]) {
+            self.stats[end] = other.stats[end];
+            self.digests[end] = other.digests[end];
+        }
+    }
+
     /// All connections of a session.
     fn of_session(session: &Session) -> Self {
         let tally = &session.tally;

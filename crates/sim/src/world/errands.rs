@@ -174,10 +174,13 @@ impl World {
         self.open(now, place);
     }
 
-    /// Both ends of a session's connection are over: it is summed up, and its port is given back.
-    pub(crate) fn retire_call(&mut self, client: u32) {
+    /// A session's connection of which both ends are over is summed up, and its port is given back.
+    pub(crate) fn retire_call_if_over(&mut self, client: u32) {
         let now = self.now;
         let pair = &self.endpoints[client as usize..][..2];
+        if !pair.iter().all(Endpoint::is_over) {
+            return;
+        }
         let flow = pair[0].flow;
         let alike = &self.spec.flows[pair[0].description as usize];
         let App::Asker(asker) = &pair[0].app else { return };

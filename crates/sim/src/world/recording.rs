@@ -7,9 +7,12 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 
 impl World {
-    /// Tells the recorder how the endpoint's connection stands.
+    /// Tells those who want to know how the endpoint's connection stands: the recorder, and the other parts of the world.
     #[cold]
     pub(super) fn record(&mut self, now: Time, place: u32) {
+        if let Some(part) = &mut self.part {
+            part.note_hold(now, place, &self.endpoints[place as usize]);
+        }
         let Some(recorder) = &mut self.network.recorder else { return };
         record(&mut self.endpoints[place as usize], recorder, now, place);
         if recorder.wants(Wants::LIMITS) {

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from netspurt.cli import path_options
 from netspurt.cli.exits import FINE
 from netspurt.cli.options import add_json
 from netspurt.errors import RequestError
+from netspurt.inputs import one_path
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.inputs.scenario_file import check_scenario_file
+
+if TYPE_CHECKING:
+    from netspurt.lab.shelf import Described
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -26,14 +32,18 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--port", type=_port, metavar="N", help="0 is any that is free (default: 8421, or any)"
     )
     command.add_argument("--no-browser", action="store_true", help="only print the page's address")
+    path_options.add_values(command)
 
 
 def command(options: argparse.Namespace) -> int:
     """Serves the page until Ctrl-C.
 
     Raises:
-        RequestError: a file that is not there, a port that cannot be had, or libraries that are missing.
+        RequestError: a file that is not there, a path option that is wrong, a port that cannot be had, or missing
+            libraries.
+        ScenarioError: the path that the options describe is wrong.
     """
+    described = _described(options)
     files = [Path(name) for name in options.files]
     captures = [path for path in files if path.is_file() and kind_of(path) is Kind.CAPTURE]
     own = [path for path in files if path not in captures]
@@ -61,8 +71,24 @@ def command(options: argparse.Namespace) -> int:
             webbrowser.open(address)
 
     with server.bind(options.port) as sock:
-        server.serve(own, sock, ready, captures)
+        server.serve(own, sock, ready, captures, described)
     return FINE
+
+
+def _described(options: argparse.Namespace) -> Described | None:
+    """The scenario that the path options describe."""
+    path = one_path.of_options(vars(options))
+    if not path.given:
+        return None
+    if path.path is None and path.rate is None and path.delay is None:
+        raise RequestError(
+            f"{path.given[0]} needs a path: add --rate and --delay, or --path NAME; in the page, each value of a "
+            "file has its control"
+        )
+    path.scenario()
+    from netspurt.lab.shelf import Described
+
+    return Described(path.words, path.text(), tuple(path.options))
 
 
 def _port(text: str) -> int:

@@ -52,6 +52,13 @@ def declare(command: argparse.ArgumentParser) -> None:
     add_algorithms(command)
     add_jobs(command)
     command.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="threads of one run (default: one for each processor if there is one seed and the run is long, else 1); "
+        "the result is the same for each N",
+    )
+    command.add_argument(
         "--capture",
         action="append",
         default=[],
@@ -134,7 +141,7 @@ def command(options: argparse.Namespace) -> int:
             run = _one(scenario, options, record, stages)
             runs, whole = {options.seed: run}, True
         else:
-            runs, whole = _many(scenario, range(options.seed, options.seed + options.seeds), options.jobs)
+            runs, whole = _many(scenario, options)
             if not runs:
                 raise KeyboardInterrupt
         ordered = [runs[seed] for seed in sorted(runs)]
@@ -166,6 +173,7 @@ def _one(
             capture=list(first[1]),
             snaplen=options.snaplen,
             watch=watch,
+            threads=options.threads,
         )
         for file, where in further:
             scenario.run(
@@ -184,7 +192,9 @@ def _report(path: Path, scenario: _core.Scenario, runs: list[_core.Run], options
     write(path, page_of(whole, results, options.asked, dict(options.settings)))
 
 
-def _many(scenario: _core.Scenario, seeds: Sequence[int], jobs: int) -> tuple[dict[int, _core.Run], bool]:
+def _many(scenario: _core.Scenario, options: argparse.Namespace) -> tuple[dict[int, _core.Run], bool]:
+    seeds = range(options.seed, options.seed + options.seeds)
+    threads = options.threads or 1
     runs: dict[int, _core.Run] = {}
     with progress(len(seeds), "simulating") as advance:
 
@@ -192,7 +202,7 @@ def _many(scenario: _core.Scenario, seeds: Sequence[int], jobs: int) -> tuple[di
             runs[seed] = run
             advance(f"seed {seed}")
 
-        whole = for_each(seeds, lambda seed: scenario.run(seed), keep, jobs)
+        whole = for_each(seeds, lambda seed: scenario.run(seed, threads=threads), keep, options.jobs)
     return runs, whole
 
 

@@ -1,0 +1,49 @@
+//! The result of a run in parts: from each part what has happened there.
+
+use super::partition::Partition;
+use crate::record::result::RunResult;
+use crate::record::summary::{self, Course, FlowRecord};
+use crate::spec::NodeId;
+
+/// Puts together what the parts leave; each says whether it was stopped.
+pub(super) fn join(courses: Vec<(Course, bool)>, partition: &Partition) -> RunResult {
+    let mut all = courses.into_iter();
+    let (mut whole, interrupted) = all.next().expect("there are two parts at least");
+    for (part, (course, _)) in (1..).zip(all) {
+        take_back(&mut whole, course, &|node| partition.of_node[node.0 as usize] == part);
+    }
+    summary::summarise(whole, interrupted)
+}
+
+/// Takes from the course of another part what has happened there.
+fn take_back(whole: &mut Course, mut other: Course, was_there: &dyn Fn(NodeId) -> bool) {
+    let spec = &whole.spec;
+    let began_there = |channel: u32| was_there(spec.links[channel as usize / 2].ends[channel as usize % 2]);
+    whole.network.take_back(other.network, &began_there);
+    for (node, (ours, theirs)) in (0..).map(NodeId).zip(whole.hosts.iter_mut().zip(other.hosts)) {
+        if was_there(node) {
+            *ours = theirs;
+        }
+    }
+    let end_there = |description: u32, end: usize| {
+        let flow = &spec.flows[description as usize];
+        was_there([flow.from, flow.to][end])
+    };
+    for (place, (ours, theirs)) in whole.endpoints.iter_mut().zip(other.endpoints).enumerate() {
+        if end_there(ours.description, place % 2) {
+            *ours = theirs;
+        }
+    }
+    for (flow, (record, _)) in whole.records.iter().zip(&other.records).enumerate() {
+        if let FlowRecord::Over(outcome) = *record {
+            let description = whole.numbering.locate(flow as u32).0;
+            let ends = [0, 1].map(|end| end_there(description as u32, end));
+            let app = &spec.flows[description].app;
+            let (ours, theirs) = (&mut whole.outcomes[outcome as usize], &other.outcomes[outcome as usize]);
+            ours.take_back(theirs, ends, app);
+        }
+    }
+    whole.held_tails.append(&mut other.held_tails);
+    whole.late_packets += other.late_packets;
+    whole.now = whole.now.max(other.now);
+}

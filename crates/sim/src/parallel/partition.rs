@@ -1,0 +1,295 @@
+//! Which nodes are simulated together, and for how long the parts of a world need not hear of each other.
+//!
+//! A packet that enters a link cannot arrive before the link's delay is over: that is the *lookahead* of the link. Nodes
+//! that are joined by links without lookahead, or with little, belong together. What remains between them are links of a
+//! certain delay, and for so long each part can be simulated without hearing of the others (Chandy and Misra, 1979;
+//! Fujimoto, 1990: conservative synchronisation with windows).
+//!
+//! All of this follows from the scenario and the number of threads, never from the machine.
+
+use crate::host::app::AppSpec;
+use crate::network::channel::MAX_PARTS;
+use crate::network::route::Routes;
+use crate::spec::{ChannelSpec, Duplex, FlowSpec, LinkSpec, MtuSpec, NodeId, TooBig, WorldSpec};
+use crate::world::LINGER;
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+/// What it takes to let all parts wait for each other once, in packets that could be moved meanwhile.
+const MEETING: f64 = 20.0;
+
+/// Octets of a usual packet.
+const USUAL: f64 = 1500.0;
+
+/// What a link without a rate is taken to carry, in bits per second.
+const FAST: f64 = 10e9;
+
+/// Work at the end of a flow that sends data, and at the one that receives it, in units of that of a packet at a link.
+const ENDS: [u64; 2] = [4, 3];
+
+/// So many packets are a long run: about half a second on one thread.
+const LONG: f64 = 2e6;
+
+/// It has to be faster by this factor.
+const WORTH_IT: f64 = 1.2;
+
+/// How a world is divided into parts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Partition {
+    /// The part of each node.
+    pub(crate) of_node: Arc<[u32]>,
+    /// How many parts there are.
+    pub(crate) parts: usize,
+    /// The length of a window in picoseconds.
+    pub(crate) window: u64,
+}
+
+impl Partition {
+    /// The fastest division of a world into at most `parts` parts; `None` if none is worth while.
+    pub fn best(spec: &WorldSpec, parts: usize) -> Option<Self> {
+        let (gain, best) =
+            divisions(spec, parts).reduce(|best, next| if next.0 > best.0 * 1.05 { next } else { best })?;
+        (gain >= WORTH_IT).then_some(best)
+    }
+
+    /// The division for a run that may use so many threads; without a number, all processors if the run is long, else one.
+    pub fn for_run(spec: &WorldSpec, threads: Option<usize>) -> Option<Self> {
+        let all = || thread::available_parallelism().map_or(1, NonZero::get);
+        let parts = threads.unwrap_or_else(|| if is_long(spec) { all() } else { 1 });
+        Self::best(spec, parts)
+    }
+
+    /// The division with the shortest windows, worth while or not, to be held against others in tests.
+    pub fn finest(spec: &WorldSpec, parts: usize) -> Option<Self> {
+        divisions(spec, parts).last().map(|(_, finest)| finest)
+    }
+
+    /// How many parts there are: two at least.
+    pub const fn parts(&self) -> usize {
+        self.parts
+    }
+}
+
+/// The divisions of a world into at most `parts` parts, those with the longest windows first, and by which factor each may
+/// be faster than one thread.
+fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Partition)> {
+    let is_divisible = |flow: &FlowSpec| is_divisible(&flow.app) && flow.own.iter().all(Option::is_none);
+    let parts = parts.min(usize::from(MAX_PARTS));
+    let routes = Routes::new(spec).ok().filter(|_| parts > 1 && spec.flows.iter().all(is_divisible));
+    routes.into_iter().flat_map(move |routes| {
+        let loads = loads(spec, &routes);
+        let links = (0..).zip(&spec.links);
+        let lookaheads: Vec<u64> = links.map(|(number, link)| lookahead(spec, number, link)).collect();
+        let windows: BTreeSet<u64> = lookaheads.iter().copied().filter(|&lookahead| lookahead > 0).collect();
+        let rate = packets_per_second(spec, &routes);
+        windows.into_iter().rev().filter_map(move |shortest| {
+            let of_node = distribute(&components(spec, |link| lookaheads[link] < shortest), &loads, parts);
+            let parts = of_node.iter().max().map_or(0, |&last| last as usize + 1);
+            let window = shortest.min(LINGER.as_ps());
+            let meetings = MEETING / (rate * window as f64 * 1e-12);
+            let gain = 1.0 / (share_of_busiest(&of_node, &loads)? + meetings);
+            (parts > 1).then(|| (gain, Partition { of_node: of_node.into(), parts, window }))
+        })
+    })
+}
+
+/// Whether both ends of a flow may be in different parts: a session tells both at once.
+const fn is_divisible(app: &AppSpec) -> bool {
+    matches!(app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. })
+}
+
+/// For how long at least a packet is on its way through a link, whatever happens; 0 if that is unknown, or if what happens at
+/// one end matters at once at the other.
+fn lookahead(spec: &WorldSpec, number: u32, link: &LinkSpec) -> u64 {
+    let is_station =
+        spec.hubs.iter().any(|hub| (hub.first_link..hub.first_link + hub.stations).contains(&number));
+    if is_station || link.duplex == Duplex::Half {
+        return 0;
+    }
+    link.directions.iter().map(lookahead_of).min().unwrap_or(0)
+}
+
+fn lookahead_of(channel: &ChannelSpec) -> u64 {
+    // A message about a packet that is too long appears at either end.
+    let tells = |mtu: &MtuSpec| mtu.too_big == TooBig::Icmp;
+    let is_fixed =
+        channel.varies.is_none() && channel.changes.delay.is_empty() && !channel.mtu.iter().any(tells);
+    if is_fixed { channel.delay.as_ps() } else { 0 }
+}
+
+/// The work at each node.
+fn loads(spec: &WorldSpec, routes: &Routes) -> Vec<u64> {
+    let mut loads = vec![0; spec.nodes.len()];
+    for flow in &spec.flows {
+        let Some((there, back)) = routes.between_in_class(flow.from, flow.to, flow.dscp) else { continue };
+        let ends = if flow.app.client_sends() { [flow.from, flow.to] } else { [flow.to, flow.from] };
+        for (end, work) in ends.into_iter().zip(ENDS) {
+            loads[end.0 as usize] += work * u64::from(flow.count);
+        }
+        for channel in routes.channels(there).chain(routes.channels(back)) {
+            let begins = spec.links[channel as usize / 2].ends[channel as usize % 2];
+            loads[begins.0 as usize] += u64::from(flow.count);
+        }
+    }
+    loads
+}
+
+/// How many packets a second there are about: those that the narrowest link of each route can carry.
+fn packets_per_second(spec: &WorldSpec, routes: &Routes) -> f64 {
+    let rate = |&channel: &u32| {
+        spec.links[channel as usize / 2].directions[channel as usize % 2]
+            .rate
+            .map_or(FAST, |rate| rate as f64)
+    };
+    let narrowest = |start| routes.channels(start).min_by(|a, b| rate(a).total_cmp(&rate(b)));
+    let of_flow = |flow: &FlowSpec| {
+        let (there, back) = routes.between_in_class(flow.from, flow.to, flow.dscp)?;
+        narrowest(if flow.app.client_sends() { there } else { back })
+    };
+    let narrow: BTreeSet<u32> = spec.flows.iter().filter_map(of_flow).collect();
+    narrow.iter().map(rate).sum::<f64>() / 8.0 / USUAL
+}
+
+/// Whether a run is so long that several threads are worth while without being asked for.
+fn is_long(spec: &WorldSpec) -> bool {
+    let Ok(routes) = Routes::new(spec) else { return false };
+    let asked = |flow: &FlowSpec| flow.app.bytes_asked().map_or(f64::INFINITY, |bytes| bytes as f64);
+    let all: f64 = spec.flows.iter().map(|flow| f64::from(flow.count) * asked(flow)).sum();
+    let carried = packets_per_second(spec, &routes) * spec.duration.as_secs_f64();
+    carried.min(all / USUAL) > LONG
+}
+
+/// For each node one that stands for all that belong together with it.
+fn components(spec: &WorldSpec, together: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut leader: Vec<u32> = (0..spec.nodes.len() as u32).collect();
+    for (_, link) in spec.links.iter().enumerate().filter(|(number, _)| together(*number)) {
+        let [a, b] = link.ends.map(|end| find(&mut leader, end));
+        leader[a.max(b) as usize] = a.min(b);
+    }
+    (0..spec.nodes.len() as u32).map(|node| find(&mut leader, NodeId(node))).collect()
+}
+
+/// The leader of a node's component. The way to it is halved at each search.
+fn find(leader: &mut [u32], node: NodeId) -> u32 {
+    let mut at = node.0;
+    while leader[at as usize] != at {
+        let next = leader[leader[at as usize] as usize];
+        leader[at as usize] = next;
+        at = next;
+    }
+    at
+}
+
+/// Puts components into parts, the heaviest first, each into the lightest part. Parts are numbered in the order of their first
+/// nodes.
+fn distribute(leaders: &[u32], loads: &[u64], parts: usize) -> Vec<u32> {
+    let mut weights = vec![0u64; leaders.len()];
+    leaders.iter().zip(loads).for_each(|(&leader, load)| weights[leader as usize] += load);
+    let mut order: Vec<u32> =
+        (0..leaders.len() as u32).filter(|&node| leaders[node as usize] == node).collect();
+    order.sort_by_key(|&leader| (std::cmp::Reverse(weights[leader as usize]), leader));
+    let mut sums = vec![0u64; parts];
+    let mut part_of = vec![0u32; leaders.len()];
+    for leader in order {
+        let lightest = (0..parts).min_by_key(|&part| sums[part]).unwrap_or(0);
+        sums[lightest] += weights[leader as usize];
+        part_of[leader as usize] = lightest as u32;
+    }
+    let mut numbers = vec![u32::MAX; parts];
+    let mut next = 0;
+    let parts = leaders.iter().map(|&leader| {
+        let number = &mut numbers[part_of[leader as usize] as usize];
+        if *number == u32::MAX {
+            *number = next;
+            next += 1;
+        }
+        *number
+    });
+    parts.collect()
+}
+
+/// How much of the work the busiest part has; `None` without any work.
+fn share_of_busiest(of_node: &[u32], loads: &[u64]) -> Option<f64> {
+    let mut sums = vec![0u64; of_node.len()];
+    of_node.iter().zip(loads).for_each(|(&part, load)| sums[part as usize] += load);
+    let all: u64 = loads.iter().sum();
+    let most = sums.iter().max().copied()?;
+    (all > 0).then(|| most as f64 / all as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Access;
+    use netspurt_tcp::time::Span;
+
+    /// Four hosts on each side of two routers.
+    fn dumbbell() -> WorldSpec {
+        let mut spec = WorldSpec::new("dumb-bell", Span::from_secs(10));
+        let config = crate::testing::config();
+        let (left, right) = (spec.node("left"), spec.node("right"));
+        spec.link("bottleneck", [left, right], &ChannelSpec::new(1_000_000_000, Span::from_ms(10)));
+        for i in 0..4 {
+            let (a, b) = (spec.node(&format!("a{i}")), spec.node(&format!("b{i}")));
+            let access = ChannelSpec::new(10_000_000_000, Span::from_ms(1));
+            spec.link(&format!("access a{i}"), [a, left], &access);
+            spec.link(&format!("access b{i}"), [right, b], &access);
+            spec.flow("f", [a, b], AppSpec::Bulk { bytes: None }, &config);
+        }
+        spec
+    }
+
+    #[test]
+    fn a_dumb_bell_is_divided_at_its_bottleneck() {
+        let spec = dumbbell();
+        let partition = Partition::best(&spec, 2).expect("two halves");
+        assert_eq!((partition.parts, partition.window), (2, 10_000_000_000));
+        // left, right, and then hosts of both sides in turn.
+        assert_eq!(*partition.of_node, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn one_part_is_no_division() {
+        assert_eq!(Partition::best(&dumbbell(), 1), None);
+        assert_eq!(Partition::best(&dumbbell(), 0), None);
+    }
+
+    #[test]
+    fn more_parts_need_shorter_windows() {
+        let partition = Partition::finest(&dumbbell(), 3).expect("three parts");
+        assert_eq!((partition.parts, partition.window), (3, 1_000_000_000));
+    }
+
+    #[test]
+    fn links_whose_delay_is_not_fixed_hold_their_ends_together() {
+        let mut spec = dumbbell();
+        for link in &mut spec.links {
+            link.duplex = Duplex::Half;
+        }
+        assert_eq!(Partition::best(&spec, 2), None, "a shared medium");
+        let mut spec = dumbbell();
+        for link in &mut spec.links {
+            link.directions[1].delay = Span::ZERO;
+        }
+        assert_eq!(Partition::best(&spec, 2), None, "no delay in one direction");
+        let mut spec = dumbbell();
+        for link in &mut spec.links {
+            let mtu = MtuSpec { from: netspurt_tcp::time::Time::ZERO, mtu: 1400, too_big: TooBig::Icmp };
+            link.directions[0].mtu.push(mtu);
+        }
+        assert_eq!(Partition::best(&spec, 2), None, "routers that send messages");
+    }
+
+    #[test]
+    fn stations_of_a_hub_stay_together() {
+        let mut spec = WorldSpec::new("lan", Span::from_secs(10));
+        let config = crate::testing::config();
+        let hosts = ["a", "b", "c"].map(|name| spec.node(name));
+        let station = ChannelSpec::ethernet(10_000_000, Span::from_ms(10));
+        spec.hub("lan", &hosts, &station, Access::CsmaCd);
+        spec.flow("f", [hosts[0], hosts[1]], AppSpec::Bulk { bytes: None }, &config);
+        assert_eq!(Partition::best(&spec, 2), None);
+    }
+}

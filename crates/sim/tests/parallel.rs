@@ -1,0 +1,239 @@
+//! One run on several threads is the same run.
+
+use netspurt_sim::World;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::parallel::{self, Partition};
+use netspurt_sim::record::result::RunResult;
+use netspurt_sim::spec::{
+    CakeSpec, ChannelSpec, DualPi2Spec, Duplex, FqCodelSpec, FqPieSpec, LossSpec, MtuSpec, NodeId, PieSpec,
+    QueueSpec, ReorderSpec, Room, TooBig, WorldSpec,
+};
+use netspurt_tcp::config::Config;
+use netspurt_tcp::profile;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+fn config(name: &str) -> Arc<Config> {
+    Arc::new(profile::by_name(name).unwrap().config.clone())
+}
+
+/// Hosts on both sides of two routers, with transfers in both directions.
+fn crowd(bottleneck: &ChannelSpec, config: &Arc<Config>, pairs: u64, app: &AppSpec) -> WorldSpec {
+    let mut spec = WorldSpec::new("crowd", Span::from_secs(20));
+    let (left, right) = (spec.node("left"), spec.node("right"));
+    spec.link("bottleneck", [left, right], bottleneck);
+    for i in 0..pairs {
+        let (a, b) = (spec.node(&format!("a{i}")), spec.node(&format!("b{i}")));
+        let access = ChannelSpec::new(100_000_000, Span::from_us(300 + 100 * (i % 7)));
+        spec.link(&format!("access a{i}"), [a, left], &access);
+        spec.link(&format!("access b{i}"), [right, b], &access);
+        let ends = if i % 3 == 2 { [b, a] } else { [a, b] };
+        let flow = spec.flow("f", ends, app.clone(), config);
+        flow.start = Time::ZERO + Span::from_ms(5 * i);
+        flow.count = 3;
+        flow.stagger = Span::from_ms(2100);
+    }
+    spec
+}
+
+fn on_one_thread(spec: &WorldSpec, seed: u64) -> RunResult {
+    World::new(spec.clone(), seed, None).unwrap().run(&|| false)
+}
+
+fn parts(spec: &WorldSpec, threads: usize) -> usize {
+    Partition::finest(spec, threads).map_or(1, |partition| partition.parts())
+}
+
+/// All that a result says, but for what computing it took.
+fn told(mut result: RunResult) -> String {
+    result.performance.events = 0;
+    format!("{result:#?}")
+}
+
+fn assert_same_on_any_number_of_threads(spec: &WorldSpec, seed: u64, what: &str) {
+    let reference = told(on_one_thread(spec, seed));
+    for threads in [1, 2, 3, 8] {
+        let partition = Partition::finest(spec, threads);
+        let result = told(parallel::run(spec.clone(), seed, partition.as_ref(), &mut |_| false).unwrap());
+        if result != reference {
+            let mut lines = result.lines().zip(reference.lines()).filter(|(ours, one)| ours != one);
+            panic!("{what}, seed {seed}, {threads} threads: {:?}", lines.next());
+        }
+    }
+}
+
+#[test]
+fn long_transfers_are_the_same_on_any_number_of_threads() {
+    let bottleneck = ChannelSpec::new(20_000_000, Span::from_ms(10)).with_queue(60);
+    for name in ["newreno", "linux", "freebsd", "bsd43-tahoe"] {
+        let spec = crowd(&bottleneck, &config(name), 8, &AppSpec::Bulk { bytes: None });
+        assert_eq!([2, 8].map(|threads| parts(&spec, threads)), [2, 8], "{name}");
+        assert_same_on_any_number_of_threads(&spec, 7, name);
+    }
+}
+
+#[test]
+fn transfers_that_end_are_the_same_on_any_number_of_threads() {
+    let mut rough =
+        ChannelSpec::new(8_000_000, Span::from_ms(5)).with_queue(15).with_loss(LossSpec::GilbertElliott {
+            good_to_bad: 0.01,
+            bad_to_good: 0.5,
+            loss_good: 0.001,
+            loss_bad: 0.3,
+        });
+    rough.reorder = Some(ReorderSpec { probability: 0.02, extra_delay: Span::from_ms(2) });
+    rough.duplicate = 0.02;
+    rough.corrupt = 0.01;
+    for profile in profile::profiles() {
+        let config = Arc::new(profile.config.clone());
+        let spec = crowd(&rough, &config, 4, &AppSpec::Bulk { bytes: Some(60_000) });
+        assert_eq!(parts(&spec, 2), 2, "{}", profile.name);
+        assert_same_on_any_number_of_threads(&spec, 3, profile.name);
+    }
+}
+
+#[test]
+fn what_senders_hold_for_delayed_acks_is_found_across_the_border() {
+    let app =
+        AppSpec::RequestResponse { request: 2000, response: 5000, exchanges: 10, gap: Span::from_ms(100) };
+    let bottleneck = ChannelSpec::new(100_000_000, Span::from_ms(4));
+    let spec = crowd(&bottleneck, &config("newreno"), 3, &app);
+    let held: u64 = on_one_thread(&spec, 1).flows.iter().map(|flow| flow.held_tails).sum();
+    assert!(held > 0 && parts(&spec, 2) == 2);
+    assert_same_on_any_number_of_threads(&spec, 1, "held tails");
+}
+
+/// A small random number.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn one_of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize].clone()
+    }
+}
+
+/// One direction of a link, with anything that a link can have.
+fn channel(dice: &mut Dice) -> ChannelSpec {
+    let rates = [500_000, 2_000_000, 9_999_999, 10_000_000, 100_000_000];
+    let delay = Span::from_us(dice.one_of(&[0, 50, 1000, 3333, 5000, 20_000]));
+    let mut channel = ChannelSpec::new(dice.one_of(&rates), delay);
+    let packets = dice.one_of(&[3, 15, 60]);
+    let room = Room::Packets(packets);
+    channel.queue = match dice.below(10) {
+        0 => QueueSpec::Unlimited,
+        1 => QueueSpec::Pie(room, PieSpec::default()),
+        2 => QueueSpec::FqPie(FqPieSpec::default()),
+        3 => QueueSpec::DualPi2(DualPi2Spec::default()),
+        4 => QueueSpec::Cake(CakeSpec { bandwidth: Some(1_500_000), ..CakeSpec::default() }),
+        5 => QueueSpec::ResendFirst(room),
+        6 => QueueSpec::FqCodel(FqCodelSpec::default()),
+        _ => QueueSpec::Packets(packets),
+    };
+    if dice.one_in(4) {
+        channel.loss = LossSpec::PacketError { rate: 0.02 };
+    }
+    if dice.one_in(6) {
+        channel.reorder = Some(ReorderSpec { probability: 0.02, extra_delay: Span::from_ms(2) });
+    }
+    channel.duplicate = if dice.one_in(6) { 0.02 } else { 0.0 };
+    channel.corrupt = if dice.one_in(6) { 0.01 } else { 0.0 };
+    if dice.one_in(8) {
+        let too_big = dice.one_of(&[TooBig::Icmp, TooBig::Silent]);
+        channel.mtu.push(MtuSpec { from: Time::ZERO + Span::from_ms(500), mtu: 1200, too_big });
+    }
+    channel
+}
+
+/// A tree of routers with hosts at them, and flows between any two hosts.
+fn random_world(seed: u64) -> WorldSpec {
+    let dice = &mut Dice(seed);
+    let mut spec = WorldSpec::new("random", Span::from_ms(500 + dice.below(2500)));
+    let routers: Vec<NodeId> = (0..1 + dice.below(4)).map(|i| spec.node(&format!("r{i}"))).collect();
+    let join = |spec: &mut WorldSpec, dice: &mut Dice, ends: [NodeId; 2]| {
+        let link = spec.link(&format!("l{}", ends[1].0), ends, &ChannelSpec::default());
+        link.directions = [channel(dice), channel(dice)];
+        if dice.one_in(3) {
+            link.directions[1] = link.directions[0].clone();
+        }
+        link.duplex = if dice.one_in(8) { Duplex::Half } else { Duplex::Full };
+    };
+    for (i, &router) in routers.iter().enumerate().skip(1) {
+        let before = routers[dice.below(i as u64) as usize];
+        join(&mut spec, dice, [before, router]);
+    }
+    let hosts: Vec<NodeId> = (0..2 + dice.below(6)).map(|i| spec.node(&format!("h{i}"))).collect();
+    for &host in &hosts {
+        let router = dice.one_of(&routers);
+        join(&mut spec, dice, [router, host]);
+        spec.nodes[host.0 as usize].latency = Span::from_us(dice.one_of(&[0, 0, 30]));
+    }
+    for i in 0..1 + dice.below(5) {
+        let from = dice.one_of(&hosts);
+        let to = dice.one_of(&hosts);
+        if from == to {
+            continue;
+        }
+        let app = match dice.below(4) {
+            0 => AppSpec::Bulk { bytes: None },
+            1 | 2 => AppSpec::Bulk { bytes: Some(1 + dice.below(100_000)) },
+            _ => AppSpec::RequestResponse {
+                request: 1 + dice.below(3000),
+                response: 1 + dice.below(9000),
+                exchanges: 1 + dice.below(9),
+                gap: Span::from_ms(dice.below(50)),
+            },
+        };
+        let profiles = profile::profiles();
+        let profile = &profiles[dice.below(profiles.len() as u64) as usize];
+        let flow = spec.flow(&format!("f{i}"), [from, to], app, &Arc::new(profile.config.clone()));
+        flow.count = 1 + dice.below(3) as u32;
+        flow.start = Time::ZERO + Span::from_ms(dice.below(100));
+        flow.stagger = Span::from_ms(dice.one_of(&[0, 10, 700]));
+    }
+    spec
+}
+
+#[test]
+fn random_worlds_are_the_same_on_any_number_of_threads() {
+    let mut divided = 0;
+    for seed in 0.. {
+        let spec = random_world(seed);
+        let threads = [2, 3, 8][seed as usize % 3];
+        let Some(partition) = Partition::finest(&spec, threads) else { continue };
+        divided += 1;
+        if divided > 5000 {
+            break;
+        }
+        let reference = told(on_one_thread(&spec, seed));
+        let result = told(parallel::run(spec, seed, Some(&partition), &mut |_| false).unwrap());
+        if result != reference {
+            let mut lines = result.lines().zip(reference.lines()).filter(|(ours, one)| ours != one);
+            panic!("seed {seed}, {threads} threads: {:?}", lines.next());
+        }
+    }
+}
+
+#[test]
+fn a_run_on_several_threads_can_be_stopped() {
+    let spec = crowd(
+        &ChannelSpec::new(50_000_000, Span::from_ms(10)),
+        &config("newreno"),
+        4,
+        &AppSpec::Bulk { bytes: None },
+    );
+    let partition = Partition::finest(&spec, 2);
+    let until = Time::ZERO + Span::from_ms(500);
+    let result = parallel::run(spec, 1, partition.as_ref(), &mut |now| now >= until).unwrap();
+    assert!(partition.is_some() && result.interrupted);
+    assert!(result.active_s > 0.4 && result.active_s < 0.6, "{}", result.active_s);
+    assert!(result.flows[0].bytes_delivered > 0);
+}
