@@ -17,6 +17,7 @@ mod connection;
 mod delivered;
 mod distribution;
 mod early;
+mod edges;
 mod estimate;
 mod follower;
 mod gaps;
