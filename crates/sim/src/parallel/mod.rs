@@ -5,7 +5,7 @@
 //! exchange messages. The next window begins with the next event of all. So every part serves the same events in the same
 //! order as one thread would, and the result is the same for any number of threads, digest included.
 //!
-//! A world that cannot be divided is run on one thread: see [`partition`].
+//! A world that cannot be divided is run on one thread: see `partition.rs`.
 
 mod exchange;
 mod joining;
