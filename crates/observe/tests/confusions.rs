@@ -69,3 +69,21 @@ fn an_ack_that_the_receiver_delays_is_not_late() {
     let [truth, found] = folder.shares(22, "slow-receiver", Place::Sender, Limit::AckPath);
     assert!(truth < 0.05 && found < 0.05, "{truth:.2}, {found:.2}");
 }
+
+/// The rest of a write waits where the last segment before a pause was full.
+#[test]
+fn a_rest_that_nagles_rule_holds_is_no_idle_application() {
+    let folder = Folder::new("rest");
+    for (seed, least) in [(3_000_013, 0.8), (3_000_075, 0.6)] {
+        let [truth, found] = folder.shares(seed, "application", Place::Sender, Limit::NagleDelayedAck);
+        assert!(truth > 0.8 && found > least, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+/// Some of its segments leave on an ACK by chance.
+#[test]
+fn a_writer_with_a_rate_of_its_own_does_not_wait_for_a_buffer() {
+    let folder = Folder::new("rate");
+    let [truth, found] = folder.shares(3_000_227, "application", Place::Sender, Limit::SendBuffer);
+    assert!(truth < 0.05 && found < 0.1, "{truth:.2}, {found:.2}");
+}

@@ -37,6 +37,8 @@ pub(crate) struct Gathered {
     limits: Option<Diagnoser>,
     /// The connections whose rows are recorded; `None` for all.
     only: Option<BTreeSet<u64>>,
+    /// The calls of a connection are repeated for its limits; its rows are recorded already.
+    repeated: bool,
     /// How many more connections may be stored, and how many were not.
     room: u64,
     pub(crate) unlisted: u64,
@@ -71,7 +73,7 @@ impl Gathered {
     }
 
     fn records(&self, id: ConnectionId) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(&id.0))
+        !self.repeated && self.only.as_ref().is_none_or(|only| only.contains(&id.0))
     }
 }
 
@@ -136,6 +138,21 @@ impl Watch for Gathered {
         if let Some(flights) = &mut self.flights {
             flights.push((id, *flight));
         }
+    }
+
+    fn rests(&mut self, id: ConnectionId) {
+        if let Some(limits) = &mut self.limits {
+            limits.rests(id);
+        }
+    }
+
+    fn wakes(&mut self, _id: ConnectionId) -> bool {
+        self.repeated = self.limits.is_some();
+        self.repeated
+    }
+
+    fn awake(&mut self, _id: ConnectionId) {
+        self.repeated = false;
     }
 
     fn closed(&mut self, id: ConnectionId, report: &ConnectionReport) {

@@ -3,6 +3,7 @@
 //!
 //! Lives here: one function for each rule. Must not live here: anything that refuses a scenario (`meaning`).
 
+use crate::flow::app::App;
 use crate::flow::{End, Flow};
 use crate::network::{Duplex, Link};
 use crate::paths;
@@ -13,6 +14,7 @@ use crate::tcp::table::TcpTable;
 use crate::values::quantity::{Cap, Duration, Quantity};
 use netspurt_tcp::config::{Config, PathMtuDiscovery, Recovery, WindowOption};
 use netspurt_tcp::congestion::Kind;
+use netspurt_tcp::transmit::Transmit;
 
 /// The largest window that a header can announce without a window option.
 const UNSCALED: u32 = 65_535;
@@ -102,6 +104,14 @@ impl Scenario {
         let mut found: Vec<Found> = Vec::new();
         for (key, message) in switched_on(&table) {
             found.push(Found { weight: Weight::Note, paths: paths(key), message });
+        }
+        let credit = matches!((&flow.app, end), (App::Streams(_), End::From));
+        if credit && config.transmit != Transmit::NoDelay {
+            let message = format!(
+                "\"{node}\" may hold back credit for a window until an earlier one is acknowledged: programs with HTTP/2 set \
+                 TCP_NODELAY, which is transmit = \"nodelay\""
+            );
+            found.push(Found { weight: Weight::Note, paths: paths("transmit"), message });
         }
         let useless = useless(&table, &config);
         let window = unscaled(&table, &config, &peer, other);

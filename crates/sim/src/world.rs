@@ -7,14 +7,14 @@ mod datagrams;
 mod endings;
 mod errands;
 mod idle_path;
+mod messages;
 mod part;
 mod recording;
 mod retiring;
-mod telling;
 mod turns;
 
 pub use idle_path::idle_path;
-pub(crate) use part::{Part, Told};
+pub(crate) use part::{Messages, Part};
 pub(crate) use retiring::LINGER;
 
 use crate::host::app::{App, AppSpec, Ran, perform};

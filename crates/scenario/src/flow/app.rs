@@ -4,6 +4,7 @@ use crate::flow::arrivals::Arrivals;
 use crate::flow::closes::Closes;
 use crate::flow::datagrams::{Call, Datagrams};
 use crate::flow::incast::Incast;
+use crate::flow::streams::Streams;
 use crate::flow::video::Video;
 use crate::own::{Algorithms, OwnName};
 use crate::values::distribution::{self, Count, Drawn, Draws};
@@ -49,6 +50,10 @@ pub enum App {
     Arrivals(Arrivals),
     /// `from` asks many servers at `to` at the same instant, and asks again when all have answered.
     Incast(Incast),
+    /// `from` fetches several files from `to` side by side over one connection, each with a flow-control window.
+    ///
+    /// Document: HTTP/2, RFC 9113, section 5.2.
+    Streams(Streams),
     /// A video over TCP whose quality follows the path.
     Video(Video),
     /// UDP datagrams, without a connection.
@@ -313,6 +318,7 @@ impl App {
             Self::Web(_) => "web",
             Self::Arrivals(_) => "arrivals",
             Self::Incast(_) => "incast",
+            Self::Streams(_) => "streams",
             Self::Video(_) => "video",
             Self::Datagrams(_) => "datagrams",
             Self::Call(_) => "call",
@@ -326,7 +332,9 @@ impl App {
             (vec![key], draws)
         }
         match self {
-            Self::Bulk { .. } | Self::Call(_) | Self::Video(_) | Self::Python { .. } => Vec::new(),
+            Self::Bulk { .. } | Self::Call(_) | Self::Streams(_) | Self::Video(_) | Self::Python { .. } => {
+                Vec::new()
+            }
             Self::Arrivals(arrivals) => {
                 arrivals.distributions().into_iter().map(|(key, draws)| (vec![key], draws)).collect()
             }
@@ -392,6 +400,7 @@ impl App {
         match self {
             Self::Datagrams(datagrams) => datagrams.check(),
             Self::Call(call) => call.check(),
+            Self::Streams(streams) => streams.check(),
             Self::Video(video) => video.check(),
             Self::Arrivals(arrivals) => arrivals.check(),
             Self::Web(web) if web.files.least() < 1.0 => {
@@ -436,6 +445,7 @@ impl App {
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
             Self::Arrivals(arrivals) => AppSpec::Session(Arc::new(arrivals.build())),
             Self::Incast(incast) => AppSpec::Session(Arc::new(incast.build())),
+            Self::Streams(streams) => AppSpec::Streams(Arc::new(streams.build())),
             Self::Video(video) => AppSpec::Session(Arc::new(video.build())),
             Self::Datagrams(datagrams) => AppSpec::Datagrams(Arc::new(datagrams.build())),
             Self::Call(call) => AppSpec::Datagrams(Arc::new(call.build())),

@@ -5,6 +5,7 @@ pub(crate) mod arrivals;
 pub(crate) mod closes;
 pub(crate) mod datagrams;
 pub(crate) mod incast;
+pub(crate) mod streams;
 pub(crate) mod video;
 
 use crate::flow::app::App;

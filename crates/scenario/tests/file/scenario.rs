@@ -223,6 +223,7 @@ fn mechanisms_list_every_choice() {
             "web",
             "arrivals",
             "incast",
+            "streams",
             "video",
             "datagrams",
             "call",

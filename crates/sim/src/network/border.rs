@@ -1,7 +1,7 @@
 //! The border of a network of which other parts run on other threads.
 //!
-//! A channel that leads out of this part is a *border channel*. Its queue and its transmitter are here. A packet that has
-//! passed it is handed over, and the part in which the channel ends takes it on from there.
+//! A channel that leads out of this part is a *border channel*. Its queue and its transmitter are in this part. A packet that
+//! has passed them goes to the part in which the channel ends, and arrives there.
 
 use crate::network::Network;
 use crate::network::channel::BORDER;
@@ -15,7 +15,7 @@ const fn part_behind(fan: u16) -> usize {
 
 impl Network {
     /// From now on these channels lead out of this part of the network, each to the part with this number.
-    pub(crate) fn draw_border(&mut self, channels: impl Iterator<Item = (u32, u16)>) {
+    pub(crate) fn set_border(&mut self, channels: impl Iterator<Item = (u32, u16)>) {
         for (number, part) in channels {
             self.routes.part_behind(number);
             self.channels[number as usize].fan = BORDER - part;
@@ -26,7 +26,7 @@ impl Network {
 
     /// A packet passes a border channel.
     #[inline(never)]
-    pub(super) fn hand_over(&mut self, slot: u32, (channel, fan): (u32, u16), arrival: u64, stage: Stage) {
+    pub(super) fn cross_border(&mut self, slot: u32, (channel, fan): (u32, u16), arrival: u64, stage: Stage) {
         let packet = *self.packets.get(slot);
         self.packets.remove(slot);
         self.crossings[part_behind(fan)].push(Crossing { arrival, stage, channel }, packet);
@@ -40,7 +40,7 @@ impl Network {
     }
 
     /// Packets come from another part of the network, each before the time of its arrival; the list is empty then.
-    pub(crate) fn take_over(&mut self, crossings: &mut Crossings) {
+    pub(crate) fn receive_crossings(&mut self, crossings: &mut Crossings) {
         for (crossing, packet) in crossings.take() {
             let Crossing { channel, arrival, stage } = crossing;
             let slot = self.packets.insert(packet);
@@ -53,7 +53,7 @@ impl Network {
     }
 
     /// Takes the channels that begin in another part, and the hubs there, from that part at the end of the run.
-    pub(crate) fn take_back(&mut self, other: Self, began_there: &dyn Fn(u32) -> bool) {
+    pub(crate) fn merge_from(&mut self, other: Self, began_there: &dyn Fn(u32) -> bool) {
         for (number, (ours, theirs)) in (0..).zip(self.channels.iter_mut().zip(other.channels)) {
             if began_there(number) {
                 *ours = theirs;

@@ -368,7 +368,7 @@ impl Network {
             self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
         } else if channel.fan > LAST_FAN {
             let fan = channel.fan;
-            return self.hand_over(slot, (number, fan), arrival, stage);
+            return self.cross_border(slot, (number, fan), arrival, stage);
         } else {
             self.fans.take_off(channel, &mut self.packets, &self.routes, (slot, arrival, stage))
         };

@@ -10,16 +10,16 @@ pub(super) fn join(courses: Vec<(Course, bool)>, partition: &Partition) -> RunRe
     let mut all = courses.into_iter();
     let (mut whole, interrupted) = all.next().expect("there are two parts at least");
     for (part, (course, _)) in (1..).zip(all) {
-        take_back(&mut whole, course, &|node| partition.of_node[node.0 as usize] == part);
+        merge_from(&mut whole, course, &|node| partition.of_node[node.0 as usize] == part);
     }
     summary::summarise(whole, interrupted)
 }
 
 /// Takes from the course of another part what has happened there.
-fn take_back(whole: &mut Course, mut other: Course, was_there: &dyn Fn(NodeId) -> bool) {
+fn merge_from(whole: &mut Course, mut other: Course, was_there: &dyn Fn(NodeId) -> bool) {
     let spec = &whole.spec;
     let began_there = |channel: u32| was_there(spec.links[channel as usize / 2].ends[channel as usize % 2]);
-    whole.network.take_back(other.network, &began_there);
+    whole.network.merge_from(other.network, &began_there);
     for (node, (ours, theirs)) in (0..).map(NodeId).zip(whole.hosts.iter_mut().zip(other.hosts)) {
         if was_there(node) {
             *ours = theirs;
@@ -40,7 +40,7 @@ fn take_back(whole: &mut Course, mut other: Course, was_there: &dyn Fn(NodeId) -
             let ends = [0, 1].map(|end| end_there(description as u32, end));
             let app = &spec.flows[description].app;
             let (ours, theirs) = (&mut whole.outcomes[outcome as usize], &other.outcomes[outcome as usize]);
-            ours.take_back(theirs, ends, app);
+            ours.merge_from(theirs, ends, app);
         }
     }
     whole.held_tails.append(&mut other.held_tails);

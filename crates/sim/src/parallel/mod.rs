@@ -1,14 +1,14 @@
 //! One run on several threads: the world in parts, each with an event queue of its own.
 //!
-//! Time goes on in windows as long as the least delay between two parts. In a window each part serves its own events; what
-//! it sends to another one arrives after the window. Then all tell each other what has happened, and the next window begins
-//! where something is due next. So every part serves the same events in the same order as one thread would: the result
-//! is the same, digest included, whatever the number of threads.
+//! Simulated time is cut into windows, as long as the least delay between two parts. In a window each part serves its own
+//! events. A packet that it sends to another part arrives after the window. At its end all threads wait for each other and
+//! exchange messages. The next window begins with the next event of all. So every part serves the same events in the same
+//! order as one thread would, and the result is the same for any number of threads, digest included.
 //!
-//! A world that cannot be divided is run on one thread: see [`partition`].
+//! A world that cannot be divided is run on one thread: see `partition.rs`.
 
+mod exchange;
 mod joining;
-mod meeting;
 mod partition;
 
 pub use partition::Partition;
@@ -17,15 +17,15 @@ use crate::network::route::NoRoute;
 use crate::record::result::RunResult;
 use crate::record::summary::Course;
 use crate::spec::WorldSpec;
-use crate::world::{Part, Told, World};
+use crate::world::{Messages, Part, World};
+use exchange::{Broken, Exchange};
 use joining::join;
-use meeting::{Broken, Meeting};
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
 use std::thread;
 
-/// Runs a world to its end in these parts, each on a thread of its own, or until `stop` says so, which is told the time now and
-/// then. The result is that of [`World::run`], whatever the parts are.
+/// Runs a world to its end in these parts, each on a thread of its own. `stop` is called with the time after each window and
+/// ends the run if it returns true. The result is that of [`World::run`], whatever the parts are.
 pub fn run(
     spec: WorldSpec,
     seed: u64,
@@ -40,7 +40,7 @@ pub fn run(
         }
         return Ok(world.finish(interrupted));
     };
-    let meeting = Meeting::new(partition.parts);
+    let exchange = Exchange::new(partition.parts);
     let make = |me: usize| -> Result<World, NoRoute> {
         let mut world = World::new(spec.clone(), seed, None)?;
         world.become_part(Part::new(me as u32, Arc::clone(&partition.of_node)));
@@ -49,16 +49,16 @@ pub fn run(
     let first = make(0)?;
     let courses = thread::scope(|scope| {
         let work = |me: usize| {
-            let (meeting, partition, make) = (&meeting, partition, &make);
+            let (exchange, partition, make) = (&exchange, partition, &make);
             move || {
-                let _guard = meeting.guard();
+                let _guard = exchange.guard();
                 let world = make(me).expect("the first part has found all routes");
-                take_part(world, me, (meeting, partition), &mut |_| false)
+                take_part(world, me, (exchange, partition), &mut |_| false)
             }
         };
         let others: Vec<_> = (1..partition.parts).map(|me| scope.spawn(work(me))).collect();
-        let guard = meeting.guard();
-        let ours = take_part(first, 0, (&meeting, partition), stop);
+        let guard = exchange.guard();
+        let ours = take_part(first, 0, (&exchange, partition), stop);
         drop(guard);
         let theirs = others.into_iter().map(|other| match other.join() {
             Ok(course) => course,
@@ -75,27 +75,27 @@ pub fn run(
 fn take_part(
     mut world: World,
     me: usize,
-    (meeting, partition): (&Meeting, &Partition),
+    (exchange, partition): (&Exchange, &Partition),
     stop: &mut dyn FnMut(Time) -> bool,
 ) -> Result<(Course, bool), Broken> {
     let horizon = Time::ZERO + world.duration();
     let window = Span::from_ps(partition.window - 1);
-    let mut told: Vec<Told> = (0..partition.parts).map(|_| Told::default()).collect();
+    let mut messages: Vec<Messages> = (0..partition.parts).map(|_| Messages::default()).collect();
     let (mut start, mut side) = (Time::ZERO, 0);
     let mut interrupted = false;
     loop {
         let end = (start + window).min(horizon);
         world.run_until(end);
-        world.tell(&mut told);
-        let due = told.iter().filter_map(Told::next_due).chain(world.next_due()).min();
-        meeting.tell(side, me, &mut told, due.unwrap_or(Time::NEVER));
+        world.post_messages(&mut messages);
+        let due = messages.iter().filter_map(Messages::next_due).chain(world.next_due()).min();
+        exchange.post(side, me, &mut messages, due.unwrap_or(Time::NEVER));
         if stop(end) {
-            meeting.stop(side);
+            exchange.stop(side);
         }
-        meeting.wait()?;
-        meeting.hear(side, me, |told| world.hear(told));
+        exchange.wait()?;
+        exchange.receive(side, me, |messages| world.receive_messages(messages));
         world.conclude_window();
-        match meeting.next_due(side) {
+        match exchange.next_due(side) {
             None => interrupted = true,
             Some(next) if next <= horizon => {
                 (start, side) = (next, 1 - side);

@@ -1,8 +1,8 @@
-//! Which nodes are simulated together, and for how long the parts of a world need not hear of each other.
+//! How a world is divided into parts that can be simulated at the same time.
 //!
 //! A packet that enters a link cannot arrive before the link's delay is over: that is the *lookahead* of the link. Nodes
-//! that are joined by links without lookahead, or with little, belong together. What remains between them are links of a
-//! certain delay, and for so long each part can be simulated without hearing of the others (Chandy and Misra, 1979;
+//! that are joined by links without lookahead, or with little, belong together. Between the parts only links with a larger
+//! delay remain, and for this time each part can be simulated without messages from the others (Chandy and Misra, 1979;
 //! Fujimoto, 1990: conservative synchronisation with windows).
 //!
 //! All of this follows from the scenario and the number of threads, never from the machine.
@@ -17,8 +17,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-/// What it takes to let all parts wait for each other once, in packets that could be moved meanwhile.
-const MEETING: f64 = 20.0;
+/// The cost of one barrier, as a number of packets that could be simulated in its time.
+const BARRIER_COST: f64 = 20.0;
 
 /// Octets of a usual packet.
 const USUAL: f64 = 1500.0;
@@ -88,16 +88,16 @@ fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Parti
             let of_node = distribute(&components(spec, |link| lookaheads[link] < shortest), &loads, parts);
             let parts = of_node.iter().max().map_or(0, |&last| last as usize + 1);
             let window = shortest.min(LINGER.as_ps());
-            let meetings = MEETING / (rate * window as f64 * 1e-12);
-            let gain = 1.0 / (share_of_busiest(&of_node, &loads)? + meetings);
+            let barriers = BARRIER_COST / (rate * window as f64 * 1e-12);
+            let gain = 1.0 / (share_of_busiest(&of_node, &loads)? + barriers);
             (parts > 1).then(|| (gain, Partition { of_node: of_node.into(), parts, window }))
         })
     })
 }
 
-/// Whether both ends of a flow may be in different parts: a session tells both at once.
+/// Whether the ends of a flow may be in different parts. A session acts on both at the same instant.
 const fn is_divisible(app: &AppSpec) -> bool {
-    matches!(app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. })
+    matches!(app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. } | AppSpec::Streams(_))
 }
 
 /// For how long at least a packet is on its way through a link, whatever happens; 0 if that is unknown, or if what happens at

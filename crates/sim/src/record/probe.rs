@@ -8,7 +8,7 @@ use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 pub use crate::record::end::End;
 pub(crate) use crate::record::end::{Addresses, end_of};
-use crate::record::limits::{Direction, LimitLog, Limited};
+use crate::record::limits::{Apps, Direction, LimitLog, Limited};
 use crate::spec::LinkSpec;
 use netspurt_tcp::Connection;
 use netspurt_tcp::event::Event;
@@ -493,12 +493,12 @@ impl Recorder {
         }
     }
 
-    /// An endpoint was served; `unread` is what has arrived at the other end and was not read.
-    pub(crate) fn served(&mut self, now: Time, endpoint: u32, connection: &Connection, unread: u64) {
+    /// An endpoint was served; `apps` is what the applications do.
+    pub(crate) fn served(&mut self, now: Time, endpoint: u32, connection: &Connection, apps: Apps) {
         let Addresses { flow, connection: number, .. } = self.addresses_of(endpoint);
         if let Some(limits) = &mut self.limits {
             let direction = Direction { flow, connection: number, end: end_of(endpoint) };
-            limits.served(now, direction, connection, unread);
+            limits.served(now, direction, connection, apps);
         }
     }
 

@@ -59,7 +59,7 @@ impl Outcome {
     }
 
     /// Takes what happened at some of its ends from the outcome of another part of the world.
-    pub(crate) fn take_back(&mut self, other: &Self, ends: [bool; 2], app: &AppSpec) {
+    pub(crate) fn merge_from(&mut self, other: &Self, ends: [bool; 2], app: &AppSpec) {
         let receiver = usize::from(app.client_sends());
         if ends[receiver] {
             (self.delivered, self.delivered_at) = (other.delivered, other.delivered_at);

@@ -18,14 +18,14 @@ impl World {
             endpoint.connection.as_ref().is_some_and(|connection| connection.state() == State::Listen);
         if !listens && self.retiring.note(now, place) {
             if let Some(part) = &mut self.part {
-                part.told.over.push((place, now));
+                part.messages.over.push((place, now));
             }
             self.arm_starter();
         }
     }
 
     /// The same of an end in another part of the world.
-    pub(super) fn hear_of_end(&mut self, place: u32, since: Time) {
+    pub(super) fn note_remote_end(&mut self, place: u32, since: Time) {
         if self.retiring.note(since, place) {
             self.arm_starter();
         }

@@ -1,8 +1,8 @@
 //! A part of a world that is simulated in parts: some of its nodes, with all that begins at them.
 //!
-//! Each part knows of all flows, and gives them the same places; it has the connections of its own hosts. What the others
-//! have to know is *told* after each window: packets that cross the border, ends that are over, and delayed ACKs, since
-//! what was held for them is known where the sender is.
+//! Each part knows of all flows, and gives them the same places. It has the connections of its own hosts only. After each
+//! window it sends messages to the other parts: packets that cross the border, ends that are over, and delayed ACKs, because
+//! the part of the data sender knows what was held for them.
 
 use super::retiring::LINGER;
 use crate::host::endpoint::Endpoint;
@@ -19,15 +19,15 @@ pub(crate) struct Part {
     me: u32,
     /// The part of each node.
     pub(super) of_node: Arc<[u32]>,
-    /// What the other parts have to know.
-    pub(super) told: Told,
-    /// What the ends here have held of late, by their places.
+    /// Messages of the present window that are not sorted by receiver yet.
+    pub(super) messages: Messages,
+    /// What the ends here have held during the window, by place.
     pub(super) holds: Holds,
 }
 
-/// What one part tells the others after a window.
+/// The messages from one part to another after a window.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Messages {
     /// Packets that have crossed the border.
     pub(crate) crossings: Crossings,
     /// Places of ends that are over, and since when.
@@ -36,8 +36,8 @@ pub(crate) struct Told {
     pub(crate) delayed_acks: Vec<DelayedAck>,
 }
 
-impl Told {
-    /// When something of this matters for the first time: a packet that arrives, or a pair that leaves.
+impl Messages {
+    /// The first event that they cause: a packet arrives, or a pair of ends is retired.
     pub(crate) fn next_due(&self) -> Option<Time> {
         let packets = Time::from_ps(self.crossings.first());
         self.over.iter().map(|(_, since)| *since + LINGER).chain([packets]).min()
@@ -46,10 +46,10 @@ impl Told {
 
 impl Part {
     pub(crate) fn new(me: u32, of_node: Arc<[u32]>) -> Self {
-        Self { me, of_node, told: Told::default(), holds: Holds::default() }
+        Self { me, of_node, messages: Messages::default(), holds: Holds::default() }
     }
 
-    /// Whether a node belongs to it.
+    /// Whether a node belongs to this part.
     pub(crate) fn has(&self, node: NodeId) -> bool {
         self.of_node[node.0 as usize] == self.me
     }
@@ -59,7 +59,7 @@ impl Part {
     pub(super) fn note_delayed_ack(&mut self, now: Time, place: u32, since: Time, endpoints: &[Endpoint]) {
         if let Some(connection) = &endpoints[place as usize].connection {
             let ack = DelayedAck { now, since, place, received: connection.received() };
-            self.told.delayed_acks.push(ack);
+            self.messages.delayed_acks.push(ack);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::host::endpoint::Endpoint;
+use crate::record::limits::Apps;
 use crate::record::probe::{Happened, Recorder, Wants, end_of};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
@@ -26,7 +27,8 @@ impl World {
 fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
     let Some(connection) = &endpoints[place as usize].connection else { return };
     let unread = endpoints[place as usize ^ 1].connection.as_ref().map_or(0, Connection::readable);
-    recorder.served(now, place, connection, unread);
+    let waits_for_credit = endpoints[place as usize].app.waits_for_credit();
+    recorder.served(now, place, connection, Apps { unread, waits_for_credit });
 }
 
 /// Tells the recorder how the endpoint's connection stands.

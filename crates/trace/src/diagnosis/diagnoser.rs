@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Diagnoses the connections of a capture: a [`Watch`] for [`crate::follow::follow`].
 ///
-/// Memory grows with the number of open connections. Each finished diagnosis stays until it is taken.
+/// Memory grows with the number of open connections; nothing is kept of those that rest ([`Watch::rests`]). Each finished diagnosis stays until it is taken.
 #[derive(Debug, Default)]
 pub struct Diagnoser {
     open: BTreeMap<ConnectionId, Box<Ends>>,
@@ -178,6 +178,14 @@ impl Watch for Diagnoser {
         {
             views[side].note_delivered(at, u32::try_from(delivered).unwrap_or(u32::MAX));
         }
+    }
+
+    fn rests(&mut self, id: ConnectionId) {
+        self.open.remove(&id);
+    }
+
+    fn wakes(&mut self, _id: ConnectionId) -> bool {
+        true
     }
 
     fn closed(&mut self, id: ConnectionId, report: &ConnectionReport) {

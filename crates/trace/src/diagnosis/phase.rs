@@ -10,6 +10,8 @@ pub(super) enum Phase {
     Empty,
     /// Data is outstanding, and the sender has sent all that it had. It sent more later, not on an ACK.
     Drained,
+    /// As [`Phase::Drained`], but the last segment was full: the rest of what was written may wait for an ACK.
+    RestHeld,
     /// Data is outstanding, and the sender has sent all that it had until it was acknowledged.
     Delivering,
     /// A short segment waited for an ACK of the one before.

@@ -53,7 +53,7 @@ pub(super) struct SenderView {
     acked_at: u64,
     /// Whether the ACK that arrived last had no data.
     bare: bool,
-    /// Whether the last new segment was shorter than the largest.
+    /// Whether the last new segment was shorter than the largest, or is split into segments of which the last one is.
     short: bool,
     /// Whether duplicate ACKs have arrived since the last ACK of new data.
     duplicates: u32,
@@ -277,7 +277,7 @@ impl SenderView {
         slice.flight = slice.flight.max(flight);
         slice.end = end;
         self.sent_at = at;
-        self.short = short;
+        self.short = !len.is_multiple_of(self.totals.segment.max(1));
     }
 
     /// The segments that follow have this timestamp; 0 if they have none.
@@ -551,8 +551,10 @@ impl SenderView {
             Phase::Delivering
         } else if prompted {
             Phase::Sending
-        } else {
+        } else if self.short {
             Phase::Drained
+        } else {
+            Phase::RestHeld
         };
         self.settle(instead);
     }

@@ -1,5 +1,6 @@
 //! A connection: both streams, and how it was opened and closed.
 
+use super::early::{Early, Packed};
 use super::pieces::Sending;
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
@@ -25,6 +26,16 @@ pub(super) struct Connection {
     first: Stamp,
     last: Stamp,
     closing: Closing,
+    /// Its segments, as long as they are few.
+    early: Early,
+}
+
+/// A connection that has had few segments and is silent: what its state is made of again.
+#[derive(Debug)]
+pub(super) struct Resting {
+    pub(super) id: ConnectionId,
+    pub(super) key: Key,
+    segments: Packed,
 }
 
 /// What is known of the packet of a segment.
@@ -59,7 +70,45 @@ impl Connection {
             first: at,
             last: at,
             closing: Closing::Open,
+            early: Early::default(),
         }
+    }
+
+    /// Whether it has had few segments.
+    #[inline]
+    pub(super) const fn can_rest(&self) -> bool {
+        self.early.is_complete()
+    }
+
+    /// Keeps the segments only.
+    pub(super) fn rest(self: Box<Self>) -> Option<Resting> {
+        let (id, key) = (self.id, self.key);
+        self.early.packed().map(|segments| Resting { id, key, segments })
+    }
+
+    /// Makes the state again from the segments. A watch that wants to hears of them again.
+    pub(super) fn wake<W: Watch>(resting: &Resting, watch: &mut W) -> Option<Box<Self>> {
+        let id = resting.id;
+        let again = watch.wakes(id);
+        let mut made: Option<Box<Self>> = None;
+        for (sender, segment, packet) in resting.segments.segments() {
+            let connection = made.get_or_insert_with(|| {
+                let new = Self::new(id, resting.key, sender, segment.flags, packet.at);
+                if again {
+                    watch.opened(id, &new.who());
+                }
+                Box::new(new)
+            });
+            if again {
+                connection.process(sender, &segment, packet, watch);
+            } else {
+                connection.process(sender, &segment, packet, &mut ());
+            }
+        }
+        if again {
+            watch.awake(id);
+        }
+        made
     }
 
     pub(super) fn who(&self) -> Endpoints {
@@ -87,6 +136,7 @@ impl Connection {
         packet: PacketFacts,
         watch: &mut W,
     ) {
+        self.early.push(sender, segment, packet);
         let PacketFacts { identification, number, at } = packet;
         let side = sender.side(self.client);
         let told = self.talk.process(side, segment);

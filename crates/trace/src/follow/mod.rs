@@ -5,6 +5,7 @@
 //! receiver, or any place between them.
 //!
 //! * `follower.rs`: from packets to segments; `table.rs`: from segments to connections, within limits
+//! * `early.rs`: the segments of a silent connection that has had few
 //! * `connection.rs`: both directions; `stream.rs`: one direction, which combines the following parts
 //! * `pieces.rs`, `gaps.rs`, `reported.rs`: outstanding data, gaps, and SACK reports
 //! * decisions, each a pure function: `rtt.rs`, `retransmission.rs`, `reordering.rs`, `spurious.rs`, `probes.rs`
@@ -15,6 +16,8 @@
 mod connection;
 mod delivered;
 mod distribution;
+mod early;
+mod edges;
 mod estimate;
 mod follower;
 mod gaps;

@@ -1,6 +1,7 @@
 //! One direction of a connection: the data of one side, and the ACKs of the other side.
 
 use super::delivered::Delivered;
+use super::edges::{Asked, Edges, Repair};
 use super::estimate::Estimate;
 use super::gaps::{Gap, Gaps};
 use super::pieces::{Piece, Pieces, Sending};
@@ -56,32 +57,6 @@ pub(super) struct Stream {
     /// Position of the FIN.
     fin: Option<i64>,
     told_flight: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Edges {
-    una: i64,
-    next: i64,
-}
-
-/// The receiver reports that `start` to `end` is missing.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    at: Stamp,
-    start: i64,
-    end: i64,
-}
-
-/// The sender's recovery: its start and its end position.
-#[derive(Clone, Copy, Debug, Default)]
-struct Repair {
-    phase: Phase,
-    since: Stamp,
-    until: i64,
-    /// Whether the last outstanding segment was retransmitted.
-    rescued: bool,
-    /// The recovery before, and when it ended.
-    before: (Phase, Stamp),
 }
 
 impl Stream {

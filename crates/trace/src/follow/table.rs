@@ -1,6 +1,6 @@
 //! The open connections, within the limits of memory.
 
-use super::connection::{Belongs, Connection, PacketFacts};
+use super::connection::{Belongs, Connection, PacketFacts, Resting};
 use super::watch::Watch;
 use super::who::{ConnectionId, Key, Sender};
 use crate::stamp::Stamp;
@@ -13,6 +13,9 @@ const TIME_WAIT_NS: u64 = 60_000_000_000;
 
 const NOBODY: u32 = u32::MAX;
 
+/// So many connections with few segments are kept as they are; of more, the segments only.
+const MOST_AWAKE: usize = 2048;
+
 /// Limits of the state that is kept while a capture is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -23,9 +26,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 50,000 connections and a million segments: less than 150 MB in any case.
+    /// 100,000 connections and a million segments. 100,000 connections with few segments need less than 64 MB.
     fn default() -> Self {
-        Self { connections: 50_000, records: 1_000_000 }
+        Self { connections: 100_000, records: 1_000_000 }
     }
 }
 
@@ -46,15 +49,45 @@ pub(super) struct Table {
     begun: u64,
     /// Closed connections, and until when they are kept.
     closing: VecDeque<(Stamp, u32, ConnectionId)>,
+    /// Connections that may rest soon, in the order in which they woke.
+    drowsy: VecDeque<(u32, ConnectionId)>,
 }
 
 #[derive(Debug)]
 struct Slot {
-    connection: Option<Box<Connection>>,
+    state: State,
     newer: u32,
     older: u32,
     /// Whether it is in the list of closed ones.
     closing: bool,
+}
+
+/// What is kept of a connection.
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Free,
+    Awake(Box<Connection>),
+    Resting(Box<Resting>),
+}
+
+impl State {
+    #[inline]
+    fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Free => None,
+            Self::Awake(connection) => Some(&connection.key),
+            Self::Resting(resting) => Some(&resting.key),
+        }
+    }
+
+    fn id(&self) -> Option<ConnectionId> {
+        match self {
+            Self::Free => None,
+            Self::Awake(connection) => Some(connection.id),
+            Self::Resting(resting) => Some(resting.id),
+        }
+    }
 }
 
 /// A segment with the properties of its packet.
@@ -78,6 +111,7 @@ impl Table {
             records: 0,
             begun: 0,
             closing: VecDeque::new(),
+            drowsy: VecDeque::new(),
         }
     }
 
@@ -92,13 +126,13 @@ impl Table {
         if self.closing.front().is_some_and(|&(until, ..)| until < received.packet.at) {
             self.expire(received.packet.at, watch);
         }
-        let slot = match self.find(received) {
+        let slot = match self.find(received, watch) {
             Some(slot) => slot,
             None => self.open(received, watch),
         };
         self.touch(slot);
         let place = &mut self.slots[slot as usize];
-        let Some(connection) = &mut place.connection else { return };
+        let State::Awake(connection) = &mut place.state else { return };
         let before = connection.load();
         connection.process(received.sender, received.segment, received.packet, watch);
         self.records = self.records + connection.load() - before;
@@ -110,6 +144,9 @@ impl Table {
         while self.records > self.limits.records {
             self.close(self.oldest, true, watch);
         }
+        if self.drowsy.len() > MOST_AWAKE {
+            self.let_rest(watch);
+        }
     }
 
     /// Ends all open connections, in the order of their first packets.
@@ -118,7 +155,7 @@ impl Table {
             .slots
             .iter()
             .zip(0..)
-            .filter_map(|(slot, number)| slot.connection.as_ref().map(|connection| (connection.id, number)))
+            .filter_map(|(slot, number)| Some((slot.state.id()?, number)))
             .collect();
         open.sort_unstable();
         for (_, slot) in open {
@@ -127,20 +164,55 @@ impl Table {
     }
 
     #[inline]
-    fn find(&self, received: &ReceivedSegment<'_>) -> Option<u32> {
-        let is = |slot: u32| {
-            self.slots
-                .get(slot as usize)?
-                .connection
-                .as_ref()
-                .filter(|connection| connection.key == received.key)
+    fn find<W: Watch>(&mut self, received: &ReceivedSegment<'_>, watch: &mut W) -> Option<u32> {
+        let newest = self.slots.get(self.newest as usize).and_then(|slot| slot.state.key());
+        let slot = match newest {
+            Some(key) if *key == received.key => self.newest,
+            _ => *self.index.get(&received.key)?,
         };
-        let slot = match is(self.newest) {
-            Some(_) => self.newest,
-            None => *self.index.get(&received.key)?,
-        };
-        let belongs = is(slot)?.belongs(received.sender, received.segment);
+        if matches!(self.slots[slot as usize].state, State::Resting(_)) {
+            self.wake(slot, watch);
+        }
+        let State::Awake(connection) = &self.slots[slot as usize].state else { return None };
+        let belongs = connection.belongs(received.sender, received.segment);
         (belongs == Belongs::Here).then_some(slot)
+    }
+
+    #[cold]
+    fn wake<W: Watch>(&mut self, slot: u32, watch: &mut W) {
+        let state = &mut self.slots[slot as usize].state;
+        if let State::Resting(resting) = state
+            && let Some(connection) = Connection::wake(resting, watch)
+        {
+            self.records += connection.load();
+            self.drowsy.push_back((slot, connection.id));
+            *state = State::Awake(connection);
+        }
+    }
+
+    /// Lets connections rest that woke longest ago, but not the one that is active now.
+    #[cold]
+    fn let_rest<W: Watch>(&mut self, watch: &mut W) {
+        for _ in MOST_AWAKE..self.drowsy.len() {
+            let Some((slot, id)) = self.drowsy.pop_front() else { return };
+            let state = &mut self.slots[slot as usize].state;
+            let State::Awake(connection) = state else { continue };
+            if connection.id != id || !connection.can_rest() {
+                continue;
+            }
+            if slot == self.newest {
+                self.drowsy.push_back((slot, id));
+                continue;
+            }
+            let load = connection.load();
+            if let State::Awake(connection) = core::mem::take(state)
+                && let Some(resting) = connection.rest()
+            {
+                *state = State::Resting(Box::new(resting));
+                self.records -= load;
+                watch.rests(id);
+            }
+        }
     }
 
     #[cold]
@@ -157,7 +229,7 @@ impl Table {
             Connection::new(id, received.key, received.sender, received.segment.flags, received.packet.at);
         watch.opened(id, &connection.who());
         let slot =
-            Slot { connection: Some(Box::new(connection)), newer: NOBODY, older: NOBODY, closing: false };
+            Slot { state: State::Awake(Box::new(connection)), newer: NOBODY, older: NOBODY, closing: false };
         let number = self.free.pop().unwrap_or(self.slots.len() as u32);
         if number as usize == self.slots.len() {
             self.slots.push(slot);
@@ -166,6 +238,7 @@ impl Table {
         }
         self.index.insert(received.key, number);
         self.put_newest(number);
+        self.drowsy.push_back((number, id));
         number
     }
 
@@ -176,8 +249,7 @@ impl Table {
             && until < now
         {
             self.closing.pop_front();
-            let there = self.slots[slot as usize].connection.as_ref();
-            if there.is_some_and(|connection| connection.id == id) {
+            if self.slots[slot as usize].state.id() == Some(id) {
                 self.close(slot, false, watch);
             }
         }
@@ -186,10 +258,19 @@ impl Table {
     #[cold]
     fn close<W: Watch>(&mut self, slot: u32, forgotten: bool, watch: &mut W) {
         self.take_out(slot);
-        let Some(connection) = self.slots[slot as usize].connection.take() else { return };
+        let connection = match core::mem::take(&mut self.slots[slot as usize].state) {
+            State::Free => return,
+            State::Awake(connection) => {
+                self.records -= connection.load();
+                connection
+            }
+            State::Resting(resting) => {
+                let Some(connection) = Connection::wake(&resting, watch) else { return };
+                connection
+            }
+        };
         self.free.push(slot);
         self.index.remove(&connection.key);
-        self.records -= connection.load();
         let id = connection.id;
         watch.closed(id, &connection.report(forgotten));
     }

@@ -28,6 +28,15 @@ pub trait Watch {
     fn happened(&mut self, _id: ConnectionId, _happened: &Happened) {}
     /// The number of bytes in flight, or the window, has changed.
     fn flight(&mut self, _id: ConnectionId, _flight: &Flight) {}
+    /// The connection is silent and has had few segments. What is kept of it may be dropped, if [`Watch::wakes`] asks for it.
+    fn rests(&mut self, _id: ConnectionId) {}
+    /// A connection that rested has another segment, or has ended. If this returns true, all its calls so far are repeated now,
+    /// from [`Watch::opened`] on, and [`Watch::awake`] follows them.
+    fn wakes(&mut self, _id: ConnectionId) -> bool {
+        false
+    }
+    /// The repeated calls are over.
+    fn awake(&mut self, _id: ConnectionId) {}
     /// The connection has ended, its state was dropped, or the capture has ended.
     fn closed(&mut self, _id: ConnectionId, _report: &ConnectionReport) {}
 }

@@ -1,5 +1,6 @@
 //! What every application answers, and what it may be asked to do.
 
+use super::credit::StreamsSpec;
 use crate::host::datagram::DatagramSpec;
 use crate::host::own::Make;
 use crate::host::session::SessionSpec;
@@ -27,6 +28,8 @@ pub enum AppSpec {
         /// From the last byte of a response to the next request.
         gap: Span,
     },
+    /// The client fetches files side by side over one connection, with windows of the application's own.
+    Streams(Arc<StreamsSpec>),
     /// The client opens connection after connection, and asks over each.
     Session(Arc<SessionSpec>),
     /// The client sends datagrams to the server; there is no connection.
@@ -43,10 +46,11 @@ impl AppSpec {
 
     /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange. Of a
     /// session nobody knows beforehand.
-    pub const fn bytes_asked(&self) -> Option<u64> {
-        match *self {
-            Self::Bulk { bytes } => bytes,
-            Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
+    pub fn bytes_asked(&self) -> Option<u64> {
+        match self {
+            Self::Bulk { bytes } => *bytes,
+            Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(*exchanges)),
+            Self::Streams(streams) => Some(streams.total()),
             Self::Session(_) | Self::Datagrams(_) | Self::Own(_) => None,
         }
     }
@@ -76,6 +80,10 @@ pub enum Action {
 pub trait Application: std::fmt::Debug + Send {
     /// What it does now. Whoever asks carries it out, and asks again unless it is to wait.
     fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action;
+    /// Whether it has more to send, and no credit for it from its own protocol.
+    fn waits_for_credit(&self) -> bool {
+        false
+    }
     /// When the task was done at this end; [`Time::NEVER`] if it is not.
     fn done(&self) -> Time;
 }

@@ -7,13 +7,17 @@
 
 mod application;
 mod bulk;
+mod credit;
 mod dialogue;
 mod request_response;
+mod streams;
 
 pub use application::{Action, AppSpec, Application, OwnApp};
 pub use bulk::{BulkReceiver, BulkSender};
+pub use credit::StreamsSpec;
 pub use dialogue::{Answerer, Asker};
 pub use request_response::{Requester, Responder};
+pub use streams::{StreamsClient, StreamsServer};
 
 use crate::host::datagram::{Sink, Source};
 use netspurt_tcp::time::Time;
@@ -39,7 +43,7 @@ pub enum App {
     DatagramSource(Box<Source>),
     /// See [`Sink`]; likewise.
     DatagramSink(Box<Sink>),
-    /// The user's own.
+    /// The user's own, and built-in ones that are rare.
     Own(Box<dyn Application>),
 }
 
@@ -52,6 +56,9 @@ impl App {
             }
             AppSpec::RequestResponse { .. } => {
                 [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
+            }
+            AppSpec::Streams(_) => {
+                [Self::Own(Box::new(StreamsClient::new())), Self::Own(Box::new(StreamsServer::new()))]
             }
             AppSpec::Session(spec) => {
                 let [asking, answering] = spec.writes.each_ref().map(Arc::clone);
@@ -109,6 +116,11 @@ impl App {
     #[inline]
     pub(crate) fn take_news(&mut self) -> bool {
         if let Self::Asker(asker) = self { asker.take_news() } else { false }
+    }
+
+    /// Whether its own protocol keeps it from sending more.
+    pub(crate) fn waits_for_credit(&self) -> bool {
+        matches!(self, Self::Own(app) if app.waits_for_credit())
     }
 
     /// See [`Application::done`].

@@ -18,9 +18,7 @@ impl Exchange {
             AppSpec::RequestResponse { request, response, exchanges, gap } => {
                 Self { request, response, exchanges, gap }
             }
-            AppSpec::Bulk { .. } | AppSpec::Session(_) | AppSpec::Datagrams(_) | AppSpec::Own(_) => {
-                Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO }
-            }
+            _ => Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO },
         }
     }
 }

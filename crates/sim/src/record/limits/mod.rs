@@ -10,6 +10,7 @@
 //! * `combine.rs`: all together
 
 mod acks;
+mod apps;
 mod combine;
 mod direction;
 mod queues;
@@ -18,6 +19,7 @@ mod trouble;
 
 use crate::network::packet::Packet;
 use crate::record::end::{Addresses, end_of};
+pub(crate) use apps::Apps;
 pub use direction::{Direction, Limited};
 
 use crate::network::loss::Cause;
@@ -61,9 +63,9 @@ impl LimitLog {
         }
     }
 
-    /// An endpoint was served at `now`. `unread` is what the application at the other end has not read.
-    pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, unread: u64) {
-        self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, unread);
+    /// An endpoint was served at `now`.
+    pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, apps: Apps) {
+        self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, apps);
         // An ACK that the receiver itself delays is not late.
         if connection.ack_delayed_since(now).is_none()
             && let Some(other) = self.senders.get_mut(&direction.reverse())

@@ -1,5 +1,6 @@
 //! What a sender itself knows of why it is silent.
 
+use super::apps::Apps;
 use netspurt_budget::Limit;
 use netspurt_tcp::Connection;
 use netspurt_tcp::event::Phase;
@@ -146,7 +147,7 @@ impl SenderLog {
     }
 
     /// The sender was served.
-    pub(super) fn served(&mut self, now: Time, connection: &Connection, unread: u64) {
+    pub(super) fn served(&mut self, now: Time, connection: &Connection, apps: Apps) {
         let (stats, info) = (connection.stats(), connection.info());
         self.follow_cwnd(now, connection, info.phase);
         self.window_most = self.window_most.max(u64::from(connection.peer_window()));
@@ -182,7 +183,7 @@ impl SenderLog {
         if connection.acknowledged() > self.acknowledged || !self.is_acknowledged() && outstanding == 0 {
             (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
         }
-        let held = self.held(connection, info.phase, outstanding, unread);
+        let held = self.held(connection, info.phase, outstanding, apps);
         let written = connection.written();
         if self.changes.last().is_none_or(|last| last.held != held || last.written != written) {
             let acknowledged = connection.acknowledged();
@@ -209,13 +210,17 @@ impl SenderLog {
             .is_none_or(|last| matches!(last.held, Held::By(Limit::Application | Limit::Teardown)))
     }
 
-    fn held(&self, connection: &Connection, phase: Phase, outstanding: u64, unread: u64) -> Held {
+    fn held(&self, connection: &Connection, phase: Phase, outstanding: u64, apps: Apps) -> Held {
         if !connection.is_open() && connection.closed().is_none() && connection.acknowledged() == 0 {
             return Held::By(Limit::Handshake);
         }
         if outstanding == 0 && connection.unsent() == 0 {
             let closing = connection.closed().is_some() || !may_write(connection);
-            return Held::By(if closing { Limit::Teardown } else { Limit::Application });
+            return Held::By(match (apps.waits_for_credit, closing) {
+                (true, _) => Limit::ApplicationWindow,
+                (false, true) => Limit::Teardown,
+                (false, false) => Limit::Application,
+            });
         }
         if phase == Phase::TimeoutRecovery {
             return Held::By(self.repair);
@@ -226,6 +231,9 @@ impl SenderLog {
         if phase == Phase::Recovery {
             return Held::By(Limit::FastRecovery);
         }
+        if connection.unsent() == 0 && apps.waits_for_credit {
+            return Held::By(Limit::ApplicationWindow);
+        }
         if connection.unsent() == 0 {
             let full = may_write(connection) && connection.room() < u64::from(connection.segment_payload());
             return if full { Held::By(Limit::SendBuffer) } else { Held::AllSent };
@@ -235,7 +243,7 @@ impl SenderLog {
                 // Only what the application has not read makes a window smaller than it was.
                 let window = u64::from(connection.peer_window());
                 let smaller = window * 20 < self.window_most * 17;
-                if smaller || unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
+                if smaller || apps.unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
             }
             // The pacing rate grows with the window.
             Hold::Pacing | Hold::CongestionWindow | Hold::SendWindow | Hold::Burst

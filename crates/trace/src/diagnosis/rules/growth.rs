@@ -26,6 +26,9 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
     if is_growing(facts, index) || !is_flat(facts, index, FLAT_ROUNDS, 3) {
         return Limit::SlowStart;
     }
+    if let Some(limit) = written_at_own_rate(facts, index) {
+        return limit;
+    }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
 }
 
@@ -51,6 +54,23 @@ fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
     let (least, most) = flights.iter().fold((u32::MAX, 0), |(l, m), &f| (l.min(f), m.max(f)));
     let long = facts.slices[last].until - facts.began(first) >= facts.path.base * rounds;
     long && most - least <= segments * facts.totals.segment
+}
+
+/// A writer that waits for room in a buffer sends on ACKs. One with a rate of its own sends between them, and on one only by chance,
+/// or because a short rest waited for it.
+fn written_at_own_rate(facts: &Facts, index: usize) -> Option<Limit> {
+    if !facts.path.beside_sender {
+        return None;
+    }
+    let (first, last) = facts.around(index, FLAT_ROUNDS);
+    let (mut segments, mut unprompted, mut short) = (0, 0, 0);
+    for slice in &facts.slices[first..=last] {
+        segments += u32::from(slice.segments);
+        unprompted += u32::from(slice.unprompted);
+        short += u32::from(slice.short);
+    }
+    let own = unprompted * 4 > segments;
+    own.then_some(if short * 2 > segments { Limit::Application } else { Limit::NagleDelayedAck })
 }
 
 /// Whether the other side sends data about once a round trip or more, as a protocol with windows of its own does.

@@ -60,7 +60,8 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         }
         Phase::WindowFull => window::window_full(facts, index),
         Phase::ShortHeld => Limit::NagleDelayedAck,
-        Phase::Drained => match application::sent_all(facts, index) {
+        Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {
+            Some(Limit::Application) if phase == Phase::RestHeld => Limit::NagleDelayedAck,
             Some(limit) => limit,
             None => growth::in_between(facts, index),
         },

@@ -96,7 +96,12 @@ pub(super) fn follows(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let (from, until) = facts.policed?;
     let follows = matches!(
         moment.phase,
-        Phase::FastRecovery | Phase::Timeout | Phase::TailLoss | Phase::Sending | Phase::Drained
+        Phase::FastRecovery
+            | Phase::Timeout
+            | Phase::TailLoss
+            | Phase::Sending
+            | Phase::Drained
+            | Phase::RestHeld
     );
     let at = facts.slices.get(moment.index)?.until;
     (follows && at > from && at <= until).then_some(Limit::Policer)

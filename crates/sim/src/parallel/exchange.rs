@@ -1,26 +1,25 @@
-//! Where the threads of a run meet after each window.
+//! The barrier at the end of each window, and the messages that the threads of a run exchange there.
 
-use crate::world::Told;
+use crate::world::Messages;
 use netspurt_tcp::time::Time;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How often a thread looks whether the others have come before it lets somebody else have its processor, if each thread has one
-/// of its own.
+/// How often a thread at the barrier looks for the others before it yields its processor, if there is one for each thread.
 const LOOKS: u32 = 2_000;
 
-/// What the threads of a run have in common. What is written after one window is read before the end of the next one, so there
-/// are two of each: nobody writes where another one still reads.
+/// What the threads of a run share. What is written after a window is read before the end of the next one. So there are two
+/// sides, used in turn: no thread writes where another one still reads.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(super) struct Exchange {
     threads: u32,
     /// See [`LOOKS`].
     looks: u32,
     arrived: AtomicU32,
-    /// How often all have met.
+    /// How often all threads have passed the barrier.
     round: AtomicU32,
-    /// A thread has panicked and will never come.
+    /// A thread has panicked and will never arrive.
     broken: AtomicBool,
     sides: [Side; 2],
 }
@@ -28,9 +27,9 @@ pub(super) struct Meeting {
 /// What is written after every other window.
 #[derive(Debug)]
 struct Side {
-    /// What each thread tells each other one, by the listener and then by the teller.
-    told: Vec<Vec<Mutex<Told>>>,
-    /// When something is due next, as far as each thread knows.
+    /// Messages by receiver, then by sender.
+    messages: Vec<Vec<Mutex<Messages>>>,
+    /// The next event that each thread knows of.
     next_due: Vec<AtomicU64>,
     /// Whether the run is to be stopped.
     stop: AtomicBool,
@@ -40,10 +39,10 @@ struct Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Broken;
 
-impl Meeting {
+impl Exchange {
     pub(super) fn new(threads: usize) -> Self {
         let side = || Side {
-            told: (0..threads).map(|_| (0..threads).map(|_| Mutex::default()).collect()).collect(),
+            messages: (0..threads).map(|_| (0..threads).map(|_| Mutex::default()).collect()).collect(),
             next_due: (0..threads).map(|_| AtomicU64::new(u64::MAX)).collect(),
             stop: AtomicBool::new(false),
         };
@@ -58,23 +57,23 @@ impl Meeting {
         }
     }
 
-    /// Leaves what thread `me` has to tell, and when something is due next as far as it knows: the times at which what it tells
-    /// matters are among that.
-    pub(super) fn tell(&self, side: usize, me: usize, all: &mut [Told], next_due: Time) {
+    /// Posts the messages of thread `me`, by receiver, and the next event that it knows of, in its own part or through its
+    /// messages. `all` holds the messages of an earlier window afterwards, which are empty.
+    pub(super) fn post(&self, side: usize, me: usize, all: &mut [Messages], next_due: Time) {
         let side = &self.sides[side];
-        for (listener, told) in side.told.iter().zip(all) {
-            let mut place = listener[me].lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::swap(&mut *place, told);
+        for (receiver, messages) in side.messages.iter().zip(all) {
+            let mut place = receiver[me].lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::swap(&mut *place, messages);
         }
         side.next_due[me].store(next_due.as_ps(), Ordering::Relaxed);
     }
 
-    /// The run is to be stopped here.
+    /// Stops the run after this window.
     pub(super) fn stop(&self, side: usize) {
         self.sides[side].stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until all threads have come. What they have written before is to be seen behind.
+    /// Waits until all threads have arrived. Behind the barrier a thread sees what the others have written before it.
     pub(super) fn wait(&self) -> Result<(), Broken> {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -97,28 +96,28 @@ impl Meeting {
         Ok(())
     }
 
-    /// When something is due next in the whole world; `None` if the run was stopped.
+    /// The next event of the whole world; `None` if the run was stopped.
     pub(super) fn next_due(&self, side: usize) -> Option<Time> {
         let side = &self.sides[side];
         let next = side.next_due.iter().map(|next| next.load(Ordering::Relaxed)).min();
         (!side.stop.load(Ordering::Relaxed)).then(|| Time::from_ps(next.unwrap_or(u64::MAX)))
     }
 
-    /// What each thread has told `me`, in the order of the threads.
-    pub(super) fn hear(&self, side: usize, me: usize, mut each: impl FnMut(&mut Told)) {
-        for told in &self.sides[side].told[me] {
-            each(&mut told.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Calls `each` with the messages for thread `me`, in the order of their senders.
+    pub(super) fn receive(&self, side: usize, me: usize, mut each: impl FnMut(&mut Messages)) {
+        for messages in &self.sides[side].messages[me] {
+            each(&mut messages.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// Tells the others, if this thread panics, that it will not come.
+    /// Releases the other threads from the barrier if this thread panics.
     pub(super) fn guard(&self) -> Guard<'_> {
         Guard(self)
     }
 }
 
-/// See [`Meeting::guard`].
-pub(super) struct Guard<'a>(&'a Meeting);
+/// See [`Exchange::guard`].
+pub(super) struct Guard<'a>(&'a Exchange);
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
