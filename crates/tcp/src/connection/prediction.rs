@@ -97,14 +97,15 @@ impl Connection {
         segment.flags =
             if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
-        self.snd.occupy_anew(&mut self.cx, now, end);
         if self.cx.config.push_bursts {
             self.push_at_burst_end(segment);
         }
+        self.snd.occupy_anew(&mut self.cx, now, end);
         Reason::NewData
     }
 
     /// Sets PSH if new data ends a burst. Not inlined: the registers that it takes would cost the other profiles.
+    #[cold]
     #[inline(never)]
     pub(super) fn push_at_burst_end(&mut self, segment: &mut Segment) {
         let start = segment.payload.offset + 1;
@@ -114,7 +115,7 @@ impl Connection {
     }
 
     /// Sends the acknowledgment that is due, if one is.
-    #[inline]
+    #[inline(always)]
     fn send_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Reason> {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let position = self.snd.ack_position(reason);

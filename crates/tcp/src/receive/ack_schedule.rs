@@ -6,7 +6,7 @@ use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
-use crate::wire::segment::{Flags, Segment};
+use crate::wire::segment::Segment;
 
 /// The times of the path that some policies use.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +70,7 @@ impl Receiver {
     }
 
     /// What a policy with state is given about a segment that is not in order.
+    #[inline]
     fn arrival(&self, cx: &Context, times: PathTimes, segment: &Segment) -> Arrival {
         let (received, unacknowledged) = self.progress();
         // A scaled window first grows by about an eighth, because packets need less memory than Linux assumes at first
@@ -79,9 +80,7 @@ impl Receiver {
             shape: Shape {
                 len: segment.payload.len,
                 header_len: segment.header_len,
-                is_pushed: segment.flags.has(Flags::PSH),
-                closes: segment.flags.has(Flags::FIN),
-                ends: segment.flags.any(Flags::FIN | Flags::URG | Flags::SYN | Flags::PSH),
+                flags: segment.flags,
             },
             is_in_order: false,
             is_old: self.position(segment.seq) < self.nxt() as i64,

@@ -11,13 +11,8 @@ const LEAST_SEGMENTS: u64 = 2;
 impl Sender {
     /// Whether new data from `start` to `end` is the last segment of a burst of two or more. It plans the next burst if
     /// `start` is behind the present one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ends_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
-        cx.config.push_bursts && self.ends_this_burst(cx, start, end)
-    }
-
-    #[inline(never)]
-    fn ends_this_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
         if self.extras().burst_end <= start {
             self.extras().burst_end = self.plan_burst(cx, start);
         }

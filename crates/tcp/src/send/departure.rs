@@ -100,7 +100,7 @@ impl Sender {
     }
 
     /// Something is outstanding: someone must wait for its acknowledgment.
-    #[inline]
+    #[inline(always)]
     fn move_max(&mut self, cx: &mut Context, now: Time, max: u64) {
         let first = !self.space.is_outstanding();
         self.space.max = max;

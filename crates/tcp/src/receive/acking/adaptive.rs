@@ -13,6 +13,7 @@
 
 use super::{Arrival, Due, Shape};
 use crate::time::{Span, Time};
+use crate::wire::segment::Flags;
 
 /// The initial estimate of the peer's full segments (`TCP_MSS_DEFAULT`).
 const MODEST_MSS: u32 = 536;
@@ -85,11 +86,12 @@ impl Adaptive {
     }
 
     /// Data has arrived in order.
+    #[inline]
     pub(super) fn arrives(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
         self.scheduled = true;
         self.measure(arrival, bounds);
         self.follow(now, arrival, bounds);
-        if bounds.counts == QuickCounts::Acks && arrival.shape.closes {
+        if bounds.counts == QuickCounts::Acks && arrival.shape.flags.has(Flags::FIN) {
             self.interactive = true;
         }
         self.decide(now, arrival, bounds)
@@ -111,7 +113,7 @@ impl Adaptive {
         if self.full == 0 {
             self.full = MODEST_MSS.min(arrival.mss);
         }
-        let Shape { len, is_pushed, .. } = arrival.shape;
+        let Shape { len, flags, .. } = arrival.shape;
         if bounds.counts == QuickCounts::Segments {
             if len >= self.full {
                 self.full = len.min(arrival.announced);
@@ -123,7 +125,7 @@ impl Adaptive {
         let before = core::mem::take(&mut self.last_size);
         if len >= self.full {
             self.full = len.min(arrival.announced);
-            self.ends_short |= is_pushed;
+            self.ends_short |= flags.has(Flags::PSH);
             return;
         }
         self.last_size = arrival.likely_size(MODEST_MSS + 20, LEAST_LEN);
@@ -258,7 +260,7 @@ mod tests {
         Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16, counts: QuickCounts::Acks };
 
     const ARRIVAL: Arrival = Arrival {
-        shape: Shape { len: 1000, header_len: 20, is_pushed: false, closes: false, ends: false },
+        shape: Shape { len: 1000, header_len: 20, flags: Flags::ACK },
         is_in_order: true,
         is_old: false,
         received: 1000,
@@ -278,7 +280,7 @@ mod tests {
     const OLD: Arrival = Arrival { is_in_order: false, is_old: true, ..ARRIVAL };
 
     fn sized(len: u32) -> Shape {
-        Shape { len, is_pushed: true, ends: true, ..ARRIVAL.shape }
+        Shape { len, flags: Flags::PSH, ..ARRIVAL.shape }
     }
 
     fn at(ms: u64) -> Time {
@@ -484,7 +486,8 @@ mod tests {
     fn a_full_segment_with_psh_is_acknowledged_when_read() {
         for is_pushed in [false, true] {
             let mut adaptive = settled();
-            let full = Arrival { shape: Shape { is_pushed, ends: is_pushed, ..ARRIVAL.shape }, ..ARRIVAL };
+            let flags = if is_pushed { Flags::PSH } else { Flags::ACK };
+            let full = Arrival { shape: Shape { flags, ..ARRIVAL.shape }, ..ARRIVAL };
             adaptive.arrives(at(1010), &full, BOUNDS);
             assert_eq!(adaptive.is_due_once_read(1000, 0), is_pushed);
         }
@@ -508,7 +511,7 @@ mod tests {
     #[test]
     fn the_ack_of_a_fin_waits_for_an_answer() {
         let mut adaptive = Adaptive { quick: 8, ..settled() };
-        let fin = Arrival { shape: Shape { closes: true, ..sized(0) }, unacknowledged: 1, ..ARRIVAL };
+        let fin = Arrival { shape: Shape { flags: Flags::FIN, ..sized(0) }, unacknowledged: 1, ..ARRIVAL };
         assert_eq!(adaptive.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1050)));
         let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
         assert_eq!(adaptive.on_fin(at(1010), &fin, older), Due::Now);

@@ -1,6 +1,7 @@
 //! What a delayed-ACK policy is given, and what it answers.
 
 use crate::time::{Span, Time};
+use crate::wire::segment::Flags;
 
 /// When the ACK of a segment in order is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,12 +19,8 @@ pub(crate) struct Shape {
     pub(crate) len: u32,
     /// Bytes of the TCP header.
     pub(crate) header_len: u8,
-    /// Whether it carries PSH.
-    pub(crate) is_pushed: bool,
-    /// Whether it carries FIN.
-    pub(crate) closes: bool,
-    /// Whether a flag shows that its sender had no more data: PSH, FIN, URG or SYN.
-    pub(crate) ends: bool,
+    /// Its flags.
+    pub(crate) flags: Flags,
 }
 
 /// The input of a policy with state when data arrives.
@@ -62,7 +59,9 @@ impl Arrival {
     /// The payload that the segment would have with our header, if it may be a full one of its sender: it has `large` bytes, or
     /// `least` and nothing shows that the sender had no more. Otherwise zero.
     pub(crate) fn likely_size(&self, large: u32, least: u32) -> u32 {
-        let Shape { len, header_len, ends, .. } = self.shape;
+        let Shape { len, header_len, flags } = self.shape;
+        // These flags show that the sender had no more.
+        let ends = flags.any(Flags::FIN | Flags::URG | Flags::SYN | Flags::PSH);
         let len = len + u32::from(header_len);
         if len >= large || (len >= least && !ends) {
             len.saturating_sub(u32::from(self.own_header_len))
