@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -10,6 +11,11 @@ import pytest
 from netspurt import _core
 
 Hook: TypeAlias = Callable[[], None]
+
+
+def pytest_configure() -> None:
+    """Lets the commands that tests start receive Ctrl-C. A shell ignores it for a job in the background, and so would they."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -77,11 +77,7 @@ impl Receiver {
         // (`tcp_grow_window()`). Until then unread data does not make it smaller.
         let headroom = if cx.agreed.largest_window() > 0xFFFF { self.window() / 8 } else { 0 };
         Arrival {
-            shape: Shape {
-                len: segment.payload.len,
-                header_len: segment.header_len,
-                flags: segment.flags,
-            },
+            shape: Shape { len: segment.payload.len, header_len: segment.header_len, flags: segment.flags },
             is_in_order: false,
             is_old: self.position(segment.seq) < self.nxt() as i64,
             received,
