@@ -23,8 +23,8 @@ impl Burst {
     }
 
     /// Adds a segment, if segmentation of the whole would restore it: it follows the last segment, which was full, and
-    /// the headers differ only in the sequence number. FIN and PSH may be set on the last segment only. (A PSH within
-    /// the burst moves to the end, as in a network card.)
+    /// the headers differ only in the sequence number. FIN and PSH may be set on the last segment only: a receiver may
+    /// acknowledge at a PSH.
     pub(super) fn take(&mut self, next: &Segment) -> bool {
         const PLAIN: Flags = Flags::ACK;
         let bare = |flags: Flags| Flags(flags.0 & !Flags::PSH.0);
@@ -34,7 +34,7 @@ impl Burst {
             && next.payload.offset == whole.payload.offset + u64::from(whole.payload.len);
         let full = self.size > 0 && whole.payload.len.is_multiple_of(self.size);
         let fits = next.payload.len > 0 && next.payload.len <= self.size && len + HEADERS <= LARGEST;
-        let alike = bare(whole.flags) == PLAIN
+        let alike = whole.flags == PLAIN
             && matches!(bare(next.flags), flags if flags == PLAIN || flags == PLAIN | Flags::FIN)
             && (whole.ack, whole.window, whole.ecn) == (next.ack, next.window, next.ecn)
             && whole.options == next.options;
@@ -77,6 +77,13 @@ mod tests {
         assert!(!burst.take(&segment(2010, 1000)), "behind a short one");
         assert_eq!((burst.whole.payload.len, burst.size, burst.is_several()), (2010, 1000, true));
         assert_eq!(burst.whole.flags, Flags::ACK | Flags::PSH | Flags::FIN);
+    }
+
+    #[test]
+    fn a_segment_with_psh_is_the_last() {
+        let mut burst = Burst::of(segment(0, 1000));
+        assert!(burst.take(&Segment { flags: Flags::ACK | Flags::PSH, ..segment(1000, 1000) }));
+        assert!(!burst.take(&segment(2000, 1000)));
     }
 
     #[test]
