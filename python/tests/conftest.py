@@ -14,7 +14,7 @@ Hook: TypeAlias = Callable[[], None]
 
 
 def pytest_configure() -> None:
-    """Lets the commands that tests start receive Ctrl-C. A shell ignores it for a job in the background, and so would they."""
+    """Lets the commands that tests start receive Ctrl-C. A shell ignores it for its jobs in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

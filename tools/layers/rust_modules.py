@@ -37,7 +37,7 @@ ALLOWED: dict[str, Table] = {
         wire:               time
         opening/state:
         recovery/rto:       time
-        receive/acking:     time
+        receive/acking:     time wire
         config/choices:     time
         record:             congestion opening/state time
         send/transmit:      config/choices record time
