@@ -53,8 +53,12 @@ def write(path: Path, page: Page) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    text = template("result.html.j2").render(page=page, vendored=vendored())
-    path.write_text(text, encoding="utf-8")
+    path.write_text(html(page), encoding="utf-8")
+
+
+def html(page: Page) -> str:
+    """A self-contained page as text."""
+    return template("result.html.j2").render(page=page, vendored=vendored())
 
 
 def vendored() -> dict[str, str]:

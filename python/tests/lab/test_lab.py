@@ -23,9 +23,10 @@ pytest.importorskip("uvicorn")
 import lab as labs  # noqa: E402  # what it needs is looked for first
 
 from netspurt.errors import RequestError  # noqa: E402
-from netspurt.lab import controls, pictures, reasons  # noqa: E402
-from netspurt.lab.runs import Runs, SupersededError  # noqa: E402
+from netspurt.lab import controls  # noqa: E402
 from netspurt.lab.shelf import Shelf  # noqa: E402
+from netspurt.lab.simulated import pictures, reasons  # noqa: E402
+from netspurt.lab.simulated.runs import Runs, SupersededError  # noqa: E402
 from netspurt.lab.watch.packets import Packets  # noqa: E402
 from netspurt.lab.wire import pack  # noqa: E402
 

@@ -428,3 +428,54 @@ def test_what_runs_elsewhere_is_followed_by_its_file(page: Page, tmp_path: Path)
     expect(page.locator("#follow .command code")).to_contain_text("--capture")
     page.locator("#follow").get_by_role("button", name="Stop").click()
     expect(page.locator("#follow button.main")).to_be_enabled()
+
+
+# Several seeds, and the report
+
+
+def _lossy(page: Page) -> None:
+    after(page, lambda: page.get_by_label("loss", exact=True).select_option("packet-error"))
+
+
+def _choose_seeds(page: Page, count: int) -> None:
+    before = page.evaluate("document.body.dataset.spread ?? '0'")
+    page.locator("#seeds").select_option(str(count))
+    until(page, f"Number(document.body.dataset.spread ?? '0') > {before}")
+
+
+def test_several_seeds_stand_as_bands_behind_the_lines(page: Page, lab: labs.Lab) -> None:
+    _lossy(page)
+    _choose_seeds(page, 5)
+    expect(page.locator("#spread")).to_contain_text("5 seeds: median")
+    for name in ("cwnd of 5 seeds", "srtt of 5 seeds", "delivered of 5 seeds"):
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+    page.reload()
+    until(page, "document.body.dataset.spread > 0")
+    assert page.locator("#seeds").input_value() == "5"
+    after(page, lambda: page.locator("#seeds").select_option("1"))
+    expect(page.locator("#spread")).to_have_text("")
+    assert page.get_by_role("button", name="of 5 seeds").count() == 0
+
+
+def _set_rate(page: Page) -> None:
+    rate = page.get_by_label("rate", exact=True).first
+    rate.fill("2 Mbit/s")
+    rate.press("Enter")
+
+
+def test_two_settings_are_compared_seed_by_seed(page: Page) -> None:
+    _lossy(page)
+    after(page, lambda: page.get_by_role("button", name="Compare").click())
+    after(page, lambda: _set_rate(page))
+    _choose_seeds(page, 5)
+    expect(page.locator("#spread .compared")).to_contain_text("B is faster with 5 of 5 seeds")
+
+
+def test_the_report_of_what_is_shown_is_saved(page: Page, tmp_path: Path) -> None:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save report").click()
+    assert waiting.value.suggested_filename == "own.html"
+    waiting.value.save_as(tmp_path / "own.html")
+    text = (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert head(page)["verdict"]["sentence"] in text
+    assert head(page)["digest"] in text

@@ -10,5 +10,6 @@ mod marks;
 mod old_segments;
 mod reassembly;
 pub(crate) mod receiver;
+mod reports;
 mod stamps;
 mod window_growth;

@@ -13,7 +13,6 @@ use crate::receive::reassembly::Reassembly;
 use crate::record::reason::Reason;
 use crate::recovery::nak;
 use crate::time::{Coarse, Stamp, Time};
-use crate::wire::options::{Nak, SackBlock, SackBlocks};
 use crate::wire::segment::Payload;
 use crate::wire::seq::Seq;
 
@@ -45,7 +44,7 @@ pub(crate) enum Text {
 /// The receiver of a connection.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    irs: Seq,
+    pub(super) irs: Seq,
     /// Buffer size.
     buffer: u32,
     /// RCV.NXT.
@@ -540,65 +539,5 @@ impl Receiver {
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
         self.reassembly.is_none()
-    }
-
-    /// Whether there is a SACK or NAK report to send.
-    #[inline]
-    pub(crate) fn has_reports(&self, sack: bool) -> bool {
-        self.reassembly.is_some() && (self.has_nak() || (sack && self.has_blocks()))
-    }
-
-    /// Whether there are SACK blocks to send.
-    #[inline]
-    pub(crate) fn has_blocks(&self) -> bool {
-        self.reassembly
-            .as_ref()
-            .is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some() || r.recent[0].start > self.nxt)
-    }
-
-    /// At most `room` blocks: first the D-SACK, once (RFC 2883, section 4), then the last changed ranges.
-    pub(crate) fn take_blocks(&mut self, room: usize) -> SackBlocks {
-        let (irs, nxt) = (self.irs, self.nxt);
-        let reported_fin = self.reported_fin();
-        let block = |r: Range| SackBlock { left: irs.plus(r.start as u32), right: irs.plus(r.end as u32) };
-        let mut blocks = SackBlocks::EMPTY;
-        let Some(reassembly) = &mut self.reassembly else { return blocks };
-        if let Some(duplicate) = reassembly.duplicate.take() {
-            blocks.push(block(duplicate));
-        }
-        for r in reassembly.recent.iter().filter(|r| r.start > nxt) {
-            if blocks.as_slice().len() < room {
-                blocks.push(block(Range::new(r.start, r.end + u64::from(r.end == reported_fin))));
-            }
-        }
-        blocks
-    }
-
-    /// Removes the waiting NAK and returns it as an option.
-    #[inline]
-    pub(crate) fn take_nak(&mut self) -> Option<Nak> {
-        let reassembly = self.reassembly.as_mut()?;
-        let (position, count) = reassembly.nak.take()?;
-        reassembly.last_nak = position;
-        Some(Nak { first: self.seq(position), count })
-    }
-
-    /// Whether a NAK waits.
-    #[inline]
-    pub(crate) fn has_nak(&self) -> bool {
-        self.reassembly.as_ref().is_some_and(|reassembly| reassembly.nak.is_some())
-    }
-
-    /// Removes and returns the range that the last segment delivered out of order.
-    pub(crate) fn take_held(&mut self) -> Option<Range> {
-        let taken = core::mem::take(&mut self.reassembly.as_mut()?.taken);
-        (!taken.is_empty()).then_some(taken)
-    }
-
-    /// Discards a NAK for a peer without the NAK option.
-    pub(crate) fn forget_nak(&mut self) {
-        if let Some(reassembly) = &mut self.reassembly {
-            reassembly.nak = None;
-        }
     }
 }

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from netspurt.analysis.capture import read_capture
 from netspurt.diagnosing.diagnosis import Diagnosis, main_direction
 from netspurt.inputs.capture import Captured
-from netspurt.lab import verdict
-from netspurt.lab.pictures import thinned
+from netspurt.lab.simulated import verdict
+from netspurt.lab.simulated.pictures import thinned
 
 Columns = dict[str, npt.NDArray[Any]]
 

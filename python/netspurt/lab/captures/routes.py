@@ -21,7 +21,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -31,8 +30,9 @@ from netspurt import _core
 from netspurt.errors import RequestError
 from netspurt.lab.captures import graph, work
 from netspurt.lab.captures.box import LARGEST, Box, Item
-from netspurt.lab.runs import Runs
+from netspurt.lab.requests import body_of, page_to_save
 from netspurt.lab.shelf import Book, Shelf
+from netspurt.lab.simulated.runs import Runs
 from netspurt.lab.watch.live import stream
 from netspurt.lab.wire import pack
 from netspurt.settings import overrides
@@ -76,7 +76,7 @@ class Captures:
         """An endpoint that answers with the events of some work."""
 
         async def answer(request: Request) -> Response:
-            body = await _json(request)
+            body = await body_of(request)
             item = self.box.find(str(body.get("key")))
 
             def working(report: work.Report) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Captures:
         return {"name": item.name, "connections": rows, "of": found.connections.height, "fault": fault}
 
     async def _connection(self, request: Request) -> Response:
-        body = await _json(request)
+        body = await body_of(request)
         item = self.box.find(str(body.get("key")))
         whole = await self._in_thread(partial(_columns, item, _number(body.get("connection"))))
         return Response(whole, media_type="application/octet-stream")
@@ -157,20 +157,15 @@ class Captures:
         item = self.box.find(request.query_params.get("key", ""))
         number = _number(request.query_params.get("connection"))
         text = await self._in_thread(partial(self._page, item, number))
-        name = f"{Path(item.name).name}-{number}.html"
-        # As a file: the page's security policy would forbid the scripts of the report.
-        disposition = f"attachment; filename*=UTF-8''{quote(name)}"
-        return Response(text, media_type="text/html", headers={"content-disposition": disposition})
+        return page_to_save(text, f"{Path(item.name).name}-{number}.html")
 
     def _page(self, item: Item, number: int) -> bytes:
         from netspurt.lab.captures import report
-        from netspurt.report.page import write
+        from netspurt.report.page import html
 
         if item.diagnosis is None:
             raise RequestError(f"{item.name} is not read yet")
-        path = self.box.folder() / "report.html"
-        write(path, report.page_of(item, item.diagnosis, number))
-        return path.read_bytes()
+        return html(report.page_of(item, item.diagnosis, number)).encode()
 
     async def _in_thread(self, call: Callable[[], bytes]) -> bytes:
         return await asyncio.get_running_loop().run_in_executor(self._runs.pool, call)
@@ -213,16 +208,6 @@ def _differs(scenario: Any, settings: Any, changed: str) -> bool:
         return bool(scenario.set(settings).merged() != changed)
     except _core.ScenarioError:
         return True
-
-
-async def _json(request: Request) -> dict[str, Any]:
-    try:
-        body = await request.json()
-    except ValueError as error:
-        raise RequestError(f"the request is not JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise RequestError("the request is not a JSON object")
-    return body
 
 
 def _number(value: Any) -> int:

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from netspurt.lab.runs import SupersededError
+from netspurt.lab.simulated.runs import SupersededError
 
 Event = tuple[str, Any]
 

@@ -14,7 +14,7 @@ import * as q from "./base/quantity.js";
 import { Runner } from "./runner.js";
 import { Scene } from "./draw/scene.js";
 import { requestOf, recall, remember, shownSides, sideName, state } from "./base/state.js";
-import { verdicts } from "./draw/verdict.js";
+import { spreads, verdicts } from "./draw/verdict.js";
 import * as shared from "./draw/view.js";
 import { explain } from "./draw/why.js";
 import * as words from "./base/words.js";
@@ -35,7 +35,8 @@ function showSegment(number, row, hold = false) {
 }
 
 export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => showSegment(number, row), (row) => showSegment(number, row, true)));
-const runners = [0, 1].map((number) => new Runner("AB"[number], (answer) => arrived(number, answer), (error) => failed(number, error)));
+const runners = [0, 1].map((number) => new Runner("AB"[number], api.run, (answer) => arrived(number, answer), (error) => failed(number, error)));
+const spreaders = [0, 1].map((number) => new Runner(`${"AB"[number]}/seeds`, api.seeds, (answer) => spread(number, answer), (error) => failed(number, error)));
 
 // A run has arrived.
 function arrived(number, answer) {
@@ -44,6 +45,17 @@ function arrived(number, answer) {
   wrong(null);
   if (number === state.moving) controls.show(answer.head.values);
   draw();
+  if (state.seeds > 1) spreaders[number].ask({ ...requestOf(state.sides[number]), connection: answer.head.chosen, seeds: state.seeds });
+}
+
+// The runs of several seeds have arrived.
+function spread(number, answer) {
+  state.sides[number].spread = answer;
+  const sides = shownSides();
+  if (number >= sides.length) return;
+  pictures[number].shade(answer, shared.view.end);
+  if (sides.every((side) => side.spread)) $("spread").replaceChildren(...spreads(sides.map((side) => side.spread)));
+  document.body.dataset.spread = String(Number(document.body.dataset.spread ?? 0) + 1);
 }
 
 function draw() {
@@ -54,8 +66,10 @@ function draw() {
   const end = Math.max(last, capture.end());
   shared.extend(begin, end);
   held = null;
+  $("spread").replaceChildren();
   answers.forEach((answer, number) => {
     pictures[number].load(answer, end);
+    if (state.sides[number].spread) pictures[number].shade(state.sides[number].spread, end);
     if (answer.columns.time) scenes[number].load(answer);
   });
   capture.simulated(answers[0]);
@@ -119,7 +133,10 @@ function wrong(error, number = state.moving) {
 function moved(all = false) {
   remember();
   for (const [number, side] of shownSides().entries()) {
-    if (all || number === state.moving || !side.answer) runners[number].ask(requestOf(side));
+    if (!all && number !== state.moving && side.answer) continue;
+    side.spread = null;
+    spreaders[number].stop();
+    runners[number].ask(requestOf(side));
   }
 }
 
@@ -190,6 +207,22 @@ async function copy(what, text) {
   }
 }
 
+// Saves what is shown as one file.
+async function save() {
+  $("save-report").disabled = true;
+  say("Writing the report …");
+  try {
+    const { text, name } = await api.report(shownSides().map(requestOf), state.seeds);
+    const address = URL.createObjectURL(new Blob([text], { type: "text/html" }));
+    el("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    say(`${name} saved`);
+  } catch (error) {
+    wrong(error);
+  }
+  $("save-report").disabled = false;
+}
+
 function wire(books) {
   const groups = new Map();
   for (const book of books) groups.set(book.group, [...(groups.get(book.group) ?? []), book]);
@@ -205,6 +238,7 @@ function wire(books) {
     load(true);
   };
   $("seed").onchange = () => { state.seed = Math.max(0, Math.floor(Number($("seed").value) || 0)); moved(true); };
+  $("seeds").onchange = () => { state.seeds = Number($("seeds").value); moved(true); };
   $("connection").onchange = () => { state.connection = JSON.parse($("connection").value); moved(true); };
   $("compare").onclick = () => compare(!state.comparing);
   $("edit").onclick = () => open($("editor").hidden);
@@ -220,6 +254,7 @@ function wire(books) {
   const which = () => (state.comparing ? ` of ${sideName(state.sides[state.moving])}` : "");
   $("copy-command").onclick = () => current() && copy(`Command${which()}`, current().command);
   $("copy-scenario").onclick = () => current() && copy(`Scenario${which()}`, current().scenario);
+  $("save-report").onclick = save;
   $("to-simulate").onclick = () => turn("simulate");
   $("to-watch").onclick = () => turn("watch");
   find.begin();
@@ -274,6 +309,7 @@ async function begin() {
   answer.captures.forEach(listed);
   $("scenario").value = state.key;
   $("seed").value = state.seed;
+  $("seeds").value = state.seeds;
   state.moving = state.comparing ? 1 : 0;
   capture.begin({ listed, fitted, changed: () => load(true), copy });
   arrange();

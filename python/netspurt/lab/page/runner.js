@@ -1,8 +1,6 @@
 // Runs of one side, of which the newest counts. A short run is allowed to finish, so that the charts follow a slider. A
 // longer one is cancelled by a newer request.
 
-import * as api from "./base/api.js";
-
 const PATIENCE_MS = 150;
 const page = crypto.getRandomValues(new Uint32Array(2)).join("-");
 
@@ -11,9 +9,11 @@ export class Runner {
   #next = null;
   #timer = 0;
 
-  // `show(answer)` receives { head, columns, ms }; `fail(error)` receives the error.
-  constructor(name, show, fail) {
+  // `send(request, signal)` gives a promise of { head, columns }; `show(answer)` receives it with `ms`; `fail(error)`
+  // receives the error.
+  constructor(name, send, show, fail) {
     this.place = `${page}/${name}`;
+    this.send = send;
     this.show = show;
     this.fail = fail;
   }
@@ -30,13 +30,19 @@ export class Runner {
     }
   }
 
+  // Ends what is under way, and forgets what waits.
+  stop() {
+    this.#next = null;
+    this.#under_way?.stop.abort();
+  }
+
   async #begin() {
     const body = this.#next;
     this.#next = null;
     const mine = { stop: new AbortController(), since: performance.now() };
     this.#under_way = mine;
     try {
-      const answer = await api.run({ ...body, place: this.place }, mine.stop.signal);
+      const answer = await this.send({ ...body, place: this.place }, mine.stop.signal);
       this.show({ ...answer, ms: performance.now() - mine.since });
     } catch (error) {
       const superseded = error.name === "AbortError" || error.status === 409;

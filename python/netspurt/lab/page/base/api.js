@@ -30,6 +30,15 @@ export const shelf = async () => (await post("shelf")).json();
 export const scenario = async (request) => (await post("scenario", request)).json();
 export const run = async (request, signal) => unpack(await (await post("run", request, signal)).arrayBuffer());
 
+export const seeds = async (request, signal) => unpack(await (await post("seeds", request, signal)).arrayBuffer());
+
+// The report of some sides as { text, name }.
+export async function report(sides, count) {
+  const answer = await post("report", { sides, seeds: count });
+  const name = /filename\*=UTF-8''(.+)$/.exec(answer.headers.get("content-disposition"))?.[1];
+  return { text: await answer.text(), name: decodeURIComponent(name ?? "report.html") };
+}
+
 export const capture = async (request, signal) => unpack(await (await post("capture/connection", request, signal)).arrayBuffer());
 
 // Copies a file to the server: fetch cannot tell how much of it has been sent.

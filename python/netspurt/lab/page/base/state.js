@@ -6,9 +6,10 @@ export const state = {
   capture: null, // the key of the capture whose fitted path is shown
   text: null, // the edited text; null for the unchanged file
   seed: 1,
+  seeds: 1, // the number of seeds, from `seed` on
   comparing: false,
   moving: 0, // the setting that the controls change
-  sides: [{ settings: new Map(), answer: null }, { settings: new Map(), answer: null }],
+  sides: [{ settings: new Map(), answer: null, spread: null }, { settings: new Map(), answer: null, spread: null }],
   connection: null,
   hosts: [], // hosts at the ends of flows
 };
@@ -28,6 +29,7 @@ export function requestOf(side) {
 // An edited text is not kept: the address would be too long.
 export function remember() {
   const kept = { key: state.capture ?? state.key, seed: state.seed, a: pairs(state.sides[0]) };
+  if (state.seeds > 1) kept.seeds = state.seeds;
   if (state.comparing) kept.b = pairs(state.sides[1]);
   history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(kept))}`);
 }
@@ -37,6 +39,7 @@ export function recall() {
     const kept = JSON.parse(decodeURIComponent(location.hash.slice(1)));
     state.key = kept.key;
     state.seed = kept.seed;
+    state.seeds = kept.seeds ?? 1;
     state.sides[0].settings = new Map(kept.a);
     state.comparing = Boolean(kept.b);
     state.sides[1].settings = new Map(kept.b ?? []);

@@ -1,7 +1,7 @@
 // One chart: uPlot provides axes, zoom and cursor; marks are drawn here. Series may have different times.
 
 import uPlot from "../../vendor/uPlot.esm.js";
-import { extent, line, lowerBound, visible } from "./draw.js";
+import { area, extent, line, lowerBound, visible } from "./draw.js";
 import { colour, el } from "../base/dom.js";
 import * as shared from "./view.js";
 import { view } from "./view.js";
@@ -12,7 +12,8 @@ const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const ratio = () => window.devicePixelRatio || 1;
 
 export class Chart {
-  // title, format (number to text), height; `series` is a list of { name, colour, time, value, steps, dash, width, hidden };
+  // title, format (number to text), height; `series` is a list of { name, colour, time, value, steps, dash, width, hidden },
+  // or for a band { name, colour, time, low, high, hidden };
   // `least` is a value that the axis always includes.
   constructor({ title, format, height, about = () => "", least = 0, binary = false }) {
     this.title = title;
@@ -52,7 +53,7 @@ export class Chart {
   // The visible series.
   shown() { return this.series.filter((each) => !each.hidden); }
 
-  range(from, to) { return extent(this.shown(), from, to); }
+  range(from, to) { return extent(this.shown().flatMap(bounds), from, to); }
 
   // Another chart of the same quantity, which shares its limits.
   twin(other) { this.partner = other; }
@@ -131,6 +132,13 @@ export class Chart {
 
   marks(context, x, y) {
     for (const series of this.shown()) {
+      if (series.low) {
+        context.fillStyle = colour(series.colour);
+        context.globalAlpha = 0.2;
+        area(context, series, visible(series.time, this.span.from, this.span.to), x, y);
+        context.globalAlpha = 1;
+        continue;
+      }
       context.strokeStyle = colour(series.colour);
       context.lineWidth = (series.width ?? 1.6) * ratio();
       context.lineJoin = "round";
@@ -165,11 +173,14 @@ export class Chart {
       const output = this.legend.children[place]?.querySelector("output");
       if (!output) continue;
       const row = at === null ? -1 : lowerBound(series.time, at) - 1;
-      output.textContent = row >= 0 && Number.isFinite(series.value[row]) ? this.format(series.value[row]) : "";
+      output.textContent = row < 0 ? "" : bounds(series).map(({ value }) => value[row]).filter(Number.isFinite).map(this.format).join(" – ");
     }
     this.point?.(plot);
   }
 }
+
+// The lines that limit a series: a band has two.
+const bounds = (series) => (series.low ? [series.low, series.high].map((value) => ({ time: series.time, value })) : [series]);
 
 function dots(context, series, [begin, end], x, y) {
   const size = 2.2 * ratio();
@@ -183,8 +194,12 @@ function dots(context, series, [begin, end], x, y) {
   }
 }
 
-function swatch({ colour: name, dash, dots: dotted, sign: shape }) {
+function swatch({ colour: name, dash, dots: dotted, sign: shape, low }) {
   const sign = el("i.swatch", { ariaHidden: "true" });
+  if (low) {
+    sign.style.cssText = `height: .6rem; background: var(--${name}); opacity: .35`;
+    return sign;
+  }
   if (shape) {
     sign.style.cssText = `width: .6rem; height: .6rem; background: var(--${name}); clip-path: ${CLIPS[shape]}`;
     return sign;

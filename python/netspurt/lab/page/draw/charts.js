@@ -32,12 +32,21 @@ export class Pictures {
 
   load(answer, end) {
     this.answer = answer;
-    const { head, columns } = answer;
-    const has = (name) => columns[`${name}_time`]?.length > 0;
-    const series = (name, options) => (has(name) ? [{ name: options.name ?? name, time: columns[`${name}_time`], value: columns[`${name}_value`], steps: true, until: end, ...options }] : []);
+    const { columns } = answer;
     if (columns.time) this.sequence.load(columns, end); else this.sequence.set([]);
     this.limits.load(answer);
+    this.shade(null, end);
+  }
+
+  // The lines, and behind them the bands of several seeds if there are some.
+  shade(spread, end) {
+    const { head, columns } = this.answer;
+    const has = (name) => columns[`${name}_time`]?.length > 0;
+    const series = (name, options) => (has(name) ? [{ name: options.name ?? name, time: columns[`${name}_time`], value: columns[`${name}_value`], steps: true, until: end, ...options }] : []);
+    const band = (name, words, colour) => (spread?.columns[`${name}_time`] ? [{ name: words, colour, time: spread.columns[`${name}_time`], low: spread.columns[`${name}_low`], high: spread.columns[`${name}_high`] }] : []);
+    const several = (what) => `${what} of ${spread?.head.results.length} seeds`;
     this.windows.set([
+      ...band("cwnd", several("cwnd"), "data"),
       ...series("cwnd", { colour: "data", width: 1.8 }),
       ...series("ssthresh", { colour: "why-go-back-n", dash: [5, 3], width: 1.3 }),
       ...series("flight", { colour: "ack", width: 1.1 }),
@@ -51,15 +60,17 @@ export class Pictures {
       return all && held && all[1] > 2.5 * held ? [all[0], 1.3 * held] : all;
     };
     this.delays.set([
+      ...band("srtt", several("srtt"), "data"),
       ...series("rtt", { name: "samples", colour: "ack", dots: true }),
       ...series("srtt", { colour: "data" }),
       ...series("rto", { colour: "why-timeout", dash: [5, 3], width: 1.3 }),
     ]);
     this.rates.set(columns.rate_time ? [
+      ...band("rate", several("delivered"), "data"),
       { name: "delivered", colour: "data", time: columns.rate_time, value: columns.rate_delivered, width: 1.8 },
       { name: "sent", colour: "edge", time: columns.rate_time, value: columns.rate_sent, width: 1.1, hidden: true },
     ] : []);
-    this.queues.set(head.queues.flatMap((name, place) => series(`queue${place}`, { name, colour: QUEUES[place], width: 1.2 })));
+    this.queues.set(head.queues.flatMap((name, place) => [...band(`queue${place}`, several(name), QUEUES[place]), ...series(`queue${place}`, { name, colour: QUEUES[place], width: 1.2 })]));
   }
 }
 

@@ -48,6 +48,21 @@ export function line(context, time, value, [begin, end], x, y, steps, until) {
   context.stroke();
 }
 
+// The area between `low` and `high`, interrupted where one is missing.
+export function area(context, { time, low, high }, [begin, end], x, y) {
+  for (let from = begin; from < end; from++) {
+    if (!Number.isFinite(low[from])) continue;
+    let to = from;
+    while (to < end && Number.isFinite(low[to])) to++;
+    context.beginPath();
+    for (let place = from; place < to; place++) context.lineTo(x(time[place]), y(high[place]));
+    for (let place = to - 1; place >= from; place--) context.lineTo(x(time[place]), y(low[place]));
+    context.closePath();
+    context.fill();
+    from = to;
+  }
+}
+
 // The minimum and maximum of the visible part of several { time, value } series; null if it is empty.
 export function extent(series, from, to) {
   let low = Infinity, high = -Infinity;

@@ -25,6 +25,30 @@ function verdict(head, side) {
     el("p", {}, el("strong", {}, `${found.limit}: `), found.sentence), ...budget(found));
 }
 
+// What several seeds say: each setting's median and range, and for two settings how often B is faster.
+export function spreads(all) {
+  const shown = all.map(({ head }, side) => {
+    const { results, wanted } = head, name = all.length > 1 ? `${"AB"[side]}: ` : "";
+    const took = results.map((each) => each.took_s).filter((each) => each !== null).sort((a, b) => a - b);
+    const rates = results.map((each) => each.goodput_bps).sort((a, b) => a - b);
+    const done = results.length < wanted ? `${results.length} of ${wanted} seeds (no time for more)` : `${wanted} seeds`;
+    const [values, words] = took.length === results.length && took.length ? [took, q.time] : [rates, q.rate];
+    return el("p.spread", {}, values.length ? `${name}${done}: median ${words(median(values))}, from ${words(values[0])} to ${words(values.at(-1))}.` : `${name}${done}: no connection.`);
+  });
+  return all.length > 1 ? [...shown, ...paired(all.map(({ head }) => head.results))] : shown;
+}
+
+const median = (values) => (values[(values.length - 1) >> 1] + values[values.length >> 1]) / 2;
+
+// The same seed on both sides is a pair.
+function paired([a, b]) {
+  const pairs = a.flatMap((one) => b.filter((other) => other.seed === one.seed).map((other) => [one, other]));
+  if (!pairs.length) return [];
+  const faster = pairs.map(([one, other]) => (one.took_s !== null && other.took_s !== null ? one.took_s / other.took_s : other.goodput_bps / one.goodput_bps)).sort((x, y) => x - y);
+  const wins = faster.filter((each) => each > 1.0005).length;
+  return [el("p.compared", {}, `B is faster with ${wins} of ${pairs.length} seeds; median ${q.factor(median(faster))} times as fast, from ${q.factor(faster[0])} to ${q.factor(faster.at(-1))} times.`)];
+}
+
 // The time budget as a bar, and with `named` its limits in words.
 export function budget(found, named = false) {
   const bar = el("div.budget", { role: "img", ariaLabel: found.budget.map((line) => `${line.limit} ${q.percent(line.share)}`).join(", ") },

@@ -7,15 +7,15 @@ stays.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from netspurt import _core
-from netspurt.lab.reasons import SENT
-from netspurt.lab.verdict import verdict
+from netspurt.lab.simulated.reasons import SENT
+from netspurt.lab.simulated.verdict import verdict
 
 Floats = npt.NDArray[np.float64]
 Columns = dict[str, npt.NDArray[Any]]
@@ -41,6 +41,9 @@ CODES = {name: code for code, name in enumerate(SENT)}
 Key = tuple[str, int, int]
 """Flow, index, connection."""
 
+Queue = tuple[str, str]
+"""Link and direction."""
+
 
 def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any], Columns]:
     """The header and columns of a message.
@@ -52,8 +55,7 @@ def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any],
     document = json.loads(run.json())
     segments = run.segments()
     keys, of = _connections(segments)
-    lengths = np.asarray(segments["length"])
-    carried = np.bincount(of, weights=lengths, minlength=len(keys))
+    carried = np.bincount(of, weights=np.asarray(segments["length"]), minlength=len(keys))
     order = np.argsort(-carried, kind="stable")[:MOST_CONNECTIONS]
     chosen = keys.index(wanted) if wanted in keys else int(order[0]) if len(keys) else -1
     head: dict[str, Any] = {
@@ -97,7 +99,17 @@ def _connections(rows: Mapping[str, Any]) -> tuple[list[Key], npt.NDArray[np.int
     return keys, of
 
 
-def _belongs(rows: Mapping[str, Any], key: Key) -> npt.NDArray[np.bool_]:
+def chosen_of(segments: Mapping[str, Any], wanted: Key | None) -> Key | None:
+    """The wanted connection, or else the one that carried the most; None without connections."""
+    keys, of = _connections(segments)
+    if not keys or wanted in keys:
+        return wanted if keys else None
+    carried = np.bincount(of, weights=np.asarray(segments["length"]), minlength=len(keys))
+    return keys[int(np.argsort(-carried, kind="stable")[0])]
+
+
+def belongs(rows: Mapping[str, Any], key: Key) -> npt.NDArray[np.bool_]:
+    """The rows of one connection."""
     flow, index, connection = key
     named = np.fromiter((name == flow for name in rows["flow"]), np.bool_, len(rows["flow"]))
     mine: npt.NDArray[np.bool_] = (
@@ -160,7 +172,7 @@ def _causes(
         for way in (0, 1)
         for length in np.unique(columns["length"])
     }
-    for row in np.flatnonzero(_belongs(drops, key)):
+    for row in np.flatnonzero(belongs(drops, key)):
         way = int(bool(drops["from_client"][row]) == client_sends)
         segment = next(lost.get((way, drops["length"][row]), iter(())), None)
         words = (
@@ -181,28 +193,36 @@ def _series(run: _core.Run, key: Key, head: dict[str, Any]) -> Columns:
     for name in ("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"):
         rows = run.series(name)
         ends = np.fromiter((each == end for each in rows["end"]), np.bool_, len(rows["end"]))
-        mine = _belongs(rows, key) & ends
+        mine = belongs(rows, key) & ends
         time, value = thinned(np.asarray(rows["time_s"])[mine], np.asarray(rows["value"], np.float64)[mine])
         columns[f"{name}_time"], columns[f"{name}_value"] = time, value
     return columns
 
 
-def _queues(run: _core.Run, head: dict[str, Any]) -> Columns:
-    """The longest queues, each direction of a link separately."""
+def queues_of(run: _core.Run, wanted: Sequence[Queue] | None = None) -> dict[Queue, tuple[Floats, Floats]]:
+    """Times and lengths of some queues; by default of the longest ones, the longest first."""
     rows = run.series("queue")
+    time, value = np.asarray(rows["time_s"]), np.asarray(rows["value"], np.float64)
     names = list(dict.fromkeys(zip(rows["link"], rows["direction"], strict=True)))
     numbers = {name: number for number, name in enumerate(names)}
     of = np.fromiter(map(numbers.__getitem__, zip(rows["link"], rows["direction"], strict=True)), np.int64)
-    time, value = np.asarray(rows["time_s"]), np.asarray(rows["value"], np.float64)
-    longest = sorted(
-        ((float(value[of == number].max()), -number, name) for name, number in numbers.items()), reverse=True
-    )
-    shown = [name for most, _, name in longest[:MOST_QUEUES] if most > 0]
+    if wanted is None:
+        longest = sorted(
+            ((float(value[of == number].max()), -number) for number in numbers.values()), reverse=True
+        )
+        wanted = [names[-number] for most, number in longest[:MOST_QUEUES] if most > 0]
+    return {
+        name: (time[of == numbers[name]], value[of == numbers[name]]) for name in wanted if name in numbers
+    }
+
+
+def _queues(run: _core.Run, head: dict[str, Any]) -> Columns:
+    """The longest queues, each direction of a link separately."""
     columns: Columns = {}
-    for place, name in enumerate(shown):
-        mine = of == numbers[name]
-        columns[f"queue{place}_time"], columns[f"queue{place}_value"] = thinned(time[mine], value[mine])
-    head["queues"] = [f"{link}, {direction.replace('->', ' → ')}" for link, direction in shown]
+    found = queues_of(run)
+    for place, (time, value) in enumerate(found.values()):
+        columns[f"queue{place}_time"], columns[f"queue{place}_value"] = thinned(time, value)
+    head["queues"] = [f"{link}, {direction.replace('->', ' → ')}" for link, direction in found]
     return columns
 
 
