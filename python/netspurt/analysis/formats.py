@@ -47,9 +47,11 @@ def share(part: float | None) -> str:
 
 def quantity(name: str, value: float) -> str:
     """A value with the unit that the name of its column ends in, as in ``goodput_bps``."""
-    for ending, form in (("_bps", rate), ("_s", span)):
+    for ending, form in (("_bps", rate), ("_s", span), ("_share", share), ("_loss", share)):
         if name.endswith(ending):
             return form(value)
+    if name == "utilisation":
+        return share(value)
     return size(value) if name.startswith("bytes") else f"{value:.4g}"
 
 

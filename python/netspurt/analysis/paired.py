@@ -9,6 +9,7 @@ difference contains only the effect of the change. So a difference can be signif
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,6 +63,11 @@ class Paired:
         return self.difference / abs(self.mean_a) if self.mean_a else None
 
     @property
+    def is_constant(self) -> bool:
+        """Whether all of two or more pairs differ by the same: their interval has no width."""
+        return self.effect is None and self.difference != 0 and self.count > 1
+
+    @property
     def size(self) -> str:
         """The effect size in Cohen's terms (1988): negligible, small, medium, large."""
         if self.effect is None:
@@ -70,6 +76,11 @@ class Paired:
             if abs(self.effect) < bound:
                 return word
         return "large"
+
+
+def four_digits(value: float) -> str:
+    """A number without a unit."""
+    return f"{value:.4g}"
 
 
 def paired(a: Column, b: Column, confidence: float = 0.95) -> Paired:
@@ -128,16 +139,32 @@ def _verdict(same: bool, intervals: list[tuple[float, float] | None]) -> Verdict
     return "unclear" if any(leave_out) else "not distinguishable"
 
 
-def sentence(pairs: Paired, quantity: str, first: str = "A", second: str = "B") -> str:
-    """The result of a comparison as a sentence without statistical terms."""
+def sentence(
+    pairs: Paired,
+    quantity: str,
+    first: str = "A",
+    second: str = "B",
+    form: Callable[[float], str] = four_digits,
+) -> str:
+    """The result of a comparison as a sentence without statistical terms.
+
+    Args:
+        pairs: the comparison.
+        quantity: its name.
+        first: the name of A.
+        second: the name of B.
+        form: a value as text, with its unit.
+    """
     runs = f"{pairs.count} pairs of runs" if pairs.count > 1 else "1 pair of runs"
     if pairs.verdict == "same":
         return f"{quantity}: the same in all of {runs}."
-    change = _change(pairs, first)
+    change = _change(pairs, first, form)
     if pairs.verdict == "too few":
         return f"{quantity}: {second} is {change}, in 1 pair of runs; one pair cannot exclude chance."
-    low, high = (float(pairs.low or 0.0), float(pairs.high or 0.0))
-    band = f"{100 * pairs.confidence:g} % interval of the difference {low:.4g} to {high:.4g}, {runs}"
+    if pairs.is_constant:
+        return f"{quantity}: {second} is {change}, by {form(abs(pairs.difference))} in each of {runs}."
+    low, high = form(float(pairs.low or 0.0)), form(float(pairs.high or 0.0))
+    band = f"{100 * pairs.confidence:g} % interval of the difference {low} to {high}, {runs}"
     if pairs.verdict == "distinguishable":
         return f"{quantity}: {second} is {change}, distinguishable from chance ({band}; {_effect(pairs)})."
     if pairs.verdict == "unclear":
@@ -148,14 +175,12 @@ def sentence(pairs: Paired, quantity: str, first: str = "A", second: str = "B") 
     return f"{quantity}: no difference distinguishable from chance ({band})."
 
 
-def _change(pairs: Paired, first: str) -> str:
+def _change(pairs: Paired, first: str, form: Callable[[float], str]) -> str:
     way = "larger" if pairs.difference > 0 else "smaller"
     if pairs.relative is None:
-        return f"{way} than {first} by {abs(pairs.difference):.4g}"
+        return f"{way} than {first} by {form(abs(pairs.difference))}"
     return f"{way} than {first} by {formats.percent(abs(pairs.relative)).lstrip('+')}"
 
 
 def _effect(pairs: Paired) -> str:
-    if pairs.effect is None:
-        return "the same in every pair"
     return f"effect {pairs.size}, d = {pairs.effect:.2g}, larger in {100 * pairs.larger:.0f} % of pairs"

@@ -256,7 +256,11 @@ def show_summary(console: Console, rows: Sequence[Mapping[str, Any]], seeds: int
     for row in rows:
         name = row["quantity"]
         ends = row["interval"]
-        interval = "–" if ends is None else " … ".join(formats.quantity(name, end) for end in ends)
+        interval = "–" if ends is None else _interval([formats.quantity(name, end) for end in ends])
         words = formats.name(name)
         table.add_row(f"{row['flow']} {row['index']}", words, formats.quantity(name, row["mean"]), interval)
     console.print(table)
+
+
+def _interval(ends: Sequence[str]) -> str:
+    return "the same with every seed" if ends[0] == ends[1] else " … ".join(ends)

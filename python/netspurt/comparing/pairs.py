@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from netspurt.analysis import formats
 from netspurt.analysis.paired import paired, sentence
 from netspurt.errors import RequestError, nearest
 from netspurt.inputs.run import Runs
@@ -113,7 +115,9 @@ def row(key: Mapping[str, object], a: Sequence[float], b: Sequence[float]) -> di
     """
     pairs = paired(a, b)
     boot = pairs.bootstrap or (None, None)
-    label = " ".join(str(value) for name, value in key.items() if name != "of")
+    column = str(key.get("quantity", ""))
+    words = {**key, "quantity": formats.name(column)}
+    label = " ".join(str(value) for name, value in words.items() if name != "of" and value != "")
     return {
         **key,
         "runs": pairs.count,
@@ -128,5 +132,5 @@ def row(key: Mapping[str, object], a: Sequence[float], b: Sequence[float]) -> di
         "effect": pairs.effect,
         "p": pairs.p,
         "verdict": pairs.verdict,
-        "sentence": sentence(pairs, label),
+        "sentence": sentence(pairs, label, form=partial(formats.quantity, column)),
     }

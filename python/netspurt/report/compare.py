@@ -106,9 +106,16 @@ def _in_units(row: dict[str, Any]) -> dict[str, Any]:
         "A": scaled.get("a"),
         "B": scaled.get("b"),
         "change": _percent(row.get("relative")),
-        "95 % interval": None if low is None or high is None else f"{low:.4g} to {high:.4g}",
+        "95 % interval": _interval(low, high),
         "pairs": row.get("runs"),
     }
+
+
+def _interval(low: float | None, high: float | None) -> str | None:
+    if low is None or high is None:
+        return None
+    ends = f"{low:.4g}", f"{high:.4g}"
+    return "the same in every pair" if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _short(name: str) -> str:

@@ -44,6 +44,15 @@ def test_pairs_are_judged_as_by_the_t_test() -> None:
     assert ", distinguishable from chance" in sentence(pairs, "sleep")
 
 
+def test_pairs_that_all_differ_alike_have_no_interval() -> None:
+    pairs = paired([1e6, 2e6], [1.5e6, 2.5e6])
+    assert pairs.is_constant
+    words = sentence(pairs, "bulk goodput", form=formats.rate)
+    assert words == "bulk goodput: B is larger than A by 33.3 %, by 500 kbit/s in each of 2 pairs of runs."
+    assert not paired([1.0], [2.0]).is_constant
+    assert not paired([1.0, 1.0], [1.0, 1.0]).is_constant
+
+
 def test_common_random_numbers_show_what_two_clouds_hide() -> None:
     luck = np.random.default_rng(5).normal(100, 30, 40)
     noise = np.random.default_rng(6).normal(0, 1, 40)

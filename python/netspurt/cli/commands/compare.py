@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 60
 
+NUMBERS = (
+    *("runs", "a", "b", "difference", "low", "high", "boot_low", "boot_high", "relative", "effect", "p"),
+    *("verdict", "sentence"),
+)
+"""Columns of a comparison that ``--json`` prints as they are."""
+
 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
@@ -129,9 +135,8 @@ def _print(result: Comparison) -> None:
     alike = [row for row in result.rows if row.get("verdict") == "same"]
     rows = [row for row in result.rows if row.get("verdict") != "same"]
     if rows:
-        hidden = ("sentence", "boot_low", "boot_high", "p")
-        columns = [name for name in rows[0] if name not in hidden]
-        tables.show(console, "", [_shown(row) for row in rows[:ROWS_SHOWN]], columns)
+        shown = [_shown(row) for row in rows[:ROWS_SHOWN]]
+        tables.show(console, "", shown, list(shown[0]))
         if len(rows) > ROWS_SHOWN:
             console.print(f"… {len(rows) - ROWS_SHOWN} rows more with --json", highlight=False)
     dull = {row["sentence"] for row in alike}
@@ -146,5 +151,21 @@ def _print(result: Comparison) -> None:
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for people: names in words, values with units."""
+    column = row["quantity"]
+
+    def form(name: str) -> str:
+        value = row.get(name)
+        return "–" if value is None else formats.quantity(column, value)
+
+    values = {name: value for name, value in row.items() if name not in (*NUMBERS, "quantity")}
+    shown = {**values, "quantity": formats.name(column), "A": form("a"), "B": form("b")}
     relative = row.get("relative")
-    return {**row, "relative": None if relative is None else formats.percent(relative)}
+    shown["change"] = "–" if relative is None else formats.percent(relative)
+    if "verdict" in row:
+        low, high = form("low"), form("high")
+        shown["95 % interval of B − A"] = (
+            "–" if low == "–" else f"{low} in every pair" if low == high else f"{low} … {high}"
+        )
+        shown |= {"verdict": row["verdict"], "pairs": row["runs"]}
+    return shown
