@@ -272,19 +272,23 @@ impl Emulation {
     fn sleep(&mut self, attention: Time) -> Result<Woken, EmulateError> {
         let due = self.carrier.next_due().map_or(attention, |due| due.min(attention));
         let now = self.clock.now();
-        let asleep = due.since(now).saturating_sub(self.wakefulness.margin());
+        let asleep = due.since(now).saturating_sub(self.wakefulness.margin(now));
         let timeout = TimeSpec::from_duration(Duration::from_nanos(asleep.as_ps() / 1000));
         let devices = self.hosts.all.iter().map(|host| host.tenant.device.as_fd());
         let mut wanted: Vec<PollFd<'_>> = std::iter::once(self.hosts.wake.as_fd())
             .chain(devices)
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
             .collect();
-        match ppoll(&mut wanted, Some(timeout), None) {
-            Ok(0) if asleep == Span::ZERO => return Ok(Woken::ByTime),
-            Ok(0) => {
-                self.wakefulness.overslept(self.clock.now().since(now + asleep));
-                return Ok(Woken::ByTime);
+        let outcome = ppoll(&mut wanted, Some(timeout), None);
+        if asleep > Span::ZERO {
+            let woken = self.clock.now();
+            self.wakefulness.waited(now, woken);
+            if outcome == Ok(0) {
+                self.wakefulness.overslept(woken.since(now + asleep));
             }
+        }
+        match outcome {
+            Ok(0) => return Ok(Woken::ByTime),
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok(Woken::ByNews),
             Err(errno) => return Err(EmulateError::system(errno)),

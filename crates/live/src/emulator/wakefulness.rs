@@ -4,7 +4,7 @@
 //! Against the first, the loop sleeps shorter and polls the clock for the rest; against the second, it requests a
 //! higher priority.
 
-use netspurt_tcp::time::Span;
+use netspurt_tcp::time::{Span, Time};
 use nix::errno::Errno;
 use nix::sys::prctl;
 
@@ -12,6 +12,11 @@ use nix::sys::prctl;
 const LEAST: Span = Span::from_us(20);
 /// Maximum time of polling, however late sleeps end, because programs need the processor too.
 const MOST: Span = Span::from_us(250);
+/// After so long without a sleep, the loop sleeps up to the deadline. The kernel stops a thread of higher priority for 50 ms
+/// if it leaves others less than a twentieth of a second (`sched_rt_runtime_us`, and the fair server since Linux 6.12).
+const MOST_AWAKE: Span = Span::from_ms(1);
+/// A shorter wait is no sleep.
+const LEAST_SLEEP: Span = Span::from_us(20);
 /// Weight of a sleep that ends earlier than expected: one part of this number.
 const MEMORY: u64 = 64;
 
@@ -19,16 +24,25 @@ const MEMORY: u64 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Wakefulness {
     margin: Span,
+    /// The end of the last sleep.
+    slept: Time,
 }
 
 impl Wakefulness {
     pub(super) const fn new() -> Self {
-        Self { margin: Span::from_us(100) }
+        Self { margin: Span::from_us(100), slept: Time::ZERO }
     }
 
-    /// How long before a deadline a sleep should end.
-    pub(super) const fn margin(self) -> Span {
-        self.margin
+    /// How long before a deadline a sleep that begins now should end.
+    pub(super) fn margin(self, now: Time) -> Span {
+        if now.since(self.slept) > MOST_AWAKE { Span::ZERO } else { self.margin }
+    }
+
+    /// Records a wait from `from` to `until`.
+    pub(super) fn waited(&mut self, from: Time, until: Time) {
+        if until.since(from) >= LEAST_SLEEP {
+            self.slept = until;
+        }
     }
 
     /// Records how late a sleep has ended.
@@ -71,15 +85,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_loop_that_is_awake_for_long_sleeps_up_to_the_deadline() {
+        let at = |us| Time::ZERO + Span::from_us(us);
+        let mut wakefulness = Wakefulness::new();
+        assert_eq!(wakefulness.margin(at(1000)), Span::from_us(100));
+        assert_eq!(wakefulness.margin(at(1001)), Span::ZERO);
+        wakefulness.waited(at(1001), at(1005));
+        assert_eq!(wakefulness.margin(at(1006)), Span::ZERO, "too short to be a sleep");
+        wakefulness.waited(at(1006), at(1106));
+        assert_eq!(wakefulness.margin(at(1107)), Span::from_us(100));
+    }
+
+    #[test]
     fn the_margin_follows_late_sleeps_at_once_and_forgets_them_slowly() {
         let mut wakefulness = Wakefulness::new();
         wakefulness.overslept(Span::from_us(160));
-        assert_eq!(wakefulness.margin(), Span::from_us(200));
+        assert_eq!(wakefulness.margin(Time::ZERO), Span::from_us(200));
         wakefulness.overslept(Span::from_ms(5));
-        assert_eq!(wakefulness.margin(), MOST, "the margin is at its maximum");
+        assert_eq!(wakefulness.margin(Time::ZERO), MOST, "the margin is at its maximum");
         wakefulness.overslept(Span::ZERO);
-        assert!(wakefulness.margin() > Span::from_us(246));
+        assert!(wakefulness.margin(Time::ZERO) > Span::from_us(246));
         (0..1000).for_each(|_| wakefulness.overslept(Span::ZERO));
-        assert!(wakefulness.margin() < Span::from_us(21) && wakefulness.margin() >= LEAST);
+        assert!(
+            wakefulness.margin(Time::ZERO) < Span::from_us(21) && wakefulness.margin(Time::ZERO) >= LEAST
+        );
     }
 }
