@@ -59,6 +59,9 @@ def groups(scenario: Table) -> list[Table]:
     links = scenario.get("link", {})
     for place, name in enumerate(sorted(links, key=lambda name: _slowness(links[name]))):
         controls = list(_of(f"link.{name}", "link.NAME", LINK))
+        here, there = links[name]["between"]
+        for control in controls:
+            control["directions"] = [f"{here} → {there}", f"{there} → {here}"]
         found.append(_group(f"Link {name}", " – ".join(links[name]["between"]), controls, place == 0))
     for name, hub in scenario.get("hub", {}).items():
         controls = list(_of(f"hub.{name}", "hub.NAME", HUB))

@@ -430,6 +430,47 @@ def test_what_runs_elsewhere_is_followed_by_its_file(page: Page, tmp_path: Path)
     expect(page.locator("#follow button.main")).to_be_enabled()
 
 
+# Directions of a link
+
+
+def test_a_link_can_have_a_value_for_each_direction(page: Page) -> None:
+    toggle = page.get_by_label("link.path.rate: a value for each direction")
+    after(page, toggle.click)
+    back = page.get_by_label("rate, far → near", exact=True)
+    assert back.input_value() == "1 Mbit/s"
+
+    def halve() -> None:
+        back.fill("500 kbit/s")
+        back.press("Enter")
+
+    after(page, halve)
+    assert head(page)["values"]["link.path.rate"] == ["1 Mbit/s", "500 kbit/s"]
+    assert head(page)["command"] == (
+        'netspurt run own.toml --set \'link.path.rate=["1 Mbit/s", "500 kbit/s"]\''
+    )
+    after(page, toggle.click)
+    assert head(page)["values"]["link.path.rate"] == "1 Mbit/s"
+    assert page.get_by_label("rate, far → near", exact=True).count() == 0
+
+
+def test_each_direction_can_have_its_own_queue(page: Page) -> None:
+    after(page, page.get_by_label("link.path.queue: a value for each direction").click)
+    queues = page.locator('[data-path="link.path.queue"] select')
+    expect(queues).to_have_count(2)
+    after(page, lambda: queues.nth(1).select_option("fq-codel"))
+    kinds = [each["kind"] for each in head(page)["values"]["link.path.queue"]]
+    assert kinds == ["drop-tail", "fq-codel"]
+
+
+def test_a_distribution_of_the_delay_is_shown_and_can_be_edited(page: Page) -> None:
+    delay = page.get_by_label("delay", exact=True)
+    delay.fill('{ kind = "uniform", min = "10 ms", max = "30 ms" }')
+    after(page, lambda: delay.press("Enter"))
+    assert head(page)["values"]["link.path.delay"]["kind"] == "uniform"
+    page.get_by_label("Find").click()
+    assert 'kind = "uniform"' in delay.input_value()
+
+
 # Several seeds, and the report
 
 

@@ -1,7 +1,7 @@
 // The settings at the left: a slider and a field for each quantity, a list for each choice, its parameters below it.
 
 import { $, el } from "./base/dom.js";
-import { format, parse, toml } from "./base/quantity.js";
+import { format, parse, Toml, toml } from "./base/quantity.js";
 import { state } from "./base/state.js";
 
 const STEPS = 400;
@@ -53,13 +53,15 @@ function group({ title, words, controls, open }) {
 }
 
 function widget(control) {
-  const made = { quantity, choice, truth }[control.form](control);
+  const make = { quantity, choice, truth }[control.form];
+  const made = control.directions ? directed(control, make)
+    : make(control, idOf(control.path), origin[control.path], (value) => put(control.path, value));
   const reset = el("button.reset", { type: "button", title: "Reset to the scenario's value", ariaLabel: `${control.path}: reset to the scenario's value`,
     onclick: () => { state.sides[state.moving].settings.delete(control.path); changed(); } }, "↺");
   const complaint = el("p.complaint", { role: "alert" });
   const title = [control.summary, control.document].filter(Boolean).join("\n");
   const name = el("label", { htmlFor: made.id, title }, control.label.replaceAll("_", " "));
-  const element = el("div.control", { "data-path": control.path }, el("div.line", {}, name, reset, made.field), made.below, complaint);
+  const element = el("div.control", { "data-path": control.path }, el("div.line", {}, name, made.toggle ? el("span.tools", {}, made.toggle, reset) : reset, made.field), made.below, complaint);
   widgets.set(control.path, { ...made, element, complaint });
   return element;
 }
@@ -67,13 +69,47 @@ function widget(control) {
 const idOf = (path) => `control-${path.replaceAll(".", "-")}`;
 
 function put(path, value) {
-  state.sides[state.moving].settings.set(path, value);
+  state.sides[state.moving].settings.set(path, toml(value));
   changed();
 }
 
-function quantity(control) {
+// A control of one value for both directions of a link, or of one for each.
+function directed(control, make) {
   const id = idOf(control.path);
-  const { field, slider, show: showValue } = valued(id, control.label, origin[control.path], (value) => put(control.path, toml(value)));
+  const field = el("span.place"), below = el("div.below");
+  let values = origin[control.path], parts = [];
+  const toggle = el("button.each", { type: "button", title: "A value for each direction, or one for both", ariaLabel: `${control.path}: a value for each direction`, onclick: () => {
+    put(control.path, Array.isArray(values) ? values[0] : [values, values]);
+  } }, "⇄");
+  const lay = () => {
+    if (!Array.isArray(values)) {
+      parts = [make(control, id, values, (value) => put(control.path, value))];
+      field.replaceChildren(parts[0].field);
+      below.replaceChildren(...[parts[0].below].filter(Boolean));
+      return;
+    }
+    parts = control.directions.map((name, place) => make({ ...control, label: `${control.label}, ${name}` }, place ? `${id}-${place}` : id, values[place],
+      (value) => put(control.path, values.map((each, other) => (other === place ? value : each)))));
+    field.replaceChildren();
+    below.replaceChildren(...parts.map((part, place) =>
+      el("div.control.inner", {}, el("div.line", {}, el("label", { htmlFor: part.id }, control.directions[place]), part.field), part.below)));
+  };
+  const showValue = (value) => {
+    const before = Array.isArray(values);
+    // A scenario file writes two equal values as one.
+    const split = Array.isArray(value) || (state.sides[state.moving].settings.get(control.path) ?? "").startsWith("[");
+    values = split && !Array.isArray(value) ? [value, value] : value;
+    if (before !== split || parts.length === 0) lay();
+    toggle.hidden = value === null || value === undefined;
+    toggle.setAttribute("aria-pressed", String(split));
+    if (split) parts.forEach((part, place) => part.show(values[place])); else parts[0].show(values);
+  };
+  lay();
+  return { id, toggle, field, below, show: showValue };
+}
+
+function quantity(control, id, begin, send) {
+  const { field, slider, show: showValue } = valued(id, control.label, begin, send);
   return { id, field, below: slider, show: showValue };
 }
 
@@ -100,12 +136,14 @@ function valued(id, label, begin, moved) {
   };
   field.onchange = () => {
     const text = field.value.trim();
+    // A table, such as a distribution of the delay.
+    if (text.startsWith("{")) { moved(new Toml(text)); return; }
     moved(text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text === "true" || text === "false" ? text === "true" : text);
   };
   const showValue = (value) => {
     rescale(value);
     const read = parse(value);
-    if (document.activeElement !== field) field.value = value === null || value === undefined ? "" : String(value);
+    if (document.activeElement !== field) field.value = value === null || value === undefined ? "" : typeof value === "object" ? toml(value) : String(value);
     if (read && scale && document.activeElement !== slider) slider.value = STEPS * placeOf(scale, read.value);
     if (scale) slider.setAttribute("aria-valuetext", field.value);
   };
@@ -127,19 +165,16 @@ function valueAt({ low, high, log, whole }, place) {
 }
 const placeOf = ({ low, high, log }, value) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
 
-function truth(control) {
-  const id = idOf(control.path);
-  const field = el("input", { id, type: "checkbox", onchange: () => put(control.path, toml(field.checked)) });
+function truth(control, id, begin, send) {
+  const field = el("input", { id, type: "checkbox", onchange: () => send(field.checked) });
   return { id, field, below: null, show: (value) => { field.checked = value === true; } };
 }
 
 // A choice is a name, or a table with its name as `kind` and its parameters.
-function choice(control) {
-  const id = idOf(control.path);
+function choice(control, id, begin, give) {
   const field = el("select", { id });
   const summary = el("p.summary");
   const parameters = el("div.parameters");
-  const begin = origin[control.path];
   const optional = begin === null || begin === undefined;
   if (optional) field.append(el("option", { value: "" }, "–"));
   for (const each of control.choices) {
@@ -150,7 +185,7 @@ function choice(control) {
   let fields = new Map();
   const send = () => {
     const named = Object.keys(table).length === 0 && typeof begin === "string" ? current : { kind: current, ...table };
-    put(control.path, toml(named));
+    give(named);
   };
   const lay = (name) => {
     current = name;
@@ -181,7 +216,7 @@ function choice(control) {
     table = given;
     field.value = name;
     if (name !== current) lay(name);
-    for (const [key, put_] of fields) put_(table[key]);
+    for (const [key, showPart] of fields) showPart(table[key]);
   };
   return { id, field, below: el("div.below", {}, summary, parameters), show: showValue };
 }

@@ -42,8 +42,14 @@ function round(value, digits) {
   return String(Number(value.toPrecision(size)));
 }
 
+// Text that is TOML already.
+export class Toml {
+  constructor(text) { this.text = text; }
+}
+
 // As TOML for an override: text in quotes, other values unchanged.
 export function toml(value) {
+  if (value instanceof Toml) return value.text;
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
   if (value !== null && typeof value === "object") {
