@@ -81,7 +81,14 @@ OF_ALL = (plot.throughput_chart, plot.queues_chart)
 """Plots of all streams; they share the time axis of the plots of one stream and zoom with them."""
 
 
-def page_of(scenario: Scenario, results: Sequence[Result], command: str, settings: Mapping[str, str]) -> Page:
+def page_of(
+    scenario: Scenario,
+    results: Sequence[Result],
+    command: str,
+    settings: Mapping[str, str],
+    *,
+    streams: bool = True,
+) -> Page:
     """The page of runs of one scenario.
 
     Args:
@@ -89,6 +96,7 @@ def page_of(scenario: Scenario, results: Sequence[Result], command: str, setting
         results: one for each seed, at least one; plots show the first.
         command: the command line, for the page.
         settings: overrides of the command line.
+        streams: whether the page has the plots of one stream; another page may show them already.
     """
     documents = [json.loads(result.json()) for result in results]
     made = [
@@ -101,7 +109,7 @@ def page_of(scenario: Scenario, results: Sequence[Result], command: str, setting
     if len(results) > 1:
         sections.insert(0, Section("Over all seeds", _over_seeds(documents)))
     which = "Plots" if len(results) == 1 else f"Plots of seed {results[0].seed}"
-    sections.append(Section(which, pictures(Simulated.of(results[0]))))
+    sections.append(Section(which, pictures(Simulated.of(results[0]), streams=streams)))
     sections.append(Section("Provenance", [Facts(made), *_source(scenario)]))
     several = "" if len(results) == 1 else f", {len(results)} seeds"
     return Page("run", Path(scenario.name).name + several, [_lead(documents)], sections)
@@ -177,13 +185,13 @@ def _over_seeds(documents: Sequence[Document]) -> list[Block]:
     return blocks
 
 
-def pictures(source: Recording, prefix: str = "") -> list[Block]:
-    """The plots of one run for which it has data, of the stream that sent most."""
+def pictures(source: Recording, prefix: str = "", *, streams: bool = True) -> list[Block]:
+    """The plots of one run for which it has data; with ``streams`` also those of the stream that sent most."""
     source.prepare(RECORDS)
     segments = source.segments()
     stream = choose(segments, None, "length")["stream"][0] if segments.height else None
     makers: list[Callable[[], Chart]] = [
-        *(partial(make, source, stream) for make in OF_STREAM),
+        *(partial(make, source, stream) for make in (OF_STREAM if streams else ())),
         *(partial(make, source) for make in OF_ALL),
     ]
     blocks: list[Block] = []

@@ -40,7 +40,7 @@ def _one(asked: Asked, scenario: Scenario, seeds: Sequence[int], options: Sequen
     """What limited the first seed, then the results and plots."""
     results = [scenario.run(seed, ["limits"] if seed == seeds[0] else ()) for seed in seeds]
     command = shlex.join(["netspurt", "run", *asked.words(), *asked.overrides(), *options])
-    page = run_report.page_of(scenario, results, command, dict(asked.settings))
+    page = run_report.page_of(scenario, results, command, dict(asked.settings), streams=False)
     diagnosis = why(results[0])
     numbers = diagnosis.connections["connection"].to_list()
     found = why_report.page_of([why_report.Subject(diagnosis, numbers, Simulated.of(results[0]))], command)
