@@ -50,7 +50,7 @@ impl Timeline {
         self.intervals.last().map_or(Time::ZERO, |last| last.until)
     }
 
-    /// Gives intervals shorter than `least` to their neighbours: to both in halves, or to the only one.
+    /// Gives intervals shorter than `least` to their neighbours: to both in halves, or to the only one. A handshake takes none.
     ///
     /// An interval that is short only because the one beside it is also short keeps its time together with those of the
     /// same limit: runs of short intervals go to the limit that has most of the run, if the run is long enough.
@@ -79,6 +79,8 @@ impl Timeline {
             self.extend(until, longest(run));
         } else {
             let middle = match (before, next) {
+                // The end of the handshake is known exactly: by the packet that ends it.
+                (Some(Limit::Handshake), Some(_)) => from,
                 (Some(_), Some(_)) => from + (until - from).scale(1, 2),
                 (Some(_), None) => until,
                 (None, _) => from,
@@ -127,6 +129,13 @@ mod tests {
         let all = timeline(&[(100, Limit::SlowStart), (104, Limit::Pacing), (200, Limit::Timeout)]);
         let smooth = all.without_shorter_than(Span::from_ms(10));
         assert_eq!(smooth, timeline(&[(102, Limit::SlowStart), (200, Limit::Timeout)]));
+    }
+
+    #[test]
+    fn a_handshake_takes_no_part_of_a_short_interval() {
+        let all = timeline(&[(100, Limit::Handshake), (104, Limit::SlowStart), (200, Limit::RoundTrip)]);
+        let smooth = all.without_shorter_than(Span::from_ms(10));
+        assert_eq!(smooth, timeline(&[(100, Limit::Handshake), (200, Limit::RoundTrip)]));
     }
 
     #[test]
