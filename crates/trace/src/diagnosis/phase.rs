@@ -12,6 +12,8 @@ pub(super) enum Phase {
     Drained,
     /// As [`Phase::Drained`], but the last segment was full: the rest of what was written may wait for an ACK.
     RestHeld,
+    /// As [`Phase::RestHeld`], and ACKs of most of the data did not make the sender send.
+    RestKept,
     /// Data is outstanding, and the sender has sent all that it had until it was acknowledged.
     Delivering,
     /// A short segment waited for an ACK of the one before.

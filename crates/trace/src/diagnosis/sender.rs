@@ -53,6 +53,8 @@ pub(super) struct SenderView {
     acked_at: u64,
     /// Whether the ACK that arrived last had no data.
     bare: bool,
+    /// When the first ACK of new data came since the last new segment, and what was outstanding then; `None` without one.
+    unanswered: Option<(u64, i64)>,
     /// Whether the last new segment was shorter than the largest, or is split into segments of which the last one is.
     short: bool,
     /// Whether duplicate ACKs have arrived since the last ACK of new data.
@@ -101,6 +103,7 @@ impl SenderView {
             sent_at: 0,
             acked_at: 0,
             bare: false,
+            unanswered: None,
             short: false,
             duplicates: 0,
             tentative: Vec::new(),
@@ -277,6 +280,7 @@ impl SenderView {
         slice.flight = slice.flight.max(flight);
         slice.end = end;
         self.sent_at = at;
+        self.unanswered = None;
         self.short = !len.is_multiple_of(self.totals.segment.max(1));
     }
 
@@ -444,6 +448,7 @@ impl SenderView {
         self.acked_at = at;
         self.bare = ack.bare;
         if fresh > 0 {
+            self.unanswered.get_or_insert((at, self.next - self.una));
             self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
             self.totals.last_ack = at;
             self.una = ack.ack;
@@ -545,6 +550,8 @@ impl SenderView {
         // The application does not see a bare ACK: what follows it at once was held by TCP.
         let instead = if explained {
             Phase::Sending
+        } else if outstanding && !self.short && self.ignores_acks(at) {
+            Phase::RestKept
         } else if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
         } else if emptied || released && !by_bare_ack && (self.short || !self.bare) {
@@ -557,6 +564,19 @@ impl SenderView {
             Phase::RestHeld
         };
         self.settle(instead);
+    }
+
+    /// Whether ACKs of most of what was outstanding have not made the sender send: it had nothing to fill a segment with.
+    fn ignores_acks(&self, at: u64) -> bool {
+        let segment = i64::from(self.totals.segment.max(1));
+        self.repair.is_none()
+            && self.duplicates == 0
+            && self.unanswered.is_some_and(|(since, flight)| {
+                let acknowledged = flight - (self.next - self.una);
+                at.saturating_sub(since) > self.prompt()
+                    && acknowledged >= 4 * segment
+                    && acknowledged * 4 >= flight * 3
+            })
     }
 
     /// Settles the wait for a timer that has expired at `at`: it began with the last segment or ACK.

@@ -59,7 +59,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
             Limit::AckPath
         }
         Phase::WindowFull => window::window_full(facts, index),
-        Phase::ShortHeld => Limit::NagleDelayedAck,
+        Phase::ShortHeld | Phase::RestKept => Limit::NagleDelayedAck,
         Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {
             Some(Limit::Application) if phase == Phase::RestHeld => Limit::NagleDelayedAck,
             Some(limit) => limit,

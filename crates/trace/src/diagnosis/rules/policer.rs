@@ -102,6 +102,7 @@ pub(super) fn follows(facts: &Facts, moment: &Moment) -> Option<Limit> {
             | Phase::Sending
             | Phase::Drained
             | Phase::RestHeld
+            | Phase::RestKept
     );
     let at = facts.slices.get(moment.index)?.until;
     (follows && at > from && at <= until).then_some(Limit::Policer)
