@@ -87,3 +87,16 @@ fn a_writer_with_a_rate_of_its_own_does_not_wait_for_a_buffer() {
     let [truth, found] = folder.shares(3_000_227, "application", Place::Sender, Limit::SendBuffer);
     assert!(truth < 0.05 && found < 0.1, "{truth:.2}, {found:.2}");
 }
+
+/// A sender that is limited by a window sends with the first ACK that opens it. Away from the sender, one that does not has at
+/// most a rest to send.
+#[test]
+fn acks_that_do_not_make_a_sender_send_show_a_rest_that_waits() {
+    let folder = Folder::new("kept");
+    for (seed, place) in
+        [(120, Place::Receiver), (187, Place::Receiver), (120, Place::Between), (187, Place::Between)]
+    {
+        let [truth, found] = folder.shares(seed, "application", place, Limit::NagleDelayedAck);
+        assert!(truth > 0.9 && found > 0.8, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+    }
+}
