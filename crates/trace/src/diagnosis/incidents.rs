@@ -20,8 +20,10 @@ pub(super) struct Episode {
     /// How many retransmissions, and how many of them are known not to have been needed.
     pub(super) resent: u32,
     pub(super) needless: u32,
-    /// The first was acknowledged sooner than it can have arrived.
+    /// Data was acknowledged sooner than its retransmission can have arrived.
     pub(super) early: bool,
+    /// When the first ACK acknowledged more than was sent again, but not all; and what it acknowledged.
+    partial: Option<(u64, i64)>,
     /// The proof came with the first ACK after it: earlier ACKs of this data were lost.
     pub(super) acks_lost: bool,
     first: i64,
@@ -112,6 +114,7 @@ impl Incidents {
                 resent: 1,
                 needless: 0,
                 early: false,
+                partial: None,
                 acks_lost: false,
                 first: start,
                 until: next,
@@ -129,6 +132,12 @@ impl Incidents {
         {
             last.covered = Some(packet);
             last.early = at.saturating_sub(last.at) < ahead / 4 * 3;
+            last.partial = (!last.fast && ack > self.now.end && ack < last.until).then_some((at, ack));
+        } else if let Some(last) = self.episodes.last_mut()
+            && let Some((then, before)) = last.partial.take_if(|(_, before)| ack > *before)
+        {
+            // As F-RTO (RFC 5682, section 2.1): the second ACK acknowledges what was not sent again before the first one.
+            last.early |= at.saturating_sub(then) < ahead / 4 * 3 && before < last.until;
         }
         if self.now.resent >= UNANSWERED && self.silences.len() < MOST {
             let all_had_arrived = self.now.next > self.now.end && ack >= self.now.next;
@@ -305,5 +314,25 @@ mod tests {
         assert_eq!(incidents.silences, [silence]);
         assert_eq!(incidents.silence_at(200), Some(&silence));
         assert_eq!(incidents.silence_at(310), None);
+    }
+
+    #[test]
+    fn a_second_ack_of_what_was_not_sent_again_shows_a_needless_timeout() {
+        // Sent until 5000; a timer sends 0 to 1000 again at 1000; a round trip takes 400.
+        let after = |second_at, second| {
+            let mut incidents = Incidents::default();
+            incidents.note_resent(1000, (0, 1000), 5000, false);
+            incidents.note_ack(1400, 1, 2000, 400);
+            incidents.note_ack(second_at, 2, second, 400);
+            incidents.episodes[0].early
+        };
+        assert!(after(1500, 3000));
+        assert!(!after(1800, 3000), "what the first ACK let go has arrived");
+        assert!(!after(1500, 2000), "a duplicate ACK");
+        let mut jump = Incidents::default();
+        jump.note_resent(1000, (0, 1000), 5000, false);
+        jump.note_ack(1400, 1, 5000, 400);
+        jump.note_ack(1500, 2, 6000, 400);
+        assert!(!jump.episodes[0].early, "only the first segment was lost");
     }
 }
