@@ -55,8 +55,8 @@ def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any],
     document = json.loads(run.json())
     segments = run.segments()
     keys, of = _connections(segments)
-    carried = np.bincount(of, weights=np.asarray(segments["length"]), minlength=len(keys))
-    order = np.argsort(-carried, kind="stable")[:MOST_CONNECTIONS]
+    carried, order = _by_bytes(segments, keys, of)
+    order = order[:MOST_CONNECTIONS]
     chosen = keys.index(wanted) if wanted in keys else int(order[0]) if len(keys) else -1
     head: dict[str, Any] = {
         "seed": document["seed"],
@@ -104,8 +104,16 @@ def chosen_of(segments: Mapping[str, Any], wanted: Key | None) -> Key | None:
     keys, of = _connections(segments)
     if not keys or wanted in keys:
         return wanted if keys else None
+    _, order = _by_bytes(segments, keys, of)
+    return keys[int(order[0])]
+
+
+def _by_bytes(
+    segments: Mapping[str, Any], keys: Sequence[Key], of: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The bytes that each connection carried, and the indices of the connections, the largest first."""
     carried = np.bincount(of, weights=np.asarray(segments["length"]), minlength=len(keys))
-    return keys[int(np.argsort(-carried, kind="stable")[0])]
+    return carried, np.argsort(-carried, kind="stable")
 
 
 def belongs(rows: Mapping[str, Any], key: Key) -> npt.NDArray[np.bool_]:
@@ -123,8 +131,7 @@ def _segments(
 ) -> Columns:
     """The segments of one connection; ``data_way`` is 1 for those of the end that sends more."""
     from_client, length = np.asarray(rows["from_client"])[mine], np.asarray(rows["length"])[mine]
-    client_sends = bool(length[from_client].sum() >= length[~from_client].sum())
-    head["client_sends"] = client_sends
+    head["client_sends"] = client_sends = sends_more(from_client, length)
     reasons = rows["reason"]
     columns: Columns = {
         "time": np.asarray(rows["time_s"])[mine],
@@ -188,15 +195,25 @@ def _causes(
 
 def _series(run: _core.Run, key: Key, head: dict[str, Any]) -> Columns:
     """The series of the end that sends more."""
-    end = "client" if head["client_sends"] else "server"
     columns: Columns = {}
     for name in ("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"):
-        rows = run.series(name)
-        ends = np.fromiter((each == end for each in rows["end"]), np.bool_, len(rows["end"]))
-        mine = belongs(rows, key) & ends
-        time, value = thinned(np.asarray(rows["time_s"])[mine], np.asarray(rows["value"], np.float64)[mine])
+        time, value = thinned(*series_of(run, name, key, head["client_sends"]))
         columns[f"{name}_time"], columns[f"{name}_value"] = time, value
     return columns
+
+
+def series_of(run: _core.Run, name: str, key: Key, client: bool) -> tuple[Floats, Floats]:
+    """Times and values of a series of one end of a connection: of the client, or of the server."""
+    rows = run.series(name)
+    end = "client" if client else "server"
+    ends = np.fromiter((each == end for each in rows["end"]), np.bool_, len(rows["end"]))
+    mine = belongs(rows, key) & ends
+    return np.asarray(rows["time_s"])[mine], np.asarray(rows["value"], np.float64)[mine]
+
+
+def sends_more(from_client: npt.NDArray[np.bool_], length: npt.NDArray[Any]) -> bool:
+    """Whether the client sends at least as many bytes as the server."""
+    return bool(length[from_client].sum() >= length[~from_client].sum())
 
 
 def queues_of(run: _core.Run, wanted: Sequence[Queue] | None = None) -> dict[Queue, tuple[Floats, Floats]]:

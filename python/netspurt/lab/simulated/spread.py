@@ -14,7 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from netspurt import _core
-from netspurt.lab.simulated.pictures import BINS, Columns, Floats, Key, Queue, belongs, chosen_of, queues_of
+from netspurt.lab.simulated.pictures import (
+    BINS,
+    Columns,
+    Floats,
+    Key,
+    Queue,
+    belongs,
+    chosen_of,
+    queues_of,
+    sends_more,
+    series_of,
+)
 
 RECORD = ("cwnd", "srtt", "queue", "segments", "arrivals")
 
@@ -62,11 +73,7 @@ class Spread:
         rate[int((end - self.begin) / self.width + 1e-6) :] = np.nan
         self._widen("rate", rate, rate)
         for name in SERIES:
-            rows = run.series(name)
-            host = "client" if self.client_sends else "server"
-            ours = belongs(rows, self.key) & (np.asarray(rows["end"]) == host)
-            values = np.asarray(rows["value"], np.float64)[ours]
-            self._widen(name, *envelope(np.asarray(rows["time_s"])[ours], values, edges))
+            self._widen(name, *envelope(*series_of(run, name, self.key, self.client_sends), edges))
         found = queues_of(run, self.queues)
         for place, queue in enumerate(self.queues):
             if queue in found:
@@ -76,7 +83,7 @@ class Spread:
         self, run: _core.Run, segments: Any, mine: npt.NDArray[np.int64], life: tuple[float, float]
     ) -> None:
         length, from_client = np.asarray(segments["length"])[mine], np.asarray(segments["from_client"])[mine]
-        self.client_sends = bool(length[from_client].sum() >= length[~from_client].sum())
+        self.client_sends = sends_more(from_client, length)
         self.begin, end = life
         self.width = max((end - self.begin) / BINS, 1e-12)
         self.queues = list(queues_of(run))

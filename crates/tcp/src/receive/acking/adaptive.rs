@@ -108,11 +108,17 @@ impl Adaptive {
         self.wait(now, arrival, bounds)
     }
 
-    /// `tcp_measure_rcv_mss()`.
-    fn measure(&mut self, arrival: &Arrival, bounds: Bounds) {
+    /// The estimate of full segments before the first data (`tcp_initialize_rcv_mss()`).
+    #[inline]
+    fn begin_estimate(&mut self, arrival: &Arrival) {
         if self.full == 0 {
             self.full = MODEST_MSS.min(arrival.mss);
         }
+    }
+
+    /// `tcp_measure_rcv_mss()`.
+    fn measure(&mut self, arrival: &Arrival, bounds: Bounds) {
+        self.begin_estimate(arrival);
         let Shape { len, flags, .. } = arrival.shape;
         if bounds.counts == QuickCounts::Segments {
             if len >= self.full {
@@ -157,9 +163,7 @@ impl Adaptive {
 
     /// `tcp_incr_quickack()`: the number of segments in half of the window, at least two.
     fn quicken(&mut self, arrival: &Arrival, bounds: Bounds) {
-        if self.full == 0 {
-            self.full = MODEST_MSS.min(arrival.mss);
-        }
+        self.begin_estimate(arrival);
         let enough = (arrival.window / (2 * self.full.max(1))).max(2);
         let enough = u8::try_from(enough).unwrap_or(u8::MAX).min(bounds.quick);
         self.quick = self.quick.max(enough);
@@ -204,9 +208,7 @@ impl Adaptive {
         if bounds.counts == QuickCounts::Segments {
             return Due::Now;
         }
-        if self.full == 0 {
-            self.full = MODEST_MSS.min(arrival.mss);
-        }
+        self.begin_estimate(arrival);
         self.scheduled = true;
         self.interactive = true;
         self.decide(now, arrival, bounds)
