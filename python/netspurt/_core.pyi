@@ -198,6 +198,8 @@ class Scenario:
         beside: Sequence[tuple[str, Sequence[str]]] = ...,
         *,
         warn: Callable[[str], object],
+        # An interval in seconds; called at its end with the time and the rows of the links.
+        see: tuple[float, Callable[[float, list[dict[str, Any]]], object]] | None = None,
         seed: int = 1,
         mtu: int = 1500,
         congestion: str | None = None,

@@ -4,6 +4,7 @@ use crate::columns::Columns;
 use crate::gathered::Row;
 use netspurt_budget::Limit;
 use netspurt_tcp::time::Span;
+use netspurt_trace::diagnosis::Vantage;
 use netspurt_trace::follow::{
     Cause, ConnectionId, ConnectionReport, Distribution, Event, Flight, Happened, RttSample, StreamReport,
 };
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 pub(crate) fn connections<'py>(
     py: Python<'py>,
     rows: &[(ConnectionId, ConnectionReport)],
-    limits: &BTreeMap<ConnectionId, Limit>,
+    limits: &BTreeMap<ConnectionId, (Limit, Vantage)>,
     origin: Stamp,
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = Columns::new(py);
@@ -34,7 +35,9 @@ pub(crate) fn connections<'py>(
     columns.words("closing", reports().map(|report| report.closing.name()))?;
     columns.list("handshake_rtt_s", reports().map(|report| report.handshake.map(seconds)).collect())?;
     columns.words("sender", reports().map(|report| side_name(report.sender())))?;
-    columns.list("limit", rows.iter().map(|(id, _)| limits.get(id).map(|limit| limit.name())).collect())?;
+    let found = || rows.iter().map(|(id, _)| limits.get(id));
+    columns.list("limit", found().map(|each| each.map(|(limit, _)| limit.name())).collect())?;
+    columns.list("vantage", found().map(|each| each.map(|(_, vantage)| vantage.name())).collect())?;
     Ok(columns.finish())
 }
 

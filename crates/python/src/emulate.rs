@@ -2,10 +2,11 @@
 
 use crate::errors::{capture_error, scenario_fault};
 use netspurt_live::emulator::{
-    DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkReport, Outside, Plan, Report,
-    emulate,
+    DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkProgress, LinkReport, Observer,
+    Outside, Plan, Progress, Report, emulate,
 };
 use netspurt_sim::spec::{NodeId, WorldSpec};
+use netspurt_tcp::time::Span;
 use pyo3::exceptions::{PyOSError, PyPermissionError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,6 +29,37 @@ pub(crate) struct Request {
     pub(crate) outside: Option<(String, String, u8, String)>,
     /// Called with warnings, one sentence each.
     pub(crate) warn: Py<PyAny>,
+    /// Called with what the links did in each interval of this many seconds.
+    pub(crate) see: Option<(f64, Py<PyAny>)>,
+}
+
+/// The interpreter, in which Ctrl-C and exceptions of the caller's function request the end.
+struct Caller {
+    see: Option<(Span, Py<PyAny>)>,
+    failed: Option<PyErr>,
+}
+
+impl Observer for Caller {
+    fn asks_to_stop(&mut self) -> bool {
+        // Ctrl-C ends it with a report, not with an exception.
+        self.failed.is_some() || Python::attach(|py| py.check_signals()).is_err()
+    }
+
+    fn interval(&self) -> Option<Span> {
+        self.see.as_ref().map(|(interval, _)| *interval)
+    }
+
+    fn see(&mut self, progress: &Progress<'_>) {
+        let Some((_, see)) = &self.see else { return };
+        let told = Python::attach(|py| {
+            let links =
+                progress.links.iter().map(|link| self::progress(py, link)).collect::<PyResult<Vec<_>>>()?;
+            see.call1(py, (progress.at.as_secs_f64(), links)).map(drop)
+        });
+        if let Err(error) = told {
+            (self.see, self.failed) = (None, Some(error));
+        }
+    }
 }
 
 /// Runs the scenario with this name until its command ends.
@@ -63,10 +95,12 @@ pub(crate) fn run<'py>(
     for doubt in plan.doubts() {
         request.warn.call1(py, (doubt,))?;
     }
-    let outcome = py.detach(|| {
-        // Ctrl-C ends it with a report, not with an exception.
-        emulate(plan, &mut || Python::attach(|py| py.check_signals()).is_err())
-    });
+    let see = request.see.map(|(seconds, see)| (Span::from_ns((seconds * 1e9) as u64), see));
+    let mut caller = Caller { see, failed: None };
+    let outcome = py.detach(|| emulate(plan, &mut caller));
+    if let Some(error) = caller.failed {
+        return Err(error);
+    }
     match outcome {
         Ok(report) => tables(py, &report),
         Err(error) => Err(raised(py, name, error)),
@@ -126,11 +160,23 @@ fn link<'py>(py: Python<'py>, link: &LinkReport) -> PyResult<Bound<'py, PyDict>>
     Ok(row)
 }
 
+fn progress<'py>(py: Python<'py>, link: &LinkProgress<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("link", link.link)?;
+    row.set_item("direction", &link.direction)?;
+    row.set_item("rate_bps", link.rate)?;
+    row.set_item("drops", link.drops)?;
+    row.set_item("queue_packets", link.backlog.packets)?;
+    row.set_item("queue_bytes", link.backlog.bytes)?;
+    Ok(row)
+}
+
 fn host<'py>(py: Python<'py>, host: &HostReport) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("host", &host.host)?;
     let addresses = host.addresses.iter().map(ToString::to_string);
     row.set_item("address", addresses.collect::<Vec<_>>().join(", "))?;
+    row.set_item("congestion", &host.congestion)?;
     row.set_item("sent", host.sent)?;
     row.set_item("received", host.received)?;
     row.set_item("stray", host.stray)?;

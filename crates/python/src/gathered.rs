@@ -2,7 +2,7 @@
 
 use netspurt_budget::Limit;
 use netspurt_tcp::time::Span;
-use netspurt_trace::diagnosis::Diagnoser;
+use netspurt_trace::diagnosis::{Diagnoser, Vantage};
 use netspurt_trace::follow::{
     ConnectionId, ConnectionReport, Endpoints, Flight, Happened, RttSample, Seen, Watch,
 };
@@ -66,10 +66,11 @@ impl Gathered {
         Ok(all)
     }
 
-    /// The limits of the connections that ended since the last call, of the direction with more bytes.
-    pub(crate) fn take_limits(&mut self) -> BTreeMap<ConnectionId, Limit> {
+    /// The limits of the connections that ended since the last call, of the direction with more bytes, and where each
+    /// was captured.
+    pub(crate) fn take_limits(&mut self) -> BTreeMap<ConnectionId, (Limit, Vantage)> {
         let found = self.limits.as_mut().map(Diagnoser::take).unwrap_or_default();
-        found.iter().map(|each| (each.id, each.main().limit())).collect()
+        found.iter().map(|each| (each.id, (each.main().limit(), each.main().vantage))).collect()
     }
 
     fn records(&self, id: ConnectionId) -> bool {

@@ -164,9 +164,10 @@ impl Scenario {
     /// the caller's own network: its name, the name of a device, the number of a block of addresses, and the content of
     /// ``/etc/resolv.conf``. Returns the results of links and hosts; ``status`` is the exit status of
     /// the command, as a shell reports it, or None after Ctrl-C. Releases the interpreter lock. ``warn`` is called with
-    /// each warning before the start.
+    /// each warning before the start. ``see`` is a time in seconds and a function, which is called in each such interval with
+    /// the time and with what each direction of each link did.
     #[cfg(target_os = "linux")]
-    #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new(), outside = None))]
+    #[pyo3(signature = (command, beside = Vec::new(), *, warn, see = None, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new(), outside = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn emulate<'py>(
         &self,
@@ -174,6 +175,7 @@ impl Scenario {
         command: Words,
         beside: Vec<Words>,
         warn: Py<PyAny>,
+        see: Option<(f64, Py<PyAny>)>,
         seed: u64,
         mtu: u32,
         congestion: Option<String>,
@@ -184,7 +186,7 @@ impl Scenario {
     ) -> PyResult<Bound<'py, PyDict>> {
         let tcp = KernelTcp { congestion, initial_window };
         let spec = self.parsed.build(&self.name).map_err(|error| scenario_error(py, &error))?;
-        let request = Request { command, beside, warn, seed, mtu, tcp, sysctls, captures, outside };
+        let request = Request { command, beside, warn, see, seed, mtu, tcp, sysctls, captures, outside };
         emulate::run(py, &self.name, spec, request)
     }
 

@@ -54,7 +54,8 @@ def read_capture(
 
     Args:
         path: the file; ``-`` is standard input.
-        record: names from ``RECORDABLE``: tables that grow with the capture, and ``"limits"`` for the column ``limit``.
+        record: names from ``RECORDABLE``: tables that grow with the capture, and ``"limits"`` for the columns ``limit``
+            and ``vantage``.
         connections: maximal number of listed connections; ``tally["unlisted"]`` counts the others.
         only: numbers of the connections whose rows the recorded tables contain; by default all.
 
@@ -104,7 +105,8 @@ class Capture:
         "missing": the captured part of the handshake), ``closing`` ("client-fin", "server-fin", "client-reset",
         "server-reset", "open", "forgotten"), ``handshake_rtt_s`` (of the whole path), ``sender`` ("client" or
         "server": the end that sent more bytes), ``limit`` (what held this sender back for most of the time, see
-        ``netspurt.why``; null unless ``"limits"`` was recorded, and of a connection without data).
+        ``netspurt.why``; null unless ``"limits"`` was recorded, and of a connection without data), ``vantage`` (where
+        it was captured: "sender", "receiver", "between" or "unknown"; null like ``limit``).
         """
         return self._tables["connections"]
 
@@ -315,7 +317,7 @@ SCHEMAS: dict[str, dict[str, type]] = {
     "connections": {
         **{"connection": int, "interface": int, "client": str, "client_port": int, "server": str},
         **{"server_port": int, "start_s": float, "duration_s": float, "opening": str, "closing": str},
-        **{"handshake_rtt_s": float, "sender": str, "limit": str},
+        **{"handshake_rtt_s": float, "sender": str, "limit": str, "vantage": str},
     },
     "streams": {
         **_WHO,

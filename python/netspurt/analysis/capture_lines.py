@@ -8,14 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
+
 if TYPE_CHECKING:
     import polars as pl
 
     from netspurt.analysis.capture import Capture
 
 COLUMNS = (
-    *("client", "server", "from", "bytes", "start_s", "duration_s", "goodput_bps"),
-    *("rtt_min_ms", "rtt_median_ms", "rtt_p95_ms", "retransmitted", "reordered", "limit", "notes"),
+    *("client", "server", "from", "bytes", "start", "time", "goodput", "least RTT", "median", "95 %"),
+    *("retransmitted", "reordered", "captured at", "limit", "notes"),
+)
+
+BOTH = ("", "client → server", "server → client")
+"""The columns of a connection's statistics, as tcptrace has them."""
+
+COUNTS = (
+    *("spurious", "reordered", "duplicated", "unseen_bytes", "duplicate_acks", "zero_windows"),
+    *("window_probes", "keep_alives", "marked"),
 )
 
 CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
@@ -77,22 +87,75 @@ def _stream(row: dict[str, Any]) -> dict[str, Any]:
 def line(row: dict[str, Any]) -> dict[str, Any]:
     """A connection as one line: the stream that carried more, and any unusual events."""
     stream = row[f"from_{row['sender']}"]
-    times = {what: stream[f"rtt_{what}_s"] for what in ("min", "median", "p95")}
-    resent = {cause.replace("_", " "): stream[f"retransmitted_{cause}"] for cause in CAUSES}
+    # Behind the path, an ACK follows its data at once.
+    times = {} if row["vantage"] == "receiver" else stream
     return {
         "client": _address(row["client"], row["client_port"]),
         "server": _address(row["server"], row["server_port"]),
         "from": row["sender"],
-        "bytes": stream["acknowledged_bytes"],
-        "start_s": row["start_s"],
-        "duration_s": row["duration_s"],
-        "goodput_bps": stream["goodput_bps"],
-        **{f"rtt_{what}_ms": None if time is None else 1000 * time for what, time in times.items()},
-        "retransmitted": resent,
+        "bytes": formats.size(stream["acknowledged_bytes"]),
+        "start": formats.span(row["start_s"]),
+        "time": formats.span(row["duration_s"]),
+        "goodput": formats.rate(stream["goodput_bps"]),
+        "least RTT": formats.span(times.get("rtt_min_s")),
+        "median": formats.span(times.get("rtt_median_s")),
+        "95 %": formats.span(times.get("rtt_p95_s")),
+        "retransmitted": _resent(stream),
         "reordered": stream["reordered"],
+        "captured at": row["vantage"],
         "limit": row["limit"],
         "notes": ", ".join(_notes(row, stream)) or None,
     }
+
+
+def title(row: dict[str, Any]) -> str:
+    """The ends of a connection, and when it existed."""
+    ends = [_address(row[end], row[f"{end}_port"]) for end in ("client", "server")]
+    first, last = formats.span(row["start_s"]), formats.span(row["start_s"] + row["duration_s"])
+    words = [f"connection {row['connection']}: {ends[0]} → {ends[1]}", f"{first} to {last}"]
+    if row["vantage"] is not None:
+        words += [f"captured at: {row['vantage']}", f"limit: {row['limit']}"]
+    return ", ".join(words)
+
+
+def statistics(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """All counts of both directions of a connection: one row for each count, with the columns ``BOTH``."""
+    both = [_statistics(row[f"from_{end}"]) for end in ("client", "server")]
+    return [{BOTH[0]: name, BOTH[1]: both[0][name], BOTH[2]: both[1][name]} for name in both[0]]
+
+
+def _statistics(stream: dict[str, Any]) -> dict[str, Any]:
+    shown = {
+        "packets": stream["packets"],
+        "segments with data, SYN or FIN": stream["segments"],
+        "bytes sent": stream["bytes"],
+        "bytes acknowledged": stream["acknowledged_bytes"],
+        "data from": formats.span(stream["data_from_s"]),
+        "data until": formats.span(stream["data_until_s"]),
+        "goodput": formats.rate(stream["goodput_bps"]),
+        "segments retransmitted": _resent(stream),
+        "bytes retransmitted": stream["retransmitted_bytes"],
+    }
+    shown |= {name.replace("_", " "): stream[name] for name in COUNTS}
+    shown |= {
+        "most in flight": formats.size(stream["flight_max"]),
+        "largest window": formats.size(stream["window_max"]),
+        "longest segment": stream["segment_max"],
+        "MSS": stream["mss"],
+        "window scale": stream["window_scale"],
+        "SACK": stream["sack"],
+        "timestamps": stream["timestamps"],
+    }
+    for what, ending in (("", ""), (", by timestamps", "_timestamps")):
+        shown[f"RTT samples{what}"] = stream[f"rtt{ending}_samples"]
+        for name, words in (("min", "least"), ("mean", "mean"), ("median", "median"), ("p95", "95 %")):
+            shown[f"RTT, {words}{what}"] = formats.span(stream[f"rtt{ending}_{name}_s"])
+        shown[f"RTT, largest{what}"] = formats.span(stream[f"rtt{ending}_max_s"])
+    return shown
+
+
+def _resent(stream: dict[str, Any]) -> dict[str, int]:
+    return {cause.replace("_", " "): stream[f"retransmitted_{cause}"] for cause in CAUSES}
 
 
 def _address(address: str, port: int) -> str:
@@ -110,6 +173,10 @@ def _notes(row: dict[str, Any], stream: dict[str, Any]) -> Iterator[str]:
         "unseen_bytes": "bytes not captured",
     }
     yield from (f"{stream[name]} {words}" for name, words in counted.items() if stream[name])
+    if row["vantage"] == "receiver":
+        handshake = row["handshake_rtt_s"]
+        known = "" if handshake is None else f" but the handshake's, {formats.span(handshake)}"
+        yield f"at the receiver no RTT can be measured{known}"
     if row["opening"] != "whole":
         yield {"half": "not answered", "missing": "began before the capture"}[row["opening"]]
     if not row["closing"].endswith("-fin"):

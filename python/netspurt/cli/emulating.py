@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.cli.options import add_settings
 from netspurt.emulation.shells import PATH, environment, is_shell
 from netspurt.errors import RequestError
@@ -29,10 +30,12 @@ OUT, ERR = 1, 2
 """Standard output and standard error, as programs inherit them."""
 
 LINKS = (
-    *("link", "direction", "packets", "drops", "rate_asked", "rate_done", "delay_asked"),
-    *("error_p50", "error_p99", "error_max", "late"),
+    *("link", "direction", "packets", "drops", "rate", "reached", "delay", "late by", "99 %", "at most"),
+    "late",
 )
-HOSTS = ("host", "address", "sent", "received", "stray", "refused", "rejected", "status")
+HOSTS = ("host", "address", "congestion control", "sent", "received", "status")
+TROUBLES = ("stray", "refused", "rejected")
+"""Counters of hosts that are shown where one of them is not zero."""
 
 
 def add_emulation(command: argparse.ArgumentParser) -> None:
@@ -94,10 +97,12 @@ def run(
     options: argparse.Namespace,
     outside: tuple[str, str, int, str] | None = None,
     captures: list[tuple[str, str]] | None = None,
+    interval_s: float = 0.0,
 ) -> dict[str, Any]:
     """Runs the command on its host, and others on other hosts; returns what links and hosts did.
 
-    ``captures`` are in place of those that the options ask for.
+    ``captures`` are in place of those that the options ask for. With an interval, what the links do is printed to
+    standard error at its end.
 
     Raises:
         RequestError: no privilege.
@@ -109,6 +114,7 @@ def run(
             beside,
             # A path without a rate is to be as fast as it can.
             warn=_silent if options.quiet or (options.scenario is None and options.rate is None) else _warn,
+            see=(interval_s, _print_interval) if interval_s else None,
             seed=options.seed,
             mtu=options.mtu,
             congestion=options.congestion,
@@ -123,6 +129,10 @@ def run(
 
 def _silent(_sentence: str) -> None:
     pass
+
+
+def _print_interval(at_s: float, links: list[dict[str, Any]]) -> None:
+    print(interval_line(at_s, links), file=sys.stderr)
 
 
 def _warn(sentence: str) -> None:
@@ -193,24 +203,32 @@ def show(report: dict[str, Any], options: argparse.Namespace) -> None:
     if report["stolen_s"]:
         title += f"; CPU steal time: {report['stolen_s']:.2f} s"
     tables.show(console, title, [_link(row) for row in report["links"]], LINKS)
-    tables.show(console, "", report["hosts"], HOSTS)
+    troubles = [name for name in TROUBLES if any(row[name] for row in report["hosts"])]
+    tables.show(console, "", [_host(row) for row in report["hosts"]], (*HOSTS[:-1], *troubles, HOSTS[-1]))
 
 
 def _link(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with units that a reader takes in at a glance."""
+    """A row for readers; the median of the delay error stands before its other quantiles."""
     return row | {
-        "rate_asked": _rate(row["rate_asked_bps"]),
-        "rate_done": _rate(row["rate_done_bps"]),
-        "delay_asked": f"{row['delay_asked_s'] * 1e3:g} ms",
-        "error_p50": _error(row["delay_error_p50_s"]),
-        "error_p99": _error(row["delay_error_p99_s"]),
-        "error_max": _error(row["delay_error_max_s"]),
+        "rate": None if row["rate_asked_bps"] is None else formats.rate(row["rate_asked_bps"]),
+        "reached": formats.rate(row["rate_done_bps"]),
+        "delay": formats.span(row["delay_asked_s"]),
+        "late by": formats.span(row["delay_error_p50_s"]),
+        "99 %": formats.span(row["delay_error_p99_s"]),
+        "at most": formats.span(row["delay_error_max_s"]),
     }
 
 
-def _rate(bps: float | None) -> str | None:
-    return None if bps is None else f"{bps / 1e6:.4g} Mbit/s"
+def _host(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"congestion control": ", ".join(row["congestion"]) or None}
 
 
-def _error(seconds: float | None) -> str | None:
-    return None if seconds is None else f"{seconds * 1e6:.0f} µs"
+def interval_line(at_s: float, links: list[dict[str, Any]]) -> str:
+    """What the links did in an interval that ends ``at_s`` seconds after the start, in one line."""
+    parts = []
+    for row in links:
+        waiting = row["queue_packets"]
+        words = f"{formats.rate(row['rate_bps'])}, {waiting} packet{'' if waiting == 1 else 's'} queued"
+        lost = f", {row['drops']} dropped" if row["drops"] else ""
+        parts.append(f"{row['link']} {formats.arrows(row['direction'])} {words}{lost}")
+    return f"{at_s:7.2f} s  " + "; ".join(parts)

@@ -45,7 +45,7 @@ def add_path(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
 
 
 def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
-    """The options of a path."""
+    """The options of a path; without ``flow``, those of ``one_path.NETWORK`` alone."""
     group = command.add_argument_group("a path without a file")
     rows = [
         (
@@ -61,6 +61,12 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
             "--queue",
             "LENGTH",
             f"queue, such as 100p or 64KiB, or a discipline such as fq-codel (default: {one_path.QUEUE})",
+        ),
+        (
+            "--recording",
+            "FILE[,FILE]",
+            "recorded capacity instead of a rate, in mahimahi's format: one file, or one from the client to the "
+            "server and one back",
         ),
     ]
     for option, metavar, words in rows:
@@ -104,7 +110,7 @@ def described(options: argparse.Namespace) -> one_path.OnePath | None:
         if options.save:
             raise RequestError("--save writes the path that --rate and --delay describe: leave the file out")
         return None
-    if path.path is None and path.rate is None and path.delay is None:
+    if not path.is_path:
         before, _, behind = options.asked.partition(" -- ")
         behind = behind and f" -- {behind}"
         raise RequestError(

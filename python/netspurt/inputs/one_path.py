@@ -30,6 +30,9 @@ UNTIL, AT_MOST = "30 s", "10 min"
 
 PROFILE = "linux"
 
+NETWORK = ("path", "rate", "delay", "loss", "queue", "recording")
+"""The names of the options that describe the network."""
+
 COUNT = "flow.0.count"
 """The path of a bare number among texts with units."""
 
@@ -43,6 +46,8 @@ class OnePath:
     delay: str | None = None
     loss: str | None = None
     queue: str | None = None
+    recording: str | None = None
+    """A file of mahimahi, or two with a comma between: from the client to the server, and back."""
     bytes: str | None = None
     duration: str | None = None
     profile: str | None = None
@@ -69,7 +74,13 @@ class OnePath:
     @property
     def words(self) -> str:
         """The path in a few words, such as ``10mbit 40ms`` or ``leo``."""
-        return " ".join(value for value in (self.path, self.rate, self.delay, self.loss, self.queue) if value)
+        own = (self.path, self.rate, self.recording, self.delay, self.loss, self.queue)
+        return " ".join(value for value in own if value)
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the options describe a link."""
+        return any(value is not None for value in (self.path, self.rate, self.recording, self.delay))
 
     def text(self, *, flow: bool = True) -> str:
         """The scenario file. Without ``flow`` it is a network alone, for an emulation."""
@@ -99,7 +110,8 @@ class OnePath:
         pairs = [(path, _written(path, value)) for path, (_, value) in values.items()]
         # A table must exist before a key of it can be overridden.
         loss, queue = None if self.loss is None else "0%", None if self.queue is None else QUEUE
-        kind = {"rate": "1 Mbit/s"} if self.path is None else {"path": "lte"}
+        kind = {"delay": "1 ms"} if self.recording is not None else {"rate": "1 Mbit/s"}
+        kind = kind if self.path is None else {"path": "lte"}
         base = OnePath(loss=loss, queue=queue, **kind).text(flow=flow)
         try:
             _core.Scenario.parse(base, NAME, pairs)
@@ -115,6 +127,7 @@ class OnePath:
         rows = [
             ("--path", f"link.{LINK}.path", self.path),
             ("--rate", f"link.{LINK}.rate", self.rate),
+            ("--recording", f"link.{LINK}.trace", self.recording),
             ("--delay", f"link.{LINK}.delay", self.delay),
             ("--loss", f"link.{LINK}.loss.rate", self.loss),
             ("--queue", queue, self.queue),
@@ -143,7 +156,10 @@ class OnePath:
             yield f"rate = {toml(self.rate)}"
         if self.delay is not None:
             yield f"delay = {toml(self.delay)}  # one way"
-        if self.queue is not None or (self.rate is not None and self.path is None):
+        if self.recording is not None:
+            yield f"trace = {recordings_of(self.recording)}"
+        limited = self.rate is not None or self.recording is not None
+        if self.queue is not None or (limited and self.path is None):
             yield f"queue = {queue_of(self.queue or QUEUE)}"
         if self.loss is not None:
             yield f"loss = {toml({'kind': 'packet-error', 'rate': self.loss})}  # in both directions"
@@ -156,6 +172,11 @@ class OnePath:
             yield f"to = {toml(ends[1])}"
             if self.parallel is not None:
                 yield f"count = {self.parallel}"
+
+
+def network_of(values: Mapping[str, object]) -> OnePath:
+    """The options of the network alone: the others mean something else, as in ``netspurt host``."""
+    return of_options({name: values.get(name) for name in NETWORK})
 
 
 def of_options(values: Mapping[str, object]) -> OnePath:
@@ -181,6 +202,12 @@ def queue_of(queue: str) -> str:
     return toml({"kind": queue} if _is_kind(queue) else {"kind": "drop-tail", "limit": queue})
 
 
+def recordings_of(files: str) -> str:
+    """The TOML text of one recording, or of one for each direction."""
+    tables = [{"kind": "mahimahi", "file": file.strip()} for file in files.split(",")]
+    return toml(tables if len(tables) > 1 else tables[0])
+
+
 def model_of(path: str) -> str | dict[str, str]:
     """A path model as a scenario names it: ``leo``, or ``docsis:down=100mbit,up=10mbit`` with parameters."""
     name, colon, rest = path.partition(":")
@@ -196,6 +223,8 @@ def _written(path: str, value: str) -> str:
         return toml(model_of(value))
     if path.endswith(".queue"):
         return queue_of(value)
+    if path.endswith(".trace"):
+        return recordings_of(value)
     return value if path == COUNT else toml(value)
 
 

@@ -17,7 +17,7 @@ from netspurt.report.run import pictures
 if TYPE_CHECKING:
     from netspurt.analysis.capture import Capture
 
-SHOWN = [name for name in COLUMNS if name not in ("from", "start_s")]
+SHOWN = [name for name in COLUMNS if name not in ("from", "start")]
 
 MOST_ROWS = 200
 """The maximal number of rows of a table; the CSV file has all."""
@@ -55,8 +55,9 @@ def _lead(capture: Capture) -> str:
 
 def _connections(capture: Capture, prefix: str) -> list[Block]:
     """The connections, those that carried most first."""
-    rows = [line(row) for row in document(capture)["connections"]]
-    shown = sorted(rows, key=lambda row: -row["bytes"])[:MOST_ROWS]
+    rows = document(capture)["connections"]
+    carried = sorted(rows, key=lambda row: -row[f"from_{row['sender']}"]["acknowledged_bytes"])
+    shown = [line(row) for row in carried[:MOST_ROWS]]
     left = len(rows) - len(shown) + capture.tally["unlisted"]
     note = f"{left} more connections." if left else ""
     title = "Connections, those that carried most first" if len(rows) > 1 else "The connection"

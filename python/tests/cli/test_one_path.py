@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from netspurt.cli import main
+from netspurt.cli.host_on_path import without_path
 from netspurt.inputs.one_path import OnePath, of_options
 
 LINE = ["--rate", "10mbit", "--delay", "40ms", "--loss", "0.1%", "--queue", "100p", "--bytes", "2MB"]
@@ -212,3 +214,30 @@ def test_a_dry_run_of_a_sweep_counts_and_writes_nothing(capsys: pytest.CaptureFi
     capsys.readouterr()
     assert main(["sweep", "sweep.toml", "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["found"] == 4
+
+
+def test_a_recording_takes_the_place_of_a_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One packet of 1504 bytes every 2 ms up, and every ms down, as mahimahi counts."""
+    monkeypatch.chdir(tmp_path)
+    for name, step in (("up", 2), ("down", 1)):
+        Path(name).write_text("".join(f"{ms}\n" for ms in range(step, 20_001, step)))
+    rates = []
+    for words in (["up,down"], ["up,down", "-R"], ["down"]):
+        assert main(["run", "--delay", "10ms", "-t", "10", "--json", "--recording", *words]) == 0
+        rates.append(json.loads(capsys.readouterr().out)["flows"][0]["goodput_bps"] / 1e6)
+    assert rates == [
+        pytest.approx(5.7, rel=0.05),
+        pytest.approx(11.3, rel=0.05),
+        pytest.approx(11.3, rel=0.05),
+    ]
+    assert main(["run", "--delay", "10ms", "--recording", "none"]) == 2
+    assert "--recording none: the recording of link" in capsys.readouterr().err
+
+
+def test_the_options_of_a_path_are_left_out_of_a_command_line() -> None:
+    words = shlex.split(
+        "host sink 9 --rate 1mbit --delay=3ms --profile reno --loss 1% --set tcp.nagle=true --queue x"
+    )
+    assert without_path(words) == shlex.split("host sink 9 --profile reno --set tcp.nagle=true")

@@ -7,6 +7,8 @@ import itertools
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 import signal
 import statistics
@@ -18,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import netspurt as ns
-from netspurt.emulation.packets import packets
+from netspurt.emulation.packets import FIN, conversations, packets
 
 pytest.importorskip("netspurt._core")
 
@@ -218,6 +220,72 @@ def test_a_capture_holds_what_passed(tmp_path: Path) -> None:
     assert streams["acknowledged_bytes"].to_list() == [0, 300_000]
     earth = report(run)["hosts"][0]
     assert ns.read_capture(file).tally["packets"] >= earth["sent"] + earth["received"] - 5
+
+
+NEVER_CLOSES = (
+    "import socket, time; there = socket.create_server(('', 5000)).accept()[0];"
+    "there.sendall(bytes(300000)); there.shutdown(socket.SHUT_WR); time.sleep(60)"
+)
+
+
+@pytest.mark.parametrize(
+    "server",
+    [f"{PEER} serve 300000 1", shlex.join([sys.executable, "-c", NEVER_CLOSES])],
+    ids=["the server closes", "the server is stopped"],
+)
+def test_a_capture_goes_on_until_the_connections_are_closed(tmp_path: Path, server: str) -> None:
+    """The client's FIN is still on its way when its program ends."""
+    file = tmp_path / "earth.pcapng"
+    run = emulate(
+        tmp_path,
+        *("--json", "--capture", f"earth={file}", "--set", "link.path.delay=150 ms", "--server", server),
+        *("--", *f"{PEER} fetch 10.0.0.2 0 2".split()),
+    )
+    assert run.returncode == 0, run.stderr
+    (connection,) = conversations(file).values()
+    ours = [segment for segment in connection.sent if segment.flags & FIN]
+    theirs = [segment for segment in connection.answered if segment.flags & FIN]
+    assert ours, "the client has closed"
+    assert theirs, "the server has closed"
+    assert connection.answered[-1].ack > ours[-1].seq, "the client's FIN is acknowledged"
+    assert connection.sent[-1].ack > theirs[-1].seq, "and so is the server's"
+
+
+def test_each_kernel_s_congestion_control_is_named(tmp_path: Path) -> None:
+    script = (
+        "import socket, sys, time; s = socket.socket();"
+        "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'reno');"
+        "s.connect(('space', 5000)); time.sleep(1.5)"
+    )
+    listen = "import socket, time; l = socket.create_server(('', 5000)); c = l.accept()[0]; c.recv(1)"
+    words = ("--json", "--server", shlex.join([sys.executable, "-c", listen]))
+    run = emulate(tmp_path, *words, "--", sys.executable, "-c", script)
+    assert run.returncode == 0, run.stderr
+    usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    assert [host["congestion"] for host in report(run)["hosts"]] == [["reno"], [usual]]
+    # The kernel lets the route decide, on which --congestion stands.
+    run = emulate(tmp_path, "--congestion", "cubic", *words, "--", sys.executable, "-c", script)
+    assert [host["congestion"] for host in report(run)["hosts"]] == [["cubic"], ["cubic"]]
+    run = emulate(tmp_path, "--congestion", "reno", "--on", "space", "true", "--", "true")
+    (earth,) = (line for line in run.stderr.splitlines() if line.startswith("earth "))
+    assert "reno" in earth.split(), "what a connection would have got"
+
+
+def test_rates_and_queues_are_shown_in_each_interval(tmp_path: Path) -> None:
+    run = emulate(
+        tmp_path,
+        *("--interval", "0.25", "--server", f"{PEER} serve 400000 1"),
+        *("--", *f"{PEER} fetch space 0 1".split()),
+        link='rate = "4 Mbit/s"\nqueue = { kind = "drop-tail", limit = "50 packets" }',
+    )
+    assert run.returncode == 0, run.stderr
+    lines = [line for line in run.stderr.splitlines() if " s  path earth→space" in line]
+    assert len(lines) >= 2
+    back = [re.search(r"space→earth ([\d.]+) Mbit/s, (\d+) packets? queued", line) for line in lines]
+    rates = [float(found[1]) for found in back if found]
+    assert rates
+    assert 3 < max(rates) < 4.4
+    assert max(int(found[2]) for found in back if found) > 5
 
 
 NETWORK = """

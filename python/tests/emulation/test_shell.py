@@ -189,3 +189,38 @@ def test_one_command_alone_reaches_the_other_hosts_of_a_scenario(tmp_path: Path)
     )
     # Its kernel refuses the connection: nothing listens there.
     assert (done.returncode, done.stdout) == (4, "111\n"), done.stderr
+
+
+def test_our_tcp_is_reached_over_a_path(tmp_path: Path) -> None:
+    """``netspurt host`` with the options of a path: the server of the path."""
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www" / "page").write_text("served")
+    get = (
+        "import sys, time, urllib.request as u; began = time.monotonic();"
+        "print(u.urlopen(sys.argv[1], timeout=5).read().decode(), round(time.monotonic() - began, 3))"
+    )
+    done = _alone(
+        tmp_path,
+        f"""
+        {NETSPURT} host http 8080 --root www --rate 10mbit --delay=50ms >log 2>&1 &
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            grep -q 'this host is' log && break
+            {sys.executable} -c 'import time; time.sleep(0.25)'
+        done
+        address=$(sed -n 's/.*this host is \\([0-9.]*\\).*/\\1/p' log)
+        {sys.executable} -c '{get}' http://$address:8080/page
+        kill -TERM $!; wait $!; cat log >&2
+        """,
+    )
+    words = done.stdout.split()
+    assert words[:1] == ["served"], (done.stdout, done.stderr)
+    # The handshake, and the request with its answer.
+    assert 0.2 <= float(words[1]) < 1.5
+    assert "a path of 10mbit 50ms lies before this host; this machine is the client" in done.stderr
+
+
+def test_our_tcp_reaches_this_machine_over_a_path(tmp_path: Path) -> None:
+    done = _alone(tmp_path, f"{NETSPURT} host connect server 8000 --rate 10mbit --delay 50ms </dev/null")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "served"
+    assert "this machine is 'server'" in done.stderr

@@ -25,6 +25,9 @@ const NODES: u32 = 1 << 21;
 /// RFC 6598. Each emulation has a block of 256.
 const SHARED_V4: u32 = 0x6440_0000;
 const BLOCK_BITS: u8 = 8;
+/// Place of the first guest's network within a block, and number of guests with a place there.
+const GUESTS_OF_BLOCK: u32 = 128;
+const GUESTS: u32 = 31;
 
 /// Which addresses the hosts of an emulation have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,12 +47,31 @@ impl Addresses {
         [IpAddr::V4(v4), IpAddr::V6(v6)]
     }
 
+    /// The addresses of the guest at a node: 10.128.0.2 and fd80::2 at the first; 100.64.0.130 in the first block.
+    /// Only the first 31 nodes of a block have a place for one there.
+    pub(super) fn guest(self, node: NodeId) -> Pair {
+        let place = ((node.0 % NODES) << OWN_BITS) + PLACE;
+        let v6 = Ipv6Addr::from_bits(GUESTS_V6 + u128::from(place));
+        let first = self.block.filter(|_| node.0 < GUESTS).map(|block| first_of(block) - 1 + GUESTS_OF_BLOCK);
+        [IpAddr::V4(Ipv4Addr::from_bits(first.unwrap_or(GUESTS_V4) + place)), IpAddr::V6(v6)]
+    }
+
+    /// The same with prefix lengths, for the configuration of a device.
+    pub(super) fn guest_networks(self, node: NodeId) -> [Network; 2] {
+        let [v4, v6] = self.guest(node);
+        [Network { address: v4, bits: 32 - OWN_BITS }, Network { address: v6, bits: 128 - OWN_BITS }]
+    }
+
     /// The node whose host or guest has this address.
     pub(super) fn node(self, of: IpAddr) -> Option<u32> {
         match (self.block, of) {
             (Some(block), IpAddr::V4(v4)) => {
-                let place = v4.to_bits().checked_sub(first_of(block))?;
-                (place < (1 << BLOCK_BITS) - 2).then_some(place)
+                let place = v4.to_bits().checked_sub(first_of(block) - 1)?;
+                if place < GUESTS_OF_BLOCK {
+                    return place.checked_sub(1);
+                }
+                let guest = place - GUESTS_OF_BLOCK;
+                (guest % (1 << OWN_BITS) == PLACE && guest >> OWN_BITS < GUESTS).then_some(guest >> OWN_BITS)
             }
             _ => node(of),
         }
@@ -58,19 +80,6 @@ impl Addresses {
 
 const fn first_of(block: u8) -> u32 {
     SHARED_V4 + ((block as u32) << BLOCK_BITS) + 1
-}
-
-/// The addresses of the guest at a node: 10.128.0.2 and fd80::2 at the first.
-pub(super) fn guest(node: NodeId) -> Pair {
-    let place = ((node.0 % NODES) << OWN_BITS) + PLACE;
-    let v6 = Ipv6Addr::from_bits(GUESTS_V6 + u128::from(place));
-    [IpAddr::V4(Ipv4Addr::from_bits(GUESTS_V4 + place)), IpAddr::V6(v6)]
-}
-
-/// The same with prefix lengths, for the configuration of a device.
-pub(super) fn guest_networks(node: NodeId) -> [Network; 2] {
-    let [v4, v6] = guest(node);
-    [Network { address: v4, bits: 32 - OWN_BITS }, Network { address: v6, bits: 128 - OWN_BITS }]
 }
 
 /// The same without a block.
@@ -94,6 +103,10 @@ mod tests {
         Addresses::default().host(node)
     }
 
+    fn guest(node: NodeId) -> Pair {
+        Addresses::default().guest(node)
+    }
+
     #[test]
     fn hosts_of_a_block_have_addresses_that_no_other_block_has() {
         let first = Addresses { block: Some(0) };
@@ -107,6 +120,21 @@ mod tests {
         assert_eq!(last.node(first.host(NodeId(7))[0]), None);
         assert_eq!(first.node("10.0.0.1".parse().expect("an address")), None);
         assert_eq!(first.node("100.64.0.255".parse().expect("an address")), None);
+        assert_eq!(first.node("100.64.0.0".parse().expect("an address")), None);
+    }
+
+    #[test]
+    fn guests_of_a_block_are_in_the_block() {
+        let (first, last) = (Addresses { block: Some(0) }, Addresses { block: Some(255) });
+        assert_eq!(first.guest_networks(NodeId(0))[0].to_string(), "100.64.0.130/30");
+        assert_eq!(last.guest(NodeId(30))[0].to_string(), "100.64.255.250");
+        for number in 0..GUESTS {
+            assert_eq!(first.node(first.guest(NodeId(number))[0]), Some(number));
+            assert_eq!(last.node(first.guest(NodeId(number))[0]), None);
+        }
+        for other in ["100.64.0.129", "100.64.0.131", "100.64.0.254", "10.128.0.2"] {
+            assert_eq!(first.node(other.parse().expect("an address")), None, "{other}");
+        }
     }
 
     #[test]
@@ -116,7 +144,10 @@ mod tests {
                 assert_eq!(node(*address), Some(number), "{address}");
             }
         }
-        assert_eq!(guest_networks(NodeId(1)).map(|of| of.to_string()), ["10.128.0.6/30", "fd80::6/126"]);
+        assert_eq!(
+            Addresses::default().guest_networks(NodeId(1)).map(|of| of.to_string()),
+            ["10.128.0.6/30", "fd80::6/126"]
+        );
         assert_eq!(host(NodeId(1)).map(|of| of.to_string()), ["10.0.0.2", "fd00::2"]);
         // Other addresses map to no node of a scenario.
         for other in ["10.128.0.1", "10.128.0.3", "11.0.0.2", "255.255.255.255"] {

@@ -180,6 +180,11 @@ impl Captures {
         self.routers.iter_mut().for_each(|router| router.settle(now, clock));
     }
 
+    /// Whether nothing is captured.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.routers.is_empty()
+    }
+
     /// Completes all captures.
     pub(super) fn finish(self, now: Time, clock: Clock) -> Result<(), EmulateError> {
         for mut router in self.routers {

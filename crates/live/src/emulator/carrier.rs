@@ -285,7 +285,7 @@ const fn is_chatter(destination: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::addresses;
+    use super::super::addresses as own;
     use super::*;
     use netspurt_sim::address;
     use netspurt_sim::spec::{CakeSpec, ClassesSpec, LossSpec, ReorderSpec, Room};
@@ -305,7 +305,9 @@ mod tests {
     }
 
     fn guest_v4(node: u32) -> [u8; 4] {
-        let IpAddr::V4(v4) = addresses::guest(NodeId(node))[0] else { panic!("the first is of IPv4") };
+        let IpAddr::V4(v4) = own::Addresses::default().guest(NodeId(node))[0] else {
+            panic!("the first is of IPv4")
+        };
         v4.octets()
     }
 
@@ -480,7 +482,7 @@ mod tests {
     #[test]
     fn addresses_of_no_host_are_behind_the_host_that_joins_the_outside() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
-        let block = addresses::Addresses { block: Some(3) };
+        let block = own::Addresses { block: Some(3) };
         carrier.join(block, 1);
         let of = |node: u32| match block.host(NodeId(node))[0] {
             IpAddr::V4(v4) => v4.octets(),
@@ -516,9 +518,9 @@ mod tests {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let v6 = |node, guest: bool| {
             let pair = if guest {
-                addresses::guest(NodeId(node))
+                own::Addresses::default().guest(NodeId(node))
             } else {
-                addresses::Addresses::default().host(NodeId(node))
+                own::Addresses::default().host(NodeId(node))
             };
             let IpAddr::V6(v6) = pair[1] else { panic!("the second is of IPv6") };
             v6

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 pub(super) struct Gate {
     pub(super) device: String,
     pub(super) address: IpAddr,
-    /// The hosts of the emulation.
+    /// The hosts of the emulation, and their guests.
     pub(super) others: Vec<IpAddr>,
     pub(super) mtu: u32,
 }

@@ -1,7 +1,7 @@
 //! All hosts of an emulation: their namespaces, their commands, and the exit status of these.
 
-use super::addresses;
 use super::carrier::Carrier;
+use super::connections::Connections;
 use super::error::EmulateError;
 use super::gate::Gate;
 use super::namespace::{Lodging, Mark};
@@ -12,6 +12,7 @@ use super::report::{Ended, HostReport};
 use super::tenant::{Errand, News, Tenant};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::signal::Signal;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub(super) struct Hosts {
     /// Signalled when a command has started, failed or ended.
     pub(super) wake: Arc<EventFd>,
     token: Token,
+    connections: Connections,
 }
 
 impl Hosts {
@@ -55,7 +57,8 @@ impl Hosts {
             let joined = |&(other, _): &(usize, _)| carrier.are_joined(number, other);
             let others = commands.iter().enumerate().filter(joined).map(|(_, other)| other);
             if let Some(outside) = plan.outside.as_ref().filter(|outside| outside.node == command.host) {
-                let others = others.map(|other| own.host(other.host)[0]).collect();
+                let others =
+                    others.flat_map(|other| [own.host(other.host)[0], own.guest(other.host)[0]]).collect();
                 let address = own.host(command.host)[0];
                 let gate = Gate { device: outside.device.clone(), address, others, mtu: plan.mtu };
                 let report = HostReport::new(plan.name(command.host).to_owned(), vec![address]);
@@ -66,7 +69,7 @@ impl Hosts {
                 host: plan.name(command.host).to_owned(),
                 addresses: own.host(command.host)[..families].to_vec(),
                 others: others
-                    .flat_map(|other| [own.host(other.host), addresses::guest(other.host)])
+                    .flat_map(|other| [own.host(other.host), own.guest(other.host)])
                     .flat_map(|pair| pair.into_iter().take(families))
                     .collect(),
                 mtu: plan.mtu,
@@ -80,7 +83,28 @@ impl Hosts {
             all.push(Host { tenant, report, idle: false });
         }
         let first = commands.iter().position(|command| command.host == plan.command.host);
-        Ok(Self { all, first: first.unwrap_or_default(), families, news, wake, token: Token::own() })
+        let watched = all.iter_mut().map(|host| host.tenant.take_connections()).collect();
+        let connections = Connections::watch(watched)?;
+        let first = first.unwrap_or_default();
+        Ok(Self { all, first, families, news, wake, token: Token::own(), connections })
+    }
+
+    /// The connections of all kernels.
+    pub(super) const fn connections(&mut self) -> &mut Connections {
+        &mut self.connections
+    }
+
+    /// What the hosts did.
+    pub(super) fn reports(&mut self) -> Vec<HostReport> {
+        let seen = self.connections.congestion();
+        let report = |(host, names): (&Host, &BTreeSet<String>)| {
+            let by_default = host.tenant.congestion.iter().filter(|_| names.is_empty());
+            HostReport {
+                congestion: names.iter().chain(by_default).cloned().collect(),
+                ..host.report.clone()
+            }
+        };
+        self.all.iter().zip(seen).map(report).collect()
     }
 
     /// Starts the command that determines the end.
@@ -100,7 +124,7 @@ impl Hosts {
             self.all[number].idle = true;
             return;
         }
-        let guest = addresses::guest_networks(plan.hosts()[number].host)[..self.families].to_vec();
+        let guest = plan.addresses().guest_networks(plan.hosts()[number].host)[..self.families].to_vec();
         let errand = Errand { words, foreground: number == self.first, token: self.token, guest };
         self.all[number].tenant.start(errand);
     }

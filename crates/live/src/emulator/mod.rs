@@ -10,20 +10,23 @@
 //! * `namespace.rs`: the device, addresses and names of a host; `addresses.rs`: addresses of hosts and guests
 //! * `gate.rs`: the device in the caller's own network
 //! * `privilege.rs`: the right to create namespaces
+//! * `connections.rs`: the connections of the hosts' kernels
 //! * `hosts.rs`, `tenant.rs`, `processes.rs`, `remains.rs`: commands and their processes
 //! * `capture.rs`: captures at hosts and routers
-//! * `report.rs`, `error.rs`: results and errors
+//! * `observer.rs`: what the caller sees while it runs; `report.rs`, `error.rs`: results and errors
 
 mod addresses;
 mod capture;
 mod cargo;
 mod carrier;
 mod clock;
+mod connections;
 mod error;
 mod gate;
 mod hosts;
 mod manifest;
 mod namespace;
+mod observer;
 mod plan;
 mod privilege;
 mod processes;
@@ -37,11 +40,13 @@ mod train;
 mod wakefulness;
 
 pub use error::EmulateError;
+pub use observer::{LinkProgress, Observer, Progress};
 pub use plan::{HostCommand, KernelTcp, Outside, Plan};
 pub use report::{DelayError, Ended, HostReport, LATE, LinkReport, Report};
 
-/// Runs a plan until its command ends or `stop`, which is called at intervals, requests the end. After the second
-/// request, remaining processes are killed at once.
-pub fn emulate(plan: Plan, stop: &mut dyn FnMut() -> bool) -> Result<Report, EmulateError> {
-    run::Emulation::new(plan)?.run(stop)
+/// Runs a plan until its command ends or the observer, which is asked at intervals, requests the end. After the second
+/// request, remaining processes are killed at once. If there are captures, it then waits a few seconds for connections
+/// that are about to close.
+pub fn emulate(plan: Plan, observer: &mut dyn Observer) -> Result<Report, EmulateError> {
+    run::Emulation::new(plan)?.run(observer)
 }

@@ -5,6 +5,7 @@
 
 use super::error::EmulateError;
 use super::plan::KernelTcp;
+use crate::sockets::Diag;
 use crate::tun::{Device, Links, Network, Offload, Route};
 use netlink_packet_route::route::RouteMetric;
 use nix::errno::Errno;
@@ -20,6 +21,8 @@ const INTERFACE: &str = "netspurt0";
 /// A directory that always exists and whose content is replaced anyway.
 const SYS: &str = "/sys";
 
+/// The congestion control of new connections, in the namespace of the thread that reads it.
+const CONGESTION: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// Where programs resolve names.
 const HOSTS: &str = "/etc/hosts";
 const RESOLVER: &str = "/etc/resolv.conf";
@@ -51,9 +54,20 @@ pub(super) struct Lodging {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Mark(pub(super) u64);
 
+/// The namespaces of a host, from the inside.
+#[derive(Debug)]
+pub(super) struct Home {
+    pub(super) device: Device,
+    pub(super) mark: Mark,
+    /// Lists the connections of its kernel.
+    pub(super) connections: Option<Diag>,
+    /// The congestion control that new connections get.
+    pub(super) congestion: String,
+}
+
 impl Lodging {
-    /// Moves the calling thread and its future children to new namespaces. Returns the device.
-    pub(super) fn move_in(&self) -> Result<(Device, Mark), EmulateError> {
+    /// Moves the calling thread and its future children to new namespaces.
+    pub(super) fn move_in(&self) -> Result<Home, EmulateError> {
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(EmulateError::no_namespace)?;
         let failed = |what| move |why| EmulateError::Setup { host: self.host.clone(), what, why };
         let has_ipv6 = self.addresses.iter().any(IpAddr::is_ipv6);
@@ -71,7 +85,15 @@ impl Lodging {
         }
         self.furnish().map_err(failed("mounting its /etc/hosts"))?;
         let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("reading its identity"))?;
-        Ok((device, mark))
+        // Without them, the emulation only tells less.
+        let (connections, congestion) = (Diag::open().ok(), self.congestion().unwrap_or_default());
+        Ok(Home { device, mark, connections, congestion })
+    }
+
+    /// The congestion control that new connections get.
+    fn congestion(&self) -> Option<String> {
+        let system = || std::fs::read_to_string(CONGESTION).ok();
+        self.tcp.congestion.clone().or_else(system).map(|name| name.trim().to_owned())
     }
 
     /// New interfaces only get the configured addresses; without link-local addresses, the kernel does not search for

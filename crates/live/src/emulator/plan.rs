@@ -1,6 +1,6 @@
 //! The request for an emulation, and its checks before anything is created.
 
-use super::addresses::{self, Addresses};
+use super::addresses::Addresses;
 use super::carrier::Carrier;
 use super::error::EmulateError;
 use super::namespace;
@@ -158,7 +158,9 @@ impl Plan {
         }
         for HostCommand { host, .. } in self.hosts() {
             let name = self.name(*host);
-            for (prefix, pair) in [("", self.addresses().host(*host)), ("guest.", addresses::guest(*host))] {
+            for (prefix, pair) in
+                [("", self.addresses().host(*host)), ("guest.", self.addresses().guest(*host))]
+            {
                 for address in &pair[..families] {
                     writeln!(text, "{address} {prefix}{name}").expect("a string takes all");
                 }

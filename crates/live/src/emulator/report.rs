@@ -72,6 +72,9 @@ pub struct HostReport {
     pub host: String,
     /// Its IPv4 address, and its IPv6 address if the system supports it.
     pub addresses: Vec<std::net::IpAddr>,
+    /// The congestion controls of its kernel's connections; if there were none, the one that new connections get. Empty
+    /// for the caller's own network.
+    pub congestion: Vec<String>,
     /// Packets that it sent into the network.
     pub sent: u64,
     /// Packets delivered to it.
@@ -88,7 +91,18 @@ pub struct HostReport {
 
 impl HostReport {
     pub(super) const fn new(host: String, addresses: Vec<std::net::IpAddr>) -> Self {
-        Self { host, addresses, sent: 0, received: 0, stray: 0, refused: 0, rejected: 0, status: None }
+        let congestion = Vec::new();
+        Self {
+            host,
+            addresses,
+            congestion,
+            sent: 0,
+            received: 0,
+            stray: 0,
+            refused: 0,
+            rejected: 0,
+            status: None,
+        }
     }
 }
 
@@ -149,11 +163,10 @@ pub(super) fn links(
 ) -> Vec<LinkReport> {
     let ways = spec.links.iter().flat_map(|link| [(link, 0), (link, 1)]);
     let report = |(((link, way), channel), error): (((&LinkSpec, usize), &Channel), DelayError)| {
-        let [from, to] = [way, 1 - way].map(|end| &spec.nodes[link.ends[end].0 as usize].name);
         let counters = channel.counters();
         LinkReport {
             link: link.name.to_string(),
-            direction: format!("{from}->{to}"),
+            direction: name_of(spec, link, way),
             rate_asked: link.directions[way].rate,
             rate_done: (busy > Span::ZERO).then(|| 8.0 * counters.bytes as f64 / busy.as_secs_f64()),
             delay_asked: link.directions[way].delay,
@@ -169,4 +182,10 @@ pub(super) fn links(
         }
     };
     ways.zip(channels).zip(errors).map(report).collect()
+}
+
+/// The name of a direction of a link.
+pub(super) fn name_of(spec: &WorldSpec, link: &LinkSpec, way: usize) -> String {
+    let [from, to] = [way, 1 - way].map(|end| &spec.nodes[link.ends[end].0 as usize].name);
+    format!("{from}->{to}")
 }

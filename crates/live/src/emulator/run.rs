@@ -3,8 +3,10 @@
 use super::capture::Captures;
 use super::carrier::{Arrival, Carrier, Refused};
 use super::clock::{self, Clock};
+use super::connections::Seen;
 use super::error::EmulateError;
 use super::hosts::{Host, Hosts};
+use super::observer::{Intervals, Observer};
 use super::plan::Plan;
 use super::privilege;
 use super::remains;
@@ -27,6 +29,9 @@ const ATTENTION: Span = Span::from_ms(50);
 const SETTLING: Span = Span::from_secs(5);
 /// How long programs may take to terminate.
 const FAREWELL: Span = Span::from_ms(1000);
+/// How long connections may take to close, besides some round trips.
+const CLOSING: Span = Span::from_secs(2);
+const CLOSING_ROUND_TRIPS: u64 = 3;
 /// Maximum of packets read from one device before the next one.
 const BATCH: usize = 32;
 /// Maximum of connections whose packets are combined.
@@ -39,8 +44,12 @@ enum Phase {
     Settling(Time),
     /// All commands run.
     Running,
+    /// The main command has ended. Its connections close, and the captures continue until this time at the latest.
+    Closing(Time),
     /// Remaining processes were asked to terminate, and are killed at this time.
     Ending(Time),
+    /// No process is left. Connections close until this time at the latest.
+    Emptying(Time),
 }
 
 /// A running emulation.
@@ -64,6 +73,7 @@ pub(super) struct Emulation {
     /// Times of the first and the last packet.
     busy: Option<(Time, Time)>,
     wakefulness: Wakefulness,
+    intervals: Intervals,
     removed: usize,
     stolen_before: Option<f64>,
     /// Hosts that have sent packets.
@@ -100,6 +110,7 @@ impl Emulation {
             next: Train::default(),
             hosts: Hosts::new(&plan, &carrier)?,
             clock: Clock::new(),
+            intervals: Intervals::new(carrier.network().channels()),
             carrier,
             errors: vec![DelayError::default(); nodes.len() * nodes.len()],
             phase: Phase::Settling(Time::ZERO + SETTLING),
@@ -117,29 +128,35 @@ impl Emulation {
         })
     }
 
-    /// Runs until the command ends or `stop` requests the end. After the second request it does not wait.
-    pub(super) fn run(mut self, stop: &mut dyn FnMut() -> bool) -> Result<Report, EmulateError> {
+    /// Runs until the command ends or the observer requests the end. After the second request it does not wait.
+    pub(super) fn run(mut self, observer: &mut dyn Observer) -> Result<Report, EmulateError> {
         wakefulness::be_prompt().map_err(EmulateError::system)?;
-        let outcome = self.live(stop);
+        let outcome = self.live(observer);
         wakefulness::be_ordinary();
         self.hosts.evict();
         outcome?;
         let last = self.hosts.process_news()?;
         self.ended = self.ended.or(last);
-        self.captures.see(self.carrier.take_sightings(), self.over, self.clock);
+        self.captures.see(self.carrier.take_sightings(), self.clock.now(), self.clock);
         std::mem::take(&mut self.captures).finish(self.clock.now(), self.clock)?;
         Ok(self.report())
     }
 
-    fn live(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), EmulateError> {
+    fn live(&mut self, observer: &mut dyn Observer) -> Result<(), EmulateError> {
         self.hosts.start_others(&self.plan);
         let mut attention = Time::ZERO;
         loop {
             let now = self.clock.now();
             if now >= attention {
                 attention = now + ATTENTION;
-                if self.attend(now, stop())? {
+                if self.attend(now, observer.asks_to_stop())? {
                     return Ok(());
+                }
+                if let (Phase::Running, Some(interval)) = (self.phase, observer.interval())
+                    && self.intervals.over(now, interval)
+                {
+                    let channels = self.carrier.network().channels();
+                    observer.see(&self.intervals.end(&self.plan.spec, channels, self.began, now));
                 }
             }
             self.hand_over(now);
@@ -158,26 +175,62 @@ impl Emulation {
     fn attend(&mut self, now: Time, asked_to_stop: bool) -> Result<bool, EmulateError> {
         if let Some(ended) = self.hosts.process_news()? {
             self.ended = Some(ended);
-            self.dismiss(now);
         }
+        if self.ended.is_some() && matches!(self.phase, Phase::Settling(_) | Phase::Running) {
+            self.over = now;
+            if self.captures.is_empty() {
+                self.dismiss(now);
+            } else {
+                self.hosts.connections().hurry();
+                self.phase = Phase::Closing(now + self.closing_time());
+            }
+        }
+        let none_closes = |seen: &Seen| seen.closing == 0;
+        let none_is_open = |seen: &Seen| seen.open == 0;
         match self.phase {
             Phase::Settling(until) if now >= until || self.hosts.others_listen() => {
                 (self.phase, self.began) = (Phase::Running, now);
+                self.intervals.begin(now);
                 self.hosts.start_first(&self.plan);
             }
-            Phase::Ending(until) => return Ok(asked_to_stop || now >= until || self.hosts.are_empty()),
-            Phase::Settling(_) | Phase::Running if asked_to_stop => self.dismiss(now),
-            Phase::Settling(_) | Phase::Running => {}
+            Phase::Closing(until)
+                if asked_to_stop
+                    || now >= until
+                    || self.hosts.connections().seen().is_some_and(none_closes) =>
+            {
+                self.dismiss(now);
+            }
+            Phase::Ending(until) if asked_to_stop || now >= until => return Ok(true),
+            Phase::Ending(_) if self.hosts.are_empty() => {
+                if self.captures.is_empty() {
+                    return Ok(true);
+                }
+                self.hosts.connections().hurry();
+                self.phase = Phase::Emptying(now + self.closing_time());
+            }
+            Phase::Emptying(until) => {
+                let empty = self.hosts.connections().seen().is_some_and(none_is_open);
+                return Ok(asked_to_stop || now >= until || empty);
+            }
+            Phase::Settling(_) | Phase::Running if asked_to_stop => {
+                self.over = now;
+                self.dismiss(now);
+            }
+            Phase::Settling(_) | Phase::Running | Phase::Closing(_) | Phase::Ending(_) => {}
         }
         Ok(false)
     }
 
     /// Asks remaining processes to terminate, once.
     fn dismiss(&mut self, now: Time) {
-        if !matches!(self.phase, Phase::Ending(_)) {
-            (self.phase, self.over) = (Phase::Ending(now + FAREWELL), now);
-            self.hosts.dismiss();
-        }
+        self.phase = Phase::Ending(now + FAREWELL);
+        self.hosts.dismiss();
+    }
+
+    /// How long the captures wait for connections to close.
+    fn closing_time(&self) -> Span {
+        let delays = self.plan.spec.links.iter().flat_map(|link| &link.directions).map(|way| way.delay);
+        CLOSING + delays.fold(Span::ZERO, |sum, delay| sum + delay).saturating_mul(CLOSING_ROUND_TRIPS)
     }
 
     /// Delivers packets that have arrived by `now`. Segments of one connection that are due together are delivered as
@@ -302,7 +355,7 @@ impl Emulation {
         Ok(if news { Woken::ByNews } else { Woken::ByTime })
     }
 
-    fn report(self) -> Report {
+    fn report(mut self) -> Report {
         let (channels, count) = (self.carrier.network().channels(), self.hosts.all.len());
         let mut errors = vec![DelayError::default(); channels.len()];
         for (pair, error) in self.errors.iter().enumerate() {
@@ -316,7 +369,7 @@ impl Emulation {
             stolen: clock::stolen_s().zip(self.stolen_before).map(|(after, before)| after - before),
             removed: self.removed,
             links: report::links(&self.plan.spec, channels, errors, busy),
-            hosts: self.hosts.all.iter().map(|host| host.report.clone()).collect(),
+            hosts: self.hosts.reports(),
         }
     }
 }

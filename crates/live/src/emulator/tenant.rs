@@ -5,8 +5,9 @@
 //! killed.
 
 use super::error::EmulateError;
-use super::namespace::{Lodging, Mark};
+use super::namespace::{Home, Lodging, Mark};
 use super::remains::{TOKEN, Token};
+use crate::sockets::Diag;
 use crate::tun::{Device, Network};
 use nix::sys::eventfd::EventFd;
 use nix::sys::prctl::set_pdeathsig;
@@ -50,6 +51,10 @@ pub(super) struct Tenant {
     pub(super) device: Device,
     /// The namespace, which the emulator clears at the end; `None` for the caller's own.
     pub(super) mark: Option<Mark>,
+    /// The congestion control that new connections get.
+    pub(super) congestion: Option<String>,
+    /// Lists the connections of its kernel, until [`take_connections`](Self::take_connections).
+    connections: Option<Diag>,
     orders: Option<Sender<Errand>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -78,13 +83,25 @@ impl Tenant {
             }
         })?;
         let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread has ended").into()));
-        let (device, mark) = settled?;
-        Ok(Self { device, mark: Some(mark), orders: Some(orders), thread: Some(thread) })
+        let Home { device, mark, connections, congestion } = settled?;
+        Ok(Self {
+            device,
+            mark: Some(mark),
+            congestion: Some(congestion),
+            connections,
+            orders: Some(orders),
+            thread: Some(thread),
+        })
     }
 
     /// The caller's own network, behind this device. It has no command and no thread.
     pub(super) const fn outside(device: Device) -> Self {
-        Self { device, mark: None, orders: None, thread: None }
+        Self { device, mark: None, congestion: None, connections: None, orders: None, thread: None }
+    }
+
+    /// Lists the connections of its kernel; only once.
+    pub(super) const fn take_connections(&mut self) -> Option<Diag> {
+        self.connections.take()
     }
 
     /// Starts the command.

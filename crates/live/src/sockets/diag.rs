@@ -26,7 +26,7 @@ const FLAGS: u16 = 0x001 | 0x300;
 
 /// A netlink socket, for the namespace in which it was opened.
 #[derive(Debug)]
-pub(super) struct Diag {
+pub(crate) struct Diag {
     fd: OwnedFd,
     buffer: Vec<u8>,
     sequence: u32,
@@ -36,7 +36,7 @@ pub(super) struct Diag {
 
 impl Diag {
     /// Opens it in the network namespace of this thread.
-    pub(super) fn open() -> Result<Self, Errno> {
+    pub(crate) fn open() -> Result<Self, Errno> {
         let protocol = SockProtocol::NetlinkSockDiag;
         let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
         connect(fd.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
@@ -44,7 +44,7 @@ impl Diag {
     }
 
     /// Passes each socket of IPv4 and IPv6 to a function. Those that listen and those in TIME-WAIT are left out.
-    pub(super) fn dump(&mut self, mut each: impl FnMut(Socket)) -> Result<(), Errno> {
+    pub(crate) fn dump(&mut self, mut each: impl FnMut(Socket)) -> Result<(), Errno> {
         if self.both {
             match self.ask(Request::Both, &mut each) {
                 Err(_) => self.both = false,

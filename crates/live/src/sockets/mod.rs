@@ -31,6 +31,7 @@ mod table;
 mod watch;
 mod window;
 
+pub(crate) use diag::Diag;
 pub use division::{LIMITS, Shares};
 pub use info::{Avoidance, Bbr, Clocks, TcpInfo, Vegas};
 pub use namespace::NamespaceError;

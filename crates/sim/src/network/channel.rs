@@ -312,6 +312,19 @@ impl Channel {
         self.kept.as_ref().map_or_else(|| self.ahead(), |kept| kept.backlog())
     }
 
+    /// What waits at `now`, which need not be the time of a packet.
+    pub fn backlog_at(&self, now: Time) -> Backlog {
+        if self.kept.is_some() {
+            return self.backlog();
+        }
+        let entries = (0..self.waiting.len()).map(|index| self.waiting.get(index));
+        let later = entries.skip_while(|(start, _)| *start <= now.as_ps());
+        later.fold(Backlog::default(), |sum, (_, size)| Backlog {
+            packets: sum.packets + 1,
+            bytes: sum.bytes + u64::from(size),
+        })
+    }
+
     /// The same where the order is that of arrival.
     const fn ahead(&self) -> Backlog {
         Backlog { packets: self.waiting.len(), bytes: self.waiting_bytes }

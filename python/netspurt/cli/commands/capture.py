@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.analysis.capture import SCHEMAS, Capture, Reading, collect
-from netspurt.analysis.capture_lines import COLUMNS, described, document, largest, line, rest
+from netspurt.analysis.capture_lines import (
+    BOTH,
+    COLUMNS,
+    described,
+    document,
+    largest,
+    line,
+    rest,
+    statistics,
+    title,
+)
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet
@@ -65,6 +75,12 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--all",
         action="store_true",
         help=f"print a line for each connection (default: the {LARGEST} largest, and a summary of the rest)",
+    )
+    command.add_argument(
+        "-l",
+        "--long",
+        action="store_true",
+        help="print all statistics of both directions of each connection, as tcptrace -l does",
     )
     command.add_argument(
         "--filter",
@@ -176,14 +192,20 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         capture = captures[number]
         tally = capture.tally
         several = "" if tally["connections"] == 1 else "s"
-        title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
+        head = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
         if capture.passed:
-            title += f" ({capture.passed})"
+            head += f" ({capture.passed})"
         connections, streams = capture.connections, capture.streams
         cut = not options.all and connections.height > LARGEST
         if cut:
             connections, streams = largest(capture, LARGEST)
-        tables.show(console, title, [line(row) for row in described(connections, streams)], COLUMNS)
+        rows = described(connections, streams)
+        if options.long:
+            console.print(head, highlight=False, markup=False, soft_wrap=True)
+            for row in rows:
+                tables.show(console, title(row), statistics(row), BOTH)
+        else:
+            tables.show(console, head, [line(row) for row in rows], COLUMNS)
         if cut:
             console.print(f"… and {rest(capture, connections)} (print each with --all)", soft_wrap=True)
         if tally["unlisted"]:

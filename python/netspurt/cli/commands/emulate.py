@@ -9,6 +9,7 @@ import shlex
 from netspurt.cli import emulate_why, emulating, path_options
 from netspurt.cli.exits import INTERRUPTED
 from netspurt.errors import RequestError
+from netspurt.inputs.typed import interval
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -38,6 +39,14 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--quiet",
         action="store_true",
         help="print no remarks, and no tables of links and hosts at the end",
+    )
+    command.add_argument(
+        "-i",
+        "--interval",
+        type=interval,
+        default=0.0,
+        metavar="TIME",
+        help="print the rate and the queue of each link in each interval, such as 1s (default: none)",
     )
     command.add_argument(
         "--why",
@@ -71,7 +80,14 @@ def command(options: argparse.Namespace) -> int:
         places = kept.enter_context(emulate_why.places(hosts, options.capture)) if options.why else {}
         captures = [*options.capture, *emulate_why.missing(places, options.capture)]
         with emulating.programs(options.program, path_options.words(options), as_json=options.json):
-            report = emulating.run(scenario, (client, options.program), beside, options, captures=captures)
+            report = emulating.run(
+                scenario,
+                (client, options.program),
+                beside,
+                options,
+                captures=captures,
+                interval_s=options.interval,
+            )
         if options.why:
             report["why"] = emulate_why.connections(places)
     if options.json or not options.quiet:

@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
+from netspurt.cli import host_on_path, path_options
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.options import Deprecated, add_command, add_json, add_output, add_quiet, deprecated
 from netspurt.emulation.intervals import Intervals, sentence
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE
+from netspurt.inputs import one_path
 from netspurt.inputs.typed import interval, port, positive, setting
 
 if TYPE_CHECKING:
@@ -125,10 +128,11 @@ def _device(role: argparse.ArgumentParser) -> None:
         "--plain", action="store_true", help="plain packets, as on a wire: no super-segments, no offloads"
     )
     add_output(role, "--capture", CAPTURE, "FILE.pcapng", "capture the host's packets to FILE.pcapng")
+    path_options.add_values(role, flow=False)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs a host until it is done, or until Ctrl-C.
+    """Runs a host until it is done, or until Ctrl-C; with options of a path, behind that path.
 
     Messages go to standard error if standard output carries data (``listen``, ``connect``).
 
@@ -136,6 +140,9 @@ def command(options: argparse.Namespace) -> int:
         RequestError: no device, no privilege, an address or a choice of TCP that cannot be; in one sentence.
         ScenarioError: a key or a value of ``--set`` is wrong.
     """
+    path = one_path.network_of(vars(options))
+    if path.given:
+        return host_on_path.run(path, options)
     _check(options)
     _fill_in(options)
     host = _start(options)
@@ -266,7 +273,7 @@ def _sentence(news: dict[str, Any]) -> str:
         return f"{ends}: open"
     seconds = max(news["seconds"], 1e-9)
     parts = [
-        f"{news[key]} bytes {words} ({8e-6 * news[key] / seconds:.4g} Mbit/s)"
+        f"{news[key]} bytes {words} ({formats.rate(8 * news[key] / seconds)})"
         for key, words in (("bytes_sent", "sent"), ("bytes_received", "received"))
         if news[key]
     ]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from netspurt.analysis import formats
 from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
@@ -31,7 +32,8 @@ ICMP, IPV4, IPV6 = 8, 20, 40
 """Lengths of headers in bytes."""
 
 COLUMNS = ("host", "address", "packets", "replies", "unanswered", "why", "duplicate", "late")
-TIMES = ("min_ms", "mean_ms", "cov", "p50_ms", "p95_ms", "max_ms")
+TIMES = {"least RTT": "min_ms", "mean": "mean_ms", "median": "p50_ms", "95 %": "p95_ms", "longest": "max_ms"}
+"""Headings of the table, and the columns of the summary under them."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -173,6 +175,13 @@ def _view(sums: Sums, options: argparse.Namespace) -> Iterator[View]:
         yield prober_view.Silent() if options.json or options.quiet else prober_view.Lines()
 
 
+def _delays(summary: dict[str, Any]) -> dict[str, str]:
+    """The delays with units, and their coefficient of variation."""
+    spans = {head: None if summary[name] is None else summary[name] / 1e3 for head, name in TIMES.items()}
+    texts = {head: formats.span(span) for head, span in spans.items()}
+    return texts | {"CoV": formats.number(summary["cov"], 3)}
+
+
 def _print(
     options: argparse.Namespace, probing: Probing, sums: Sums, complaints: list[str], ended: str
 ) -> None:
@@ -189,8 +198,8 @@ def _print(
         print(json.dumps(document))
         return
     console = tables.console()
-    rows: list[dict[str, Any]] = [summary | {"why": _why(summary)} for summary in summaries]
-    tables.show(console, "", rows, (*COLUMNS, *TIMES))
+    rows = [summary | _delays(summary) | {"why": _why(summary)} for summary in summaries]
+    tables.show(console, "", rows, (*COLUMNS, *TIMES, "CoV"))
     counts = probing.counts
     for name, words in (
         ("waiting", "still on their way when it ended"),
