@@ -28,7 +28,7 @@ SENT = {
     "nak-resend": "The receiver requested it with a NAK (RFC 1106).",
     "timeout": "The retransmission timer expired (RFC 6298, 5.4).",
     "go-back-n": "It was outstanding when the retransmission timer expired, and all such data is retransmitted.",
-    "window-probe": "The peer's window is closed: tests whether it has opened (RFC 9293, 3.8.6.1).",
+    "window-probe": "The receive window is closed: tests whether it has opened (RFC 9293, 3.8.6.1).",
     "keep-alive": "The connection was idle for long: tests whether the peer is still there (RFC 9293, 3.8.4).",
     "fin": "There is no more data to send.",
     "ack": "An ACK that was due at once.",

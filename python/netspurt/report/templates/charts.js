@@ -394,7 +394,7 @@
     const button = document.querySelector(".face");
     if (!button) return;
     button.hidden = false;
-    const write = () => { button.textContent = dark() ? "Light face" : "Dark face"; };
+    const write = () => { button.textContent = dark() ? "Light mode" : "Dark mode"; };
     button.addEventListener("click", () => {
       document.documentElement.dataset.face = dark() ? "light" : "dark";
       write();

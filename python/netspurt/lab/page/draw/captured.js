@@ -18,17 +18,17 @@ export class Captured extends Chart {
     this.set([
       ...series("data", { name: "captured data", colour: "data", dots: true }),
       ...series("ack", { name: "ACK line", colour: "ack", steps: true, width: 1.2, until: end }),
-      ...series("edge", { name: "window's edge", colour: "edge", steps: true, width: 1, dash: [4, 3], until: end }),
+      ...series("edge", { name: "window edge", colour: "edge", steps: true, width: 1, dash: [4, 3], until: end }),
       ...(simulated ? [{ name: "simulated data", colour: "simulated", width: 1.8, ...simulated }] : []),
       ...series("resent", { name: "retransmitted", colour: "lost", sign: "cross" }),
     ]);
   }
 
-  // The window's edge may be far above; it is drawn only where it is near.
+  // The window edge may be far above; it is drawn only where it is near.
   range(from, to) {
     const of = (series) => super.range.call({ shown: () => series }, from, to);
-    const near = of(this.shown().filter((each) => each.name !== "window's edge"));
-    const far = of(this.shown().filter((each) => each.name === "window's edge"));
+    const near = of(this.shown().filter((each) => each.name !== "window edge"));
+    const far = of(this.shown().filter((each) => each.name === "window edge"));
     if (!near || !far) return near;
     return far[1] < near[1] + 1.5 * (near[1] - near[0] || 1) ? [near[0], Math.max(near[1], far[1])] : near;
   }

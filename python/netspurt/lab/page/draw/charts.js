@@ -49,8 +49,8 @@ export class Pictures {
       ...band("cwnd", several("cwnd"), "data"),
       ...series("cwnd", { colour: "data", width: 1.8 }),
       ...series("ssthresh", { colour: "why-go-back-n", dash: [5, 3], width: 1.3 }),
-      ...series("flight", { colour: "ack", width: 1.1 }),
-      ...series("window", { name: "peer's window", colour: "edge", dash: [2, 2], width: 1.1 }),
+      ...series("flight", { name: "in flight", colour: "ack", width: 1.1 }),
+      ...series("window", { name: "receive window", colour: "edge", dash: [2, 2], width: 1.1 }),
     ]);
     // A large window that limits nothing would compress the others: a cwnd far above them may exceed the chart.
     const most = (name) => (columns[`${name}_value`] ?? []).reduce((a, b) => Math.max(a, b), 0);
@@ -62,8 +62,8 @@ export class Pictures {
     this.delays.set([
       ...band("srtt", several("srtt"), "data"),
       ...series("rtt", { name: "samples", colour: "ack", dots: true }),
-      ...series("srtt", { colour: "data" }),
-      ...series("rto", { colour: "why-timeout", dash: [5, 3], width: 1.3 }),
+      ...series("srtt", { name: "SRTT", colour: "data" }),
+      ...series("rto", { name: "RTO", colour: "why-timeout", dash: [5, 3], width: 1.3 }),
     ]);
     this.rates.set(columns.rate_time ? [
       ...band("rate", several("delivered"), "data"),

@@ -100,7 +100,7 @@ export class Scene {
     context.fillStyle = colour("soft");
     const x = HOST / 2;
     if (cwnd !== null) context.fillText(`cwnd ${q.bytes(cwnd)}`, x, 88, HOST - 6);
-    if (flight !== null) context.fillText(`flight ${q.bytes(flight)}`, x, 106, HOST - 6);
+    if (flight !== null) context.fillText(`in flight ${q.bytes(flight)}`, x, 106, HOST - 6);
     const acked = this.#acknowledged(moment);
     context.fillText(q.bytes(acked), width - x, 88, HOST - 6);
     context.fillText("in order", width - x, 106, HOST - 6);

@@ -37,15 +37,15 @@ export class Sequence extends Chart {
       ...this.retransmission.map((code) => ({ name: reasons[code].title, colour: reasons[code].paint, sign: reasons[code].shape, code, own: true, ...only(data, columns, code) })),
       { name: "lost", colour: "lost", sign: "cross", own: true, lost: true, ...lost(data, columns) },
       { name: "ACK line", colour: "ack", steps: true, width: 1.2, time: ackTime, value: Float64Array.from(heard, (row) => ack[row]), until: end },
-      { name: "window's edge", colour: "edge", steps: true, width: 1, dash: [4, 3], time: ackTime, value: Float64Array.from(heard, (row) => ack[row] + room[row]), until: end },
+      { name: "window edge", colour: "edge", steps: true, width: 1, dash: [4, 3], time: ackTime, value: Float64Array.from(heard, (row) => ack[row] + room[row]), until: end },
     ].filter((each) => !each.own || each.time.length));
   }
 
   // The window edge may be far above; it is drawn only where it is near.
   range(from, to) {
-    const near = super.range.call({ shown: () => this.shown().filter((each) => each.name !== "window's edge") }, from, to);
+    const near = super.range.call({ shown: () => this.shown().filter((each) => each.name !== "window edge") }, from, to);
     if (!near) return null;
-    const edge = this.shown().find((each) => each.name === "window's edge");
+    const edge = this.shown().find((each) => each.name === "window edge");
     const far = edge && super.range.call({ shown: () => [edge] }, from, to);
     return far && far[1] < near[1] + 1.5 * (near[1] - near[0] || 1) ? [near[0], Math.max(near[1], far[1])] : near;
   }

@@ -5,7 +5,9 @@ import { el } from "../base/dom.js";
 import * as q from "../base/quantity.js";
 import { reasons } from "../base/words.js";
 
-const STATE = [["cwnd", q.bytes], ["ssthresh", q.bytes], ["flight", q.bytes], ["window", q.bytes], ["srtt", q.time], ["rto", q.time]];
+// Columns with their names for readers.
+const STATE = [["cwnd", "cwnd", q.bytes], ["ssthresh", "ssthresh", q.bytes], ["flight", "in flight", q.bytes], ["window", "receive window", q.bytes],
+  ["srtt", "SRTT", q.time], ["rto", "RTO", q.time]];
 
 // The description of one segment, as elements. `side` is a name, or empty if there is only one.
 export function explain({ head, columns }, row, side) {
@@ -18,8 +20,8 @@ export function explain({ head, columns }, row, side) {
   return [
     el("p", {}, title, ` at ${seconds(columns.time[row])}: ${carried(columns, row)}. `, fate(head, columns, row)),
     el("p.words", {}, reason.words),
-    el("dl", {}, ...(ours ? STATE : []).flatMap(([name, format]) => {
-      const value = standing(columns, name, columns.time[row]);
+    el("dl", {}, ...(ours ? STATE : []).flatMap(([column, name, format]) => {
+      const value = standing(columns, column, columns.time[row]);
       return value === null ? [] : [el("div", {}, el("dt", {}, name), el("dd", {}, Number.isFinite(value) ? format(value) : "∞"))];
     })),
   ];
