@@ -18,7 +18,7 @@ PICTURES = {
     "cwnds": "cwnd of all flows (runs)",
     "round-trips": "round-trip times, smoothed, and the timeout (of captures: the first)",
     "queues": "packets waiting at links, and drops by cause (runs)",
-    "throughput": "acknowledged bits a second of each flow (runs, captures)",
+    "throughput": "bits a second of each flow that arrived (of captures: that were acknowledged) (runs, captures)",
     "limits": "what limits one flow at each instant (scenarios, captures)",
     "distribution": "of round-trip times (runs, captures), or of --quantity (sweeps)",
     "curves": "means over seeds against a path, with intervals (sweeps)",

@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "pl.DataFrame"
 
-RECORDS = ("cwnd", "ssthresh", "flight", "window", "rtt", "srtt", "rto", "queue", "segments", "drops")
+RECORDS = (
+    "cwnd",
+    "ssthresh",
+    "flight",
+    "window",
+    "rtt",
+    "srtt",
+    "rto",
+    "queue",
+    "segments",
+    "arrivals",
+    "drops",
+)
 """The records that plots need."""
 
 

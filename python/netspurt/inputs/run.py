@@ -88,6 +88,9 @@ class Simulated:
         lacking = [name for name in names if name not in self._tables]
         if not lacking:
             return
+        if "arrivals" in lacking and "segments" not in lacking:
+            # The arrivals are a column of the segments.
+            lacking.append("segments")
         result = self._scenario.run(self._seed, lacking)
         if result.digest != (self._digest or result.digest):
             raise RequestError(
@@ -166,6 +169,8 @@ def _holds(result: Result, name: str) -> bool:
     """Whether it was recorded. An empty table of segments or drops is ambiguous, so it is recorded again."""
     if name in ("segments", "drops"):
         return not getattr(result, name).is_empty()
+    if name == "arrivals":
+        return "arrives_s" in result.segments.columns
     try:
         result.native.series(name)
     except ValueError:

@@ -6,6 +6,7 @@ Lives here: drawing with matplotlib. Must not live here: the content of a chart.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -83,9 +84,10 @@ def draw_column(charts: Sequence[Chart]) -> Figure:
         column = figure.subplots(len(charts), 1, sharex=True, squeeze=False, height_ratios=heights).ravel()
         for axes, chart in zip(column, charts, strict=True):
             _fill(axes, chart)
-            axes.legend(loc="upper left", frameon=False)
         for axes in column[:-1]:
             axes.set(xlabel="")
+        handles, labels = zip(*(axes.get_legend_handles_labels() for axes in column), strict=True)
+        legend_of(figure, [*chain(*handles)], [*chain(*labels)], 3)
     return figure
 
 

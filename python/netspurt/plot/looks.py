@@ -10,6 +10,7 @@ Nothing here uses ``pyplot`` or global state, because several threads make figur
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,13 @@ RC: dict[Any, Any] = {
 }
 
 
+LEGEND = 9
+"""Size of the text of legends in points."""
+
+LETTER, HANDLE = 0.56 * LEGEND, 5.0 * LEGEND
+"""Mean width of a letter, and of a sample with the space around it, in points."""
+
+
 def figure_of(width: float = 5.6, height: float = 3.9) -> tuple[Figure, Axes]:
     """An empty figure with one pair of axes; sizes in inches."""
     with mpl.rc_context(RC):
@@ -63,13 +71,20 @@ def legend(figure: Figure, axes: Axes, columns: int = 2) -> None:
 
 
 def legend_of(figure: Figure, handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
-    """Places a legend with given entries below everything."""
+    """Places a legend with given entries below everything, in at most this many columns.
+
+    Entries that are too long for that have fewer columns; one that is too long for the figure is broken.
+    """
+    room = figure.get_figwidth() * 72.0
+    longest = int((room - HANDLE) / LETTER)
+    lines = [textwrap.fill(label, longest) for label in labels]
+    widest = max((len(line) for label in lines for line in label.splitlines()), default=0)
     figure.legend(
         handles,
-        labels,
+        lines,
         loc="outside lower center",
-        ncols=columns,
-        fontsize=9,
+        ncols=max(1, min(columns, int(room / (HANDLE + LETTER * widest)))),
+        fontsize=LEGEND,
         markerscale=1.2,
         frameon=False,
         columnspacing=1.4,

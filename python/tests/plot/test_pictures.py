@@ -16,6 +16,7 @@ import netspurt as ns
 from netspurt.cli import main
 from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import MANY, REASONS
+from netspurt.plot.runs.throughput import acknowledged
 from netspurt.plot.thinning import thin
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
@@ -213,12 +214,39 @@ def test_a_flow_without_limits_is_named_with_the_known_ones(
     assert "there is no flow 'web'; the flows are: bulk" in capsys.readouterr().err
 
 
-def test_throughput_adds_up_to_what_was_acknowledged(result: ns.Result) -> None:
+def test_throughput_adds_up_to_what_arrived_and_does_not_exceed_the_link(result: ns.Result) -> None:
     chart = ns.plot.throughput_chart(result, bin_s=0.5)
     together = next(trace for trace in chart.traces if trace.name == "total")
     # The last point only closes the last step.
     moved = together.y[:-1].sum() * 0.5 * 1e6 / 8
-    assert moved == pytest.approx(2 * 400_000, rel=0.001)
+    segments = result.scenario.run(1, record=["segments", "arrivals"]).segments
+    came = segments.filter(pl.col("arrives_s").is_finite())["length"].sum()
+    assert moved == pytest.approx(came, rel=0.001)
+    assert came >= 2 * 400_000
+    (rate,) = set(re.findall(r'rate = "(\d+) Mbit/s"', SCENARIO))
+    assert together.y.max() <= float(rate)
+
+
+def test_throughput_of_a_capture_adds_up_to_what_was_acknowledged(result: ns.Result, tmp_path: Path) -> None:
+    result.write_pcap(tmp_path / "run.pcapng")
+    capture = ns.read_capture(tmp_path / "run.pcapng", record=["segments"])
+    chart = ns.plot.throughput_chart(capture, bin_s=0.5)
+    together = next(trace for trace in chart.traces if trace.name == "total")
+    assert together.y[:-1].sum() * 0.5 * 1e6 / 8 == pytest.approx(2 * 400_000, rel=0.001)
+
+
+def test_entries_of_a_legend_that_are_too_long_stand_below_each_other() -> None:
+    long = [f"A: examples/{'satellite' * 6}.toml", "B: " + "tcp.receive_window = 64 KiB, " * 5]
+    for names, columns in ((["cwnd", "ssthresh"], 2), (long, 1)):
+        traces = [Trace(name, np.arange(3.0), np.arange(3.0), "line", colour="#000000") for name in names]
+        chart = Chart("x", "x", Axis("time (s)", "time_s"), Axis("value", "value"), traces, "")
+        figure = chart.draw()
+        (legend,) = figure.legends
+        assert legend._ncols == columns
+        figure.draw_without_rendering()
+        box = legend.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.get_figwidth() * figure.dpi + 1
 
 
 def test_the_queue_never_exceeds_its_limit_and_every_drop_is_marked(result: ns.Result) -> None:
@@ -320,3 +348,39 @@ def test_a_chart_as_a_table_has_units_in_its_columns() -> None:
     chart = Chart("x", "Title", Axis("time (s)", "time_s"), Axis("rate (Mbit/s)", "rate_mbps"), [trace])
     assert chart.table().to_dicts() == [{"trace": "one", "time_s": 0.0, "rate_mbps": 2.0}]
     assert chart.alt() == "Title. X axis: time (s); y axis: rate (Mbit/s). one from 2 to 2."
+
+
+def test_throughput_of_a_capture_counts_data_when_it_is_reported() -> None:
+    """Bytes 0 to 100 are lost; those up to 400 are reported by SACK before the ACK covers all."""
+    rows = [
+        (0.0, 0, -1, -1),
+        (1.0, 0, 100, 200),
+        (2.0, 0, 300, 400),
+        (3.0, 0, 200, 300),
+        (4.0, 350, 350, 400),
+    ]
+    segments = pl.DataFrame(
+        [
+            {
+                "time_s": at,
+                "stream": "one",
+                "from_client": False,
+                "ack": ack,
+                "sack_from": low,
+                "sack_until": high,
+            }
+            for at, ack, low, high in [*rows, (5.0, 500, -1, -1)]
+        ]
+    )
+    ((times, gains),) = acknowledged(segments).values()
+    assert times.tolist() == [1, 2, 4, 5]
+    assert gains.tolist() == [100, 100, 200, 100]
+
+
+def test_windows_of_a_capture_end_where_a_receive_window_out_of_use_would_dwarf_them(tmp_path: Path) -> None:
+    text = SCENARIO.replace('profile = "linux"', 'profile = "linux"\nreceive_window = "6 MiB"')
+    ns.parse(text).run(1).write_pcap(tmp_path / "run.pcapng")
+    chart = ns.plot.windows_chart(ns.read_capture(tmp_path / "run.pcapng", record=["segments", "flight"]))
+    most = {trace.name: float(np.nanmax(trace.y)) for trace in chart.traces}
+    assert chart.y.top == pytest.approx(1.3 * most["in flight"])
+    assert most["receive window"] > chart.y.top

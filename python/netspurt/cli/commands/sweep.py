@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output, add_quiet
@@ -181,12 +182,21 @@ def _document(report: Report, result: Sweep, summary: pl.DataFrame | None) -> di
     }
 
 
+def _row(row: dict[str, Any], quantity: str) -> dict[str, Any]:
+    """A row with units."""
+    values = {name: row[name] for name in ("mean", "low", "high")}
+    texts = {
+        name: None if value is None else formats.quantity(quantity, value) for name, value in values.items()
+    }
+    return row | texts
+
+
 def _print(report: Report, result: Sweep, summary: pl.DataFrame | None, options: argparse.Namespace) -> None:
     console = tables.console()
     if summary is not None:
         who = [name for name in ("flow", "link", "direction") if name in summary.columns]
-        title = f"{options.quantity}: mean over seeds, 95 % interval"
-        rows = summary.head(ROWS_SHOWN).to_dicts()
+        title = f"{formats.name(options.quantity)}: mean over seeds, 95 % interval"
+        rows = [_row(row, options.quantity) for row in summary.head(ROWS_SHOWN).to_dicts()]
         tables.show(console, title, rows, [*result.varied, *who, "runs", "mean", "low", "high"])
         if summary.height > ROWS_SHOWN:
             console.print(f"… {summary.height - ROWS_SHOWN} rows more in {report.path}", highlight=False)

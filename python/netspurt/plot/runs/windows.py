@@ -29,7 +29,7 @@ LINES: tuple[tuple[str, str, str, Dash, float], ...] = (
 
 
 DWARFED = 4
-"""If cwnd exceeds the largest flight and receive window by this factor, the plot ends above those."""
+"""If a window exceeds those that limit the sender by this factor, the plot ends above these."""
 
 
 def windows(what: object, flow: str | None = None) -> Figure:
@@ -68,7 +68,7 @@ def windows_chart(what: object, flow: str | None = None) -> Chart:
         y=Axis("window (KiB)", "window_kib", top=top),
         traces=traces,
         caption=_caption(trace.name for trace in traces)
-        + (" A cwnd that never limits the sender may exceed the plot." if top else ""),
+        + (" A window that never limits the sender may exceed the plot." if top else ""),
     ).prolonged()
 
 
@@ -82,10 +82,12 @@ def _caption(names: Iterable[str]) -> str:
 
 
 def _top(traces: list[Trace]) -> float | None:
-    """The upper end of the plot if a large cwnd would compress everything else; otherwise None."""
+    """The upper end of the plot if a window out of use would compress everything else; otherwise None."""
     most = {trace.name: float(np.nanmax(trace.y)) for trace in traces if np.isfinite(trace.y).any()}
-    others = max((most[name] for name in ("in flight", "receive window") if name in most), default=0.0)
-    return 1.3 * others if max(most.values(), default=0.0) > DWARFED * others > 0 else None
+    in_use = most.get("in flight", 0.0)
+    if "cwnd" in most:
+        in_use = max(in_use, min(most["cwnd"], most.get("receive window", most["cwnd"])))
+    return 1.3 * in_use if max(most.values(), default=0.0) > DWARFED * in_use > 0 else None
 
 
 def _sender(flight: pl.DataFrame) -> bool:
