@@ -366,12 +366,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report: its kind ("run", "sweep", "comparison"), title, lead sentences, and sections."""
+    """A whole report: its kind ("run", "sweep", "comparison"), title, lead sentences, and sections.
+
+    ``headline`` is the one number that matters most, and what it is, such as ("64.2 s", "for 8.39 MB, 1.04 Mbit/s").
+    """
 
     kind: str
     title: str
     lead: Sequence[str]
     sections: Sequence[Section] = field(default_factory=tuple)
+    headline: tuple[str, str] | None = None
 
     @property
     def kinds(self) -> set[str]:

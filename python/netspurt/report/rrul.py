@@ -45,9 +45,10 @@ def page_of(found: UnderLoad, charts: Sequence[Chart], command: str) -> Page:
         found.result.scenario.name,
         [lead],
         [
+            Section("Over time", [Zoomable(f"{GROUP}-{chart.name}", chart, GROUP) for chart in charts]),
             Section("Latency under load", [table("Round trips", latencies, list(latencies[0]))]),
             Section("Goodput", [table("Both directions", rates, list(rates[0]))]),
-            Section("Over time", [Zoomable(f"{GROUP}-{chart.name}", chart, GROUP) for chart in charts]),
             Section("How it was made", [Facts(made), scenario]),
         ],
+        None if found.added_s is None else (f"+{added}", "median round trip under load"),
     )

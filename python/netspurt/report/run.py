@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
+from netspurt.analysis import formats
 from netspurt.errors import RequestError
 from netspurt.inputs.recording import RECORDS, Recording, choose
 from netspurt.inputs.run import Simulated
@@ -112,7 +113,18 @@ def page_of(
     sections.append(Section(which, pictures(Simulated.of(results[0]), streams=streams)))
     sections.append(Section("Provenance", [Facts(made), *_source(scenario)]))
     several = "" if len(results) == 1 else f", {len(results)} seeds"
-    return Page("run", Path(scenario.name).name + several, [_lead(documents)], sections)
+    name = Path(scenario.name).name + several
+    return Page("run", name, [_lead(documents)], sections, _headline(documents[0]["flows"]))
+
+
+def _headline(flows: Sequence[Document]) -> tuple[str, str]:
+    """The time of a single transfer, or the goodput of all flows."""
+    moved, rate = (sum(flow[name] for flow in flows) for name in ("bytes_delivered", "goodput_bps"))
+    (flow, *others) = flows
+    if others or flow["end_s"] is None:
+        return formats.rate(rate), f"goodput of {len(flows)} flows" if others else "goodput"
+    words = f"for {formats.size(moved)}, {formats.rate(rate)}"
+    return formats.span(flow["end_s"] - flow["start_s"]), words
 
 
 def _lead(documents: Sequence[Document]) -> str:

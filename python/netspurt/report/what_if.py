@@ -52,7 +52,15 @@ def page_of(found: WhatIf, command: str) -> Page:
     sections.append(Section("What limits it now", [Facts(limits)]))
     made = [*facts(command), ("flow", found.flow), ("seeds", str(found.seeds)), ("quantity", found.quantity)]
     sections.append(Section("How it was made", [Facts(made), Code("scenario", found.scenario.merged())]))
-    return Page("what-if", found.name, [*found.warnings, found.verdict], sections)
+    return Page("what-if", found.name, [*found.warnings, found.verdict], sections, _headline(found))
+
+
+def _headline(found: WhatIf) -> tuple[str, str] | None:
+    """The best remedy's time, and the present one."""
+    best = next((each for each in found.remedies if each.helps and math.isfinite(each.seconds)), None)
+    if best is None or not math.isfinite(found.seconds):
+        return None
+    return formats.span(best.seconds), f"instead of {formats.span(found.seconds)}, with {best.name}"
 
 
 def _row(each: Outcome) -> dict[str, Any]:

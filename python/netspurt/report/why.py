@@ -79,35 +79,53 @@ class Subject:
     run: Recording | None = None
 
 
-def page_of(subjects: Sequence[Subject], command: str) -> Page:
-    """The page of some diagnoses.
+MADE = "How it was made"
+"""The title of the section with the command."""
+
+
+def page_of(subjects: Sequence[Subject], command: str, name: str = "") -> Page:
+    """The page of some diagnoses. One connection comes before the table of connections, several after it.
 
     Args:
         subjects: what is shown, in this order.
         command: the command line, for the page.
+        name: what the diagnosis is of (default: the name of its file).
     """
     sections: list[Section] = []
     for number, subject in enumerate(subjects, 1):
         diagnosis, connections = subject.diagnosis, subject.connections
         prefix = f"{number}-" if len(subjects) > 1 else ""
-        name = f" of {diagnosis.path.name}" if prefix else ""
-        sections.append(Section(f"Connections{name}", _connections(diagnosis, connections, prefix)))
-        sections += _details(subject, prefix, name)
+        of = f" of {diagnosis.path.name}" if prefix else ""
+        overview = Section(f"Connections{of}", _connections(diagnosis, connections, prefix))
+        details = _details(subject, prefix, of)
+        sections += [*details, overview] if len(connections) == 1 else [overview, *details]
     made = [*facts(command), ("files", ", ".join(str(each.diagnosis.path) for each in subjects))]
-    sections.append(Section("How it was made", [Facts(made)]))
-    names = [each.diagnosis.path.name for each in subjects]
+    sections.append(Section(MADE, [Facts(made)]))
+    names = [name or each.diagnosis.path.name for each in subjects]
     title = names[0] if len(names) == 1 else f"{len(names)} files"
-    return Page("why", title, [_lead(each.diagnosis, each.connections) for each in subjects], sections)
+    lead = [_lead(each.diagnosis, each.connections, name) for each, name in zip(subjects, names, strict=True)]
+    return Page("why", title, lead, sections, _headline(subjects[0]) if len(subjects) == 1 else None)
 
 
-def _lead(diagnosis: Diagnosis, connections: Sequence[int]) -> str:
+def _headline(subject: Subject) -> tuple[str, str] | None:
+    """How long the worst connection took."""
+    if not subject.connections:
+        return None
+    (row,) = subject.diagnosis.documents(subject.connections[:1])
+    main = main_direction(row)
+    seconds = main["duration_s"]
+    rate = f", {formats.rate(8 * main['bytes'] / seconds)}" if seconds else ""
+    return formats.span(seconds), f"for {formats.size(main['bytes'])}{rate}"
+
+
+def _lead(diagnosis: Diagnosis, connections: Sequence[int], name: str) -> str:
     """The worst connection in one sentence."""
     if diagnosis.fault:
         return f"{diagnosis.fault}."
     if not connections:
-        return f"{diagnosis.path.name}: no TCP connection to show."
+        return f"{name}: no TCP connection to show."
     worst = diagnosis.connections.filter(pl.col("connection") == connections[0]).row(0, named=True)
-    return f"{diagnosis.path.name}, {worst['client']} → {worst['server']}: {worst['sentence']}"
+    return f"{name}, {worst['client']} → {worst['server']}: {worst['sentence']}"
 
 
 def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) -> list[Block]:

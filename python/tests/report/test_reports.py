@@ -114,7 +114,9 @@ def test_a_page_says_what_was_asked_and_with_what(pages: dict[str, Path]) -> Non
 
 def test_the_numbers_on_the_page_are_those_of_the_run(pages: dict[str, Path]) -> None:
     text = pages["run"].read_text(encoding="utf-8")
-    found = re.search(r'id="time-sequence".*?<script type="application/json">(.*?)</script>', text, re.DOTALL)
+    found = re.search(
+        r'id="c0-time-sequence".*?<script type="application/json">(.*?)</script>', text, re.DOTALL
+    )
     assert found is not None
     drawn = json.loads(found[1])
     scenario = ns.load(SATELLITE).set({"flow.0.app.bytes": "1 MiB", "link.satellite.loss.rate": 1e-6})
@@ -123,7 +125,7 @@ def test_the_numbers_on_the_page_are_those_of_the_run(pages: dict[str, Path]) ->
     for trace, meant in zip(drawn["traces"], chart.traces, strict=True):
         assert np.array_equal(np.frombuffer(base64.b64decode(trace["x"]), "<f8"), meant.x)
         assert np.array_equal(np.frombuffer(base64.b64decode(trace["y"]), "<f8"), meant.y)
-    file = re.search(r'download="time-sequence.parquet" href="data:[^;]+;base64,([^"]+)"', text)
+    file = re.search(r'download="c0-time-sequence.parquet" href="data:[^;]+;base64,([^"]+)"', text)
     assert file is not None
     table = pl.read_parquet(io.BytesIO(base64.b64decode(file[1])))
     assert table.equals(chart.table())

@@ -137,7 +137,8 @@ def command(options: argparse.Namespace) -> int:
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         if options.seeds == 1:
             # On the main thread, where the native module sees Ctrl-C.
-            record = [*TRACED, "segments", "drops"] if trace or page else []
+            record = [*TRACED, "segments", "arrivals", "drops"] if trace or page else []
+            record += ["limits"] if page else []
             run = _one(scenario, options, record, stages)
             runs, whole = {options.seed: run}, True
         else:
@@ -183,8 +184,8 @@ def _one(
 
 
 def _report(path: Path, scenario: _core.Scenario, runs: list[_core.Run], options: argparse.Namespace) -> None:
+    from netspurt.report.explained import page_of
     from netspurt.report.page import write
-    from netspurt.report.run import page_of
     from netspurt.scenario import Result, Scenario
 
     whole = Scenario(scenario)

@@ -11,12 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from netspurt import comparing
-from netspurt.diagnosing import why
-from netspurt.inputs.run import Simulated
 from netspurt.lab.simulated.asked import Asked
 from netspurt.report import compare as compare_report
-from netspurt.report import run as run_report
-from netspurt.report import why as why_report
+from netspurt.report import explained
 from netspurt.report.blocks import Page
 from netspurt.scenario import Scenario
 
@@ -37,17 +34,10 @@ def page_of(sides: Sequence[Asked], seeds: int) -> Page:
 
 
 def _one(asked: Asked, scenario: Scenario, seeds: Sequence[int], options: Sequence[str]) -> Page:
-    """What limited the first seed, then the results and plots."""
     results = [scenario.run(seed, ["limits"] if seed == seeds[0] else ()) for seed in seeds]
     command = shlex.join(["netspurt", "run", *asked.words(), *asked.overrides(), *options])
-    page = run_report.page_of(scenario, results, command, dict(asked.settings), streams=False)
-    diagnosis = why(results[0])
-    numbers = diagnosis.connections["connection"].to_list()
-    found = why_report.page_of([why_report.Subject(diagnosis, numbers, Simulated.of(results[0]))], command)
-    budgets = [each for each in found.sections if each.title != "How it was made"]
     name = Path(asked.file()).name
-    lead = [each.replace(str(diagnosis.path.name), name) for each in found.lead]
-    return Page("run", name, [*lead, *page.lead], [*budgets, *page.sections])
+    return replace(explained.page_of(scenario, results, command, dict(asked.settings), name), title=name)
 
 
 def _two(
