@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import NoReturn, cast
 
 from netspurt.cli import advice, options, progress, streams
-from netspurt.cli.commands import COMMANDS
+from netspurt.cli.commands import COMMANDS, GROUPS
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, WRONG_REQUEST
 from netspurt.errors import RequestError, nearest, reason, system_error
 from netspurt.files.places import Places
@@ -73,7 +73,8 @@ def parser(asked: Collection[str] = ()) -> Parser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action=Version, nargs=0, help="version and commit")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    commands.tasks = GROUPS  # type: ignore[attr-defined]
     for name, entry in COMMANDS.items():
         command = options.add_command(commands, name, entry.words, entry.example, entry.more)
         if name in asked:

@@ -16,6 +16,7 @@ from argparse import (
     RawDescriptionHelpFormatter,
     _SubParsersAction,  # argparse gives the type no public name
 )
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ Parser = TypeVar("Parser", bound=ArgumentParser)
 
 
 class Help(RawDescriptionHelpFormatter):
-    """Keeps the lines of a description, and sets a list of commands in two columns."""
+    """Keeps the lines of a description, and sets a list of commands in two columns, by task where tasks are known."""
 
     def add_argument(self, action: Action) -> None:
         """Makes the first column as wide as the longest of the commands below."""
@@ -37,6 +38,19 @@ class Help(RawDescriptionHelpFormatter):
         if isinstance(action, _SubParsersAction):
             longest = max(map(len, action.choices))
             self._action_max_length = max(self._action_max_length, longest + 2 * self._indent_increment + 2)
+
+    def _format_action(self, action: Action) -> str:
+        tasks: Mapping[str, Sequence[str]] = getattr(action, "tasks", {})
+        if not tasks:
+            return super()._format_action(action)
+        lines = {each.dest: each for each in self._iter_indented_subactions(action)}
+        groups = []
+        for task, names in tasks.items():
+            head = f"{' ' * self._current_indent}{task}:\n"
+            self._indent()
+            groups.append(head + "".join(super(Help, self)._format_action(lines[name]) for name in names))
+            self._dedent()
+        return "\n".join(groups)
 
 
 def add_command(

@@ -17,7 +17,7 @@ import pytest
 from scenarios import SCENARIO
 
 from netspurt.cli import main
-from netspurt.cli.commands import COMMANDS
+from netspurt.cli.commands import COMMANDS, GROUPS
 
 BeforeRun: TypeAlias = Callable[[Callable[[], None]], None]
 
@@ -220,3 +220,13 @@ def test_catalogues_print_json_and_text(command: str, capsys: pytest.CaptureFixt
     json.loads(capsys.readouterr().out)
     assert main([command]) == 0
     assert capsys.readouterr().out
+
+
+def test_the_help_lists_every_command_once_by_its_task(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    places = [text.index(f"\n  {task}:\n") for task in GROUPS]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert len(re.findall(rf"^    {name} ", text, re.MULTILINE)) == 1, name

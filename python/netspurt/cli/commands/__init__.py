@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "reproduce": Entry(
-        "run the studies and put published and measured figures side by side",
+        "repeat the published experiments, and put published and measured figures side by side",
         "netspurt reproduce rfc1106 --quick --out report",
     ),
     "run": Entry(
@@ -58,7 +58,7 @@ COMMANDS = {
         "netspurt plot satellite.toml --picture windows --out windows.pdf",
     ),
     "capture": Entry(
-        "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
+        "list the TCP connections of captures: RTTs, retransmissions and their causes, reordering",
         "netspurt capture trace.pcapng --samples rtt.parquet",
     ),
     "why": Entry(
@@ -100,7 +100,7 @@ COMMANDS = {
         "netspurt ping example.org 192.0.2.1 --length 40..1500 --interval 0.1..0.3 --count 512 --out probe.parquet",
     ),
     "host": Entry(
-        "our TCP on a TUN device, against the kernel's or any other",
+        "run our TCP on a TUN device, against the kernel's or any other",
         "netspurt host sink 9 --profile linux --capture host.pcapng",
         more=" The kernel gets the first other address of the device's network. Needs root, the capability "
         "cap_net_admin, or a device that was made for you.",
@@ -114,21 +114,31 @@ COMMANDS = {
         "netspurt rto probe.csv --estimator linux --estimator rfc889:f2=0.5 --grid rfc889 --plot rto.svg",
     ),
     "lab": Entry(
-        "a page in the browser to play with scenarios, or to diagnose a capture", "netspurt lab trace.pcapng"
+        "open a page in the browser to explore scenarios, or to diagnose a capture",
+        "netspurt lab trace.pcapng",
     ),
     "profiles": Entry(
-        "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
+        "print every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
     ),
-    "mechanisms": Entry("every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
+    "mechanisms": Entry("print every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
     "paths": Entry(
-        "the path models: what each models, its sources, and the keys that it stands for",
+        "list the path models: what each models, its sources, and the keys that it stands for",
         "netspurt paths leo; netspurt run --path leo -R --bytes 100MB",
     ),
     "schema": Entry(
-        "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json", "catalogue"
+        "print the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json", "catalogue"
     ),
     "completion": Entry(
         "print a script that completes commands and options in a shell",
         'eval "$(netspurt completion bash)"',
     ),
 }
+
+GROUPS = {
+    "find out why, and what would help": ("why", "what-if", "fit", "capture"),
+    "simulate": ("run", "new", "check", "rrul", "sweep", "compare", "plot", "lab"),
+    "run real programs, and probe": ("emulate", "shell", "host", "ping", "delays", "rto"),
+    "look up": ("profiles", "mechanisms", "paths", "schema", "completion"),
+    "repeat published experiments": ("reproduce",),
+}
+"""The commands by task, in the order of ``--help``."""
