@@ -24,6 +24,7 @@ PICTURES = ROOT / "docs" / "pictures"
 DRAWN = {
     "how-to/run": {"run": "window.svg"},
     "how-to/links": {"links": "handover.svg"},
+    "how-to/measured-path": {"measured-path": "measured.svg"},
     "how-to/record": {"record": "windows.svg"},
     "how-to/why": {"why": "limits.svg"},
     "how-to/what-if": {"what-if": "remedy.svg"},

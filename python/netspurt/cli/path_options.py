@@ -65,8 +65,8 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
         (
             "--recording",
             "FILE[,FILE]",
-            "recorded capacity instead of a rate, in mahimahi's format: one file, or one from the client to the "
-            "server and one back",
+            "recorded capacity instead of a rate: a file of mahimahi, or rates over time (.csv with time_s and "
+            "rate_mbps); two files are from the client to the server, and back",
         ),
     ]
     for option, metavar, words in rows:

@@ -47,7 +47,7 @@ class OnePath:
     loss: str | None = None
     queue: str | None = None
     recording: str | None = None
-    """A file of mahimahi, or two with a comma between: from the client to the server, and back."""
+    """A file of mahimahi or a table of rates (.csv), or two: from the client to the server, and back."""
     bytes: str | None = None
     duration: str | None = None
     profile: str | None = None
@@ -203,8 +203,10 @@ def queue_of(queue: str) -> str:
 
 
 def recordings_of(files: str) -> str:
-    """The TOML text of one recording, or of one for each direction."""
-    tables = [{"kind": "mahimahi", "file": file.strip()} for file in files.split(",")]
+    """The TOML text of one recording, or of one for each direction; a table of rates has the ending ``.csv``."""
+    names = [file.strip() for file in files.split(",")]
+    kinds = ("rates" if name.lower().endswith(".csv") else "mahimahi" for name in names)
+    tables = [{"kind": kind, "file": name} for kind, name in zip(kinds, names, strict=True)]
     return toml(tables if len(tables) > 1 else tables[0])
 
 
