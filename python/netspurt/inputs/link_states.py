@@ -29,7 +29,7 @@ class LinkState:
     Attributes:
         link: the link's name.
         direction: such as ``home->net``.
-        rate_bps: steps of the rate, 0 while the link is down; empty if it does not change.
+        rate_bps: steps of the rate, changed or recorded, 0 while the link is down; empty if it does not change.
         delay_s: steps of the delay; empty if it does not change.
     """
 
@@ -48,14 +48,14 @@ def changing(merged: str) -> list[LinkState]:
     for name, link in scenario.get("link", {}).items():
         own = [(time, key, value) for time, link_name, key, value in events if link_name == name][:MOST]
         for way in (0, 1):
-            state = _direction(name, link, way, own)
+            state = _direction(name, link, way, own, end)
             if state.rate_bps or state.delay_s:
                 found.append(state)
     return found
 
 
 def _direction(
-    name: str, link: Mapping[str, Any], way: int, events: list[tuple[float, str, Any]]
+    name: str, link: Mapping[str, Any], way: int, events: list[tuple[float, str, Any]], end: float
 ) -> LinkState:
     ends = link["between"]
     direction = f"{ends[way]}->{ends[1 - way]}"
@@ -74,12 +74,36 @@ def _direction(
         elif what in ("rate", "up"):
             rate, up = (_quantity(now, BITS), up) if what == "rate" else (rate, bool(now))
             rates.append((time, rate if up else 0.0))
+    recorded = _recorded(link.get("trace", []), direction, way, end)
+    if recorded:
+        # A recording takes the place of the rate.
+        rates = recorded
     finite = all(value != float("inf") for _, value in rates)
     return LinkState(
         *(name, direction),
         tuple(rates) if len(rates) > 1 and finite else (),
         tuple(delays) if len(delays) > 1 else (),
     )
+
+
+def _recorded(traces: Any, direction: str, way: int, end: float) -> list[Step]:
+    """The rates over time of a recording of this direction; none of one that lists instants, as mahimahi does."""
+    entries = traces if isinstance(traces, list) else [traces]
+    if any(isinstance(entry, list) for entry in entries):
+        entries = entries[way] if isinstance(entries[way], list) else [entries[way]]
+    elif len(entries) == 2 and not any("direction" in entry for entry in entries):
+        entries = [entries[way]]
+    own = [entry for entry in entries if entry.get("direction", direction) == direction]
+    steps: list[Step] = []
+    for entry in own:
+        times = [_quantity(time, SECONDS) for time in entry.get("times", ())]
+        rates = [_quantity(rate, BITS) for rate in entry.get("rates", ())]
+        period = _quantity(entry["repeat"], SECONDS) if "repeat" in entry else float("inf")
+        begin = 0.0
+        while times and begin <= end and len(steps) < MOST:
+            steps += [(begin + time, rate) for time, rate in zip(times, rates, strict=True) if time < period]
+            begin += period
+    return steps
 
 
 def _events(changes: Any, end: float) -> Iterator[tuple[float, str, str, Any]]:

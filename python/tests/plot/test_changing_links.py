@@ -94,3 +94,26 @@ def test_two_runs_are_drawn_by_the_round_trips_of_a_flow(
     assert Path("d.svg").exists()
     assert main(words) == 2
     assert "--round-trips says what --plot draws" in capsys.readouterr().err
+
+
+def test_the_capacity_of_a_recording_stands_behind_the_throughput() -> None:
+    text = """
+    duration = "5 s"
+    [link.line]
+    between = ["a", "b"]
+    delay = "5 ms"
+    queue = { kind = "drop-tail", limit = "50 packets" }
+    trace = [
+        { kind = "rates", times = ["0 s", "1 s"], rates = ["8 Mbit/s", "4 Mbit/s"], repeat = "2 s" },
+        { kind = "mahimahi", milliseconds = [1, 2, 3] },
+    ]
+    [[flow]]
+    app = { kind = "bulk" }
+    from = "a"
+    to = "b"
+    """
+    traces = {trace.name: trace for trace in ns.plot.throughput_chart(ns.parse(text).run(seed=1)).traces}
+    capacity = traces["capacity line, a->b"]
+    assert list(zip(capacity.x, capacity.y, strict=True))[:4] == [(0, 8), (1, 4), (2, 8), (3, 4)]
+    assert max(traces["bulk"].y) <= 8
+    assert not any("b->a" in name for name in traces), "instants have no rate"
