@@ -21,8 +21,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 DEAR = ("reproduce", "ping", "emulate", "shell", "host", "lab")
-"""Carried out by ``test_live_examples`` and ``test_studies``: minutes, or a network and a permission. Here only their options
-are looked at."""
+"""Carried out by ``test_live_examples`` and ``test_studies``: minutes, or a network and a permission. Here only their
+options are looked at."""
 
 
 def blocks_of(page: Path) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from netspurt.cli.options import add_json
 from netspurt.errors import RequestError, nearest
+from netspurt.settings import toml
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -83,10 +84,10 @@ def _print_profiles(profiles: list[dict[str, Any]], *, in_lines: bool) -> None:
         )
         if profile.get("document"):
             console.print(f"    [dim]{escape(profile['document'])}[/]", highlight=False)
-        rows = [f"{key} = {json.dumps(value)}" for key, value in profile["tcp"].items()]
+        rows = [f"{key} = {_written(value)}" for key, value in profile["tcp"].items()]
         settings = "\n    ".join(rows) if in_lines else ", ".join(rows)
         if settings:
-            console.print(f"    {escape(settings)}", highlight=False)
+            console.print(f"    {escape(settings)}", highlight=False, soft_wrap=in_lines)
 
 
 def _print_mechanisms(families: list[dict[str, Any]]) -> None:
@@ -97,7 +98,7 @@ def _print_mechanisms(families: list[dict[str, Any]]) -> None:
     console = Console()
     for family in families:
         unit = f", in {family['unit']}" if family.get("unit") else ""
-        default = f", default {json.dumps(family['default'])}" if family.get("default") is not None else ""
+        default = f", default {_written(family['default'])}" if family.get("default") is not None else ""
         console.print(f"[bold]{escape(family['path'])}[/]{escape(unit + default)}", highlight=False)
         console.print(f"    {escape(_sourced(family))}", highlight=False)
         table = Table(box=None, show_header=False, padding=(0, 1, 0, 4))
@@ -105,6 +106,11 @@ def _print_mechanisms(families: list[dict[str, Any]]) -> None:
             name = choice["name"] + (" (default)" if choice.get("default") else "")
             table.add_row(f"[bold]{escape(name)}[/]", escape(_sourced(choice) + _parameters(choice)))
         console.print(table)
+
+
+def _written(value: Any) -> str:
+    """A value as a scenario file has it; a dash for none."""
+    return "–" if value is None else toml(value)
 
 
 def _sourced(entry: dict[str, Any]) -> str:
@@ -116,5 +122,5 @@ def _parameters(choice: dict[str, Any]) -> str:
     parameters = []
     for each in choice.get("parameters", []):
         unit = f" in {each['unit']}" if each.get("unit") else ""
-        parameters.append(f"{each['name']}{unit} = {json.dumps(each.get('default'))}")
+        parameters.append(f"{each['name']}{unit} = {_written(each.get('default'))}")
     return f" Parameters: {', '.join(parameters)}." if parameters else ""
