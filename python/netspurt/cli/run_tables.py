@@ -209,7 +209,7 @@ def _link(
     packets, busy = link["packets"], link["utilisation"]
     # The time that a packet of mean length takes to leave.
     service_s = busy * active_s / packets if packets else 0.0
-    high = recorded.get((link["link"], link["direction"]))
+    high = recorded.get((link["link"], link["direction"]), 0.0)
     return {
         "link": link["link"],
         "direction": link["direction"],
@@ -219,7 +219,7 @@ def _link(
         "utilisation": formats.share(busy),
         "queue": f"{link['queue_mean_packets']:.3g} packets",
         "queueing delay": formats.span(queueing_delay_s(link, active_s)),
-        "95 %": None if high is None else formats.span(high * service_s),
+        "95 %": formats.span(high * service_s),
         "longest queue": f"{link['queue_max_packets']} packets",
     }
 

@@ -42,7 +42,7 @@ class LinkState:
 def changing(merged: str) -> list[LinkState]:
     """The directions that change, of a complete scenario as TOML, in the order of the links."""
     scenario = tomllib.loads(merged)
-    end = _quantity(scenario.get("duration", "0 s"), SECONDS)
+    end = quantity(scenario.get("duration", "0 s"), SECONDS)
     events = sorted(_events(scenario.get("change", ()), end), key=lambda event: event[0])
     found = []
     for name, link in scenario.get("link", {}).items():
@@ -59,10 +59,10 @@ def _direction(
 ) -> LinkState:
     ends = link["between"]
     direction = f"{ends[way]}->{ends[1 - way]}"
-    rate = _quantity(_of(link["rate"], way), BITS) if "rate" in link else float("inf")
+    rate = quantity(_of(link["rate"], way), BITS) if "rate" in link else float("inf")
     delay, up = _of(link.get("delay", "0 s"), way), True
     # A delay that varies by itself is a table, and no change sets it.
-    delays = [(0.0, _quantity(delay, SECONDS))] if isinstance(delay, str) else []
+    delays = [(0.0, quantity(delay, SECONDS))] if isinstance(delay, str) else []
     rates = [(0.0, rate)]
     for time, key, value in events:
         what, _, one = key.partition(".")
@@ -70,9 +70,9 @@ def _direction(
             continue
         now = _of(value, way)
         if what == "delay":
-            delays.append((time, _quantity(now, SECONDS)))
+            delays.append((time, quantity(now, SECONDS)))
         elif what in ("rate", "up"):
-            rate, up = (_quantity(now, BITS), up) if what == "rate" else (rate, bool(now))
+            rate, up = (quantity(now, BITS), up) if what == "rate" else (rate, bool(now))
             rates.append((time, rate if up else 0.0))
     recorded = _recorded(link.get("trace", []), direction, way, end)
     if recorded:
@@ -96,9 +96,9 @@ def _recorded(traces: Any, direction: str, way: int, end: float) -> list[Step]:
     own = [entry for entry in entries if entry.get("direction", direction) == direction]
     steps: list[Step] = []
     for entry in own:
-        times = [_quantity(time, SECONDS) for time in entry.get("times", ())]
-        rates = [_quantity(rate, BITS) for rate in entry.get("rates", ())]
-        period = _quantity(entry["repeat"], SECONDS) if "repeat" in entry else float("inf")
+        times = [quantity(time, SECONDS) for time in entry.get("times", ())]
+        rates = [quantity(rate, BITS) for rate in entry.get("rates", ())]
+        period = quantity(entry["repeat"], SECONDS) if "repeat" in entry else float("inf")
         begin = 0.0
         while times and begin <= end and len(steps) < MOST:
             steps += [(begin + time, rate) for time, rate in zip(times, rates, strict=True) if time < period]
@@ -109,9 +109,9 @@ def _recorded(traces: Any, direction: str, way: int, end: float) -> list[Step]:
 def _events(changes: Any, end: float) -> Iterator[tuple[float, str, str, Any]]:
     """Time, link, key and value of each time that something is set."""
     for change in changes:
-        at = _quantity(change["at"], SECONDS)
-        every = _quantity(change["every"], SECONDS) if "every" in change else None
-        last = min(end, _quantity(change["until"], SECONDS)) if "until" in change else end
+        at = quantity(change["at"], SECONDS)
+        every = quantity(change["every"], SECONDS) if "every" in change else None
+        last = min(end, quantity(change["until"], SECONDS)) if "until" in change else end
         count = change.get("count", MOST) if every is not None else 1
         for number in range(min(count, MOST)):
             time = at + number * (every or 0.0)
@@ -132,6 +132,7 @@ def _of(value: Any, way: int) -> Any:
     return value[way] if isinstance(value, list) else value
 
 
-def _quantity(text: str, units: Mapping[str, float]) -> float:
+def quantity(text: str, units: Mapping[str, float]) -> float:
+    """The value of a text such as ``10 Mbit/s``, as complete scenarios have them."""
     number, unit = text.split()
     return float(number) * units[unit]

@@ -121,6 +121,7 @@ def command(options: argparse.Namespace) -> int:
     if options.snaplen and not captures:
         raise RequestError("--snaplen says how much to capture: name a place and a file with --capture")
     from netspurt.algorithms import find
+    from netspurt.inputs.length import is_short
 
     scenario = path_options.load(options)
     if options.algorithms:
@@ -135,10 +136,14 @@ def command(options: argparse.Namespace) -> int:
         stages = [(writing.enter_context(output.file(Path(file))), where) for file, where in captures.items()]
         trace = writing.enter_context(output.file(Path(options.trace))) if options.trace else None
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
+        record: list[str] = []
         if options.seeds == 1:
             # On the main thread, where the native module sees Ctrl-C.
             record = [*TRACED, "segments", "arrivals", "drops"] if trace or page else []
             record += ["limits"] if page else []
+            if not record and not options.json and options.threads is None and is_short(scenario.merged()):
+                # For the 95th percentile of the queueing delay.
+                record = ["queue"]
             run = _one(scenario, options, record, stages)
             runs, whole = {options.seed: run}, True
         else:
@@ -152,7 +157,7 @@ def command(options: argparse.Namespace) -> int:
             _write_results(out, scenario, ordered)
         if page is not None:
             _report(page, scenario, ordered, options)
-    _print(ordered, options)
+    _print(ordered, options, queues=options.seeds == 1 and "queue" in record)
     if not whole:
         return INTERRUPTED
     return FINE
@@ -207,7 +212,7 @@ def _many(scenario: _core.Scenario, options: argparse.Namespace) -> tuple[dict[i
     return runs, whole
 
 
-def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
+def _print(runs: list[_core.Run], options: argparse.Namespace, *, queues: bool) -> None:
     from netspurt.cli import run_tables
 
     several = options.seeds > 1
@@ -226,7 +231,7 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
         runs[0],
         json.loads(runs[0].json()),
         each=options.all,
-        queues=bool(options.trace or options.report),
+        queues=queues,
     )
 
 
