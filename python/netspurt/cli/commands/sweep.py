@@ -128,9 +128,10 @@ def _dry_run(plan: Plan, out: Path, options: argparse.Namespace) -> int:
     if found.tried:
         least = "at least " if found.at_least else "about "
         early = "; less if points end early by [stop]" if found.may_stop else ""
+        left = formats.span(found.left_s) if found.left_s < 1 else duration(found.left_s)
         print(
-            f"{least}{duration(found.left_s)} with --jobs {options.jobs} ({least}{found.run_s:.2g} s a run, from "
-            f"{found.tried} trial runs){early}"
+            f"{least}{left} with --jobs {options.jobs} ({least}{formats.span(found.run_s)} a run, from {found.tried} "
+            f"trial runs){early}"
         )
     return FINE
 
