@@ -104,3 +104,26 @@ def test_the_last_segments_wait_in_the_full_queue_and_not_for_the_application(tm
     limits = {line["limit"]: line["share"] for line in flow["directions"][0]["budget"]}
     assert limits["bottleneck"] > 0.9
     assert limits.get("application", 0.0) < 0.005
+
+
+def test_a_transfer_that_is_stuck_in_a_black_hole_is_limited_until_it_gives_up() -> None:
+    """Its data is never acknowledged, so the last ACK is not the end."""
+    text = """
+    duration = "60 s"
+    [tcp]
+    profile = "linux"
+    [link.path]
+    between = ["a", "b"]
+    rate = "20 Mbit/s"
+    delay = "20 ms"
+    mtu = { size = "1400 B", too_big = "silent", from = "1 s" }
+    [[flow]]
+    app = { kind = "bulk", bytes = "20 MB" }
+    from = "a"
+    to = "b"
+    """
+    (direction,) = (
+        row for row in ns.why(ns.parse(text).run(record=["limits"])).directions.to_dicts() if row["bytes"]
+    )
+    assert direction["limit"] == "path-mtu"
+    assert 30 < direction["duration_s"] < 60

@@ -49,6 +49,9 @@ fn main() -> ExitCode {
                     share,
                     trial.sentence
                 );
+                if let Some((truth, found)) = trial.dominant().filter(|(truth, found)| truth != found) {
+                    println!("dominant {} {} {}", place.name(), truth.name(), found.name());
+                }
                 for (truth, found, count) in trial.reasons.pairs() {
                     let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));
                     println!("cause {} {truth} {found} {count}", place.name());

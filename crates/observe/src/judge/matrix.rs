@@ -58,9 +58,9 @@ impl Matrix {
             *self.cells.entry(cell).or_default() += share;
         }
         self.cases += 1;
-        let [truth, found] = [&trial.truth, &trial.found].map(Budget::of);
-        let right = u64::from(truth.dominant() == found.dominant());
+        let right = u64::from(trial.dominant().is_some_and(|(truth, found)| truth == found));
         self.dominant += right;
+        let [truth, found] = [&trial.truth, &trial.found].map(Budget::of);
         self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
         let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
         *bin = (bin.0 + 1, bin.1 + trial.confidence, bin.2 + right);

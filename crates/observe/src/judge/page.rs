@@ -15,7 +15,9 @@ pub fn page(
     let mut text = String::from(
         "# Accuracy of the diagnosis\n\nMade by `make diagnosis-accuracy`. Each case is a simulated transfer; its truth is the simulator's own \
          record of what held the sender. A diagnosis from a capture is compared with it instant by instant. The seeds of \
-         these cases did not choose any parameter of the rules.\n\n",
+         these cases did not choose any parameter of the rules. Only the time that both cover counts: a capture at the receiver \
+         ends with the last packet that arrives there. A black hole that lasts until the end counts as `outage`, since no packet \
+         tells them apart.\n\n",
     );
     let _ = writeln!(text, "Seeds {} to {}.\n", seeds.0, seeds.1);
     text.push_str("| capture at | cases | dominant limit right | goal | share of time that agrees | goal |\n| --- | --- | --- | --- | --- | --- |\n");

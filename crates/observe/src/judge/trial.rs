@@ -104,6 +104,20 @@ impl Trial {
         cells.values_mut().for_each(|seconds| *seconds /= whole);
         cells
     }
+
+    /// The true and the found limit with the largest share of the time that both cover; `None` if there is none. A capture at
+    /// the receiver ends with the last packet that arrives there, however long the sender still waits.
+    pub fn dominant(&self) -> Option<(Limit, Limit)> {
+        let (mut truths, mut founds) = (BTreeMap::new(), BTreeMap::new());
+        for ((truth, found), share) in self.cells() {
+            *truths.entry(truth).or_insert(0.0) += share;
+            *founds.entry(found).or_insert(0.0) += share;
+        }
+        let most = |shares: BTreeMap<Limit, f64>| {
+            shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(limit, _)| limit)
+        };
+        most(truths).zip(most(founds))
+    }
 }
 
 /// Simulates a case and diagnoses it from a capture at each place. `file` is overwritten.
@@ -152,8 +166,12 @@ fn seen_from(place: Place, case: &Case, truth: &Limited) -> Timeline {
     };
     let mut timeline = Timeline::default();
     timeline.extend(Time::ZERO + apart, Limit::Handshake);
-    for interval in truth.timeline.intervals() {
-        timeline.extend(interval.until + apart, interval.limit);
+    let intervals = truth.timeline.intervals();
+    for (index, interval) in intervals.iter().enumerate() {
+        let forever = truth.outstanding && index + 1 == intervals.len();
+        // No packet tells a black hole that never ends from an outage: nothing passes in either direction.
+        let limit = if forever && interval.limit == Limit::PathMtu { Limit::Outage } else { interval.limit };
+        timeline.extend(interval.until + apart, limit);
     }
     timeline
 }

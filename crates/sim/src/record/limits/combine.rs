@@ -47,16 +47,18 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         overlay(&mut instants, from, until, Limit::Outage, waits_for_the_path);
     }
     let opened = log.opened;
+    // Data that is never acknowledged keeps the sender waiting until it gives up, or until the run ends.
+    let over = if log.outstanding { log.active_at } else { log.acknowledged_at }.as_ps();
     let mut timeline = Timeline::default();
     for (index, &(_, limit)) in instants.iter().enumerate() {
-        let end = instants.get(index + 1).map_or(log.acknowledged_at.as_ps(), |next| next.0);
-        let end = end.min(log.acknowledged_at.as_ps());
+        let end = instants.get(index + 1).map_or(over, |next| next.0).min(over);
         timeline.extend(Time::from_ps(end.saturating_sub(opened.as_ps())), limit);
     }
     Limited {
         direction,
         opened,
         bytes: log.acknowledged,
+        outstanding: log.outstanding,
         rtt_least_s: round.as_secs_f64(),
         timeline: timeline.without_shorter_than(round.scale(1, 4)),
     }

@@ -35,6 +35,8 @@ pub struct Limited {
     pub opened: Time,
     /// Stream bytes that were acknowledged.
     pub bytes: u64,
+    /// Whether data was sent that was never acknowledged; the timeline then ends with the last segment.
+    pub outstanding: bool,
     /// The least round-trip time in seconds; 0 without a sample.
     pub rtt_least_s: f64,
     /// The limits.

@@ -64,7 +64,9 @@ pub(super) struct SenderLog {
     /// The largest window of the peer.
     window_most: u64,
     /// When it last sent or received a segment.
-    active_at: Time,
+    pub(super) active_at: Time,
+    /// Whether data was sent and not acknowledged, when it was served last.
+    pub(super) outstanding: bool,
     /// Whether anything after the first missing byte was reported as received.
     later_arrived: bool,
     /// The name of the timer recovery that is under way.
@@ -96,6 +98,7 @@ impl SenderLog {
             rtt_sum_ns: 0,
             window_most: 0,
             active_at: now,
+            outstanding: false,
             later_arrived: false,
             repair: Limit::Timeout,
             probed_until: 0,
@@ -183,6 +186,7 @@ impl SenderLog {
         if connection.acknowledged() > self.acknowledged || !self.is_acknowledged() && outstanding == 0 {
             (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
         }
+        self.outstanding = outstanding > 0;
         let held = self.held(connection, info.phase, outstanding, apps);
         let written = connection.written();
         if self.changes.last().is_none_or(|last| last.held != held || last.written != written) {
