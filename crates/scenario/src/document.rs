@@ -7,7 +7,7 @@ use crate::tcp::acking::Acking;
 use crate::tcp::choices::Transmit;
 use netspurt_sim::host::session::{ArrivalTally, VideoTally};
 use netspurt_sim::network::medium::Contention;
-use netspurt_sim::network::policer::Colours;
+use netspurt_sim::network::token_bucket::policer::Colours;
 use netspurt_sim::record::datagrams::DatagramResult;
 use netspurt_sim::record::result::{
     ChangeResult, FlowResult, GroupResult, LinkResult, Performance, RunResult, SessionResult, close_name,

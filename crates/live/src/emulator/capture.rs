@@ -1,10 +1,10 @@
 //! Captures packets at hosts and at routers to files.
 
-use super::cargo::Parcel;
-use super::carrier::Sighting;
 use super::clock::Clock;
 use super::error::EmulateError;
 use super::plan::{Plan, touching};
+use crate::emulator::packets::cargo::Parcel;
+use crate::emulator::packets::carrier::Sighting;
 use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::address;
 use netspurt_sim::spec::NodeId;

@@ -15,28 +15,16 @@
 //! * `capture.rs`: captures at hosts and routers
 //! * `observer.rs`: what the caller sees while it runs; `report.rs`, `error.rs`: results and errors
 
-mod addresses;
 mod capture;
-mod cargo;
-mod carrier;
 mod clock;
 mod connections;
 mod error;
-mod gate;
 mod hosts;
-mod manifest;
-mod namespace;
 mod observer;
+mod packets;
 mod plan;
-mod privilege;
-mod processes;
-mod remains;
 mod report;
-mod rewrite;
 mod run;
-mod tenant;
-mod too_big;
-mod train;
 mod wakefulness;
 
 pub use error::EmulateError;

@@ -1,9 +1,9 @@
 //! The request for an emulation, and its checks before anything is created.
 
-use super::addresses::Addresses;
-use super::carrier::Carrier;
 use super::error::EmulateError;
-use super::namespace;
+use crate::emulator::hosts::addresses::Addresses;
+use crate::emulator::hosts::namespace;
+use crate::emulator::packets::carrier::Carrier;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,18 +1,18 @@
 //! The loop: moves packets from devices to the network, and back at their arrival times.
 
 use super::capture::Captures;
-use super::carrier::{Arrival, Carrier, Refused};
 use super::clock::{self, Clock};
 use super::connections::Seen;
 use super::error::EmulateError;
 use super::hosts::{Host, Hosts};
 use super::observer::{Intervals, Observer};
 use super::plan::Plan;
-use super::privilege;
-use super::remains;
 use super::report::{self, DelayError, Ended, Report};
-use super::train::Train;
 use super::wakefulness::{self, Wakefulness};
+use crate::emulator::hosts::privilege;
+use crate::emulator::hosts::remains;
+use crate::emulator::packets::carrier::{Arrival, Carrier, Refused};
+use crate::emulator::packets::train::Train;
 use crate::tun::{FRAME_ROOM, Pieces};
 use netspurt_sim::spec::NodeId;
 use netspurt_tcp::time::{Span, Time};

@@ -1,7 +1,7 @@
 //! All connections of a host: by endpoints, by deadline, and, where old ones are replaced, by age.
 
-use super::departure::Label;
 use super::stream::{Application, Bytes, Pair};
+use crate::host::packets::departure::Label;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};

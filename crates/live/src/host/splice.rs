@@ -1,9 +1,9 @@
 //! One connection for standard input and output, as in netcat.
 
-use super::driver::Other;
 use super::sockets::Id;
 use super::stack::Host;
 use super::stream::Stream;
+use crate::host::service::driver::Other;
 use netspurt_tcp::time::Time;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

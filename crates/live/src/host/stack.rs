@@ -2,14 +2,14 @@
 //! clock.
 
 use super::account::{Account, ConnectError, Happening, Tally};
-use super::arrival;
-use super::burst::Burst;
-use super::departure::{Label, Wire, send, send_alone};
-use super::icmp::{self, Message};
-use super::release::Release;
 use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
 use super::stream::{Application, Next, Pair, Stream};
+use crate::host::packets::arrival;
+use crate::host::packets::burst::Burst;
+use crate::host::packets::departure::{Label, Wire, send, send_alone};
+use crate::host::packets::icmp::{self, Message};
+use crate::host::service::release::Release;
 use crate::tun::{Offload, Shape};
 use netspurt_tcp::codec::{DecodeError, DecodedPacket};
 use netspurt_tcp::config::Config;

@@ -1,6 +1,6 @@
 //! What a change must not say.
 
-use super::objection::{Objection, object};
+use crate::meaning::objection::{Objection, object};
 use crate::network::Link;
 use crate::network::change::{Change, Wrong};
 use crate::reading::tree::Part;

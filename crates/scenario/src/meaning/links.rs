@@ -1,6 +1,8 @@
 //! What a link must not say.
 
-use super::objection::{Objection, check_names, check_queue, object, object_to_loss, stray_direction};
+use crate::meaning::objection::{
+    Objection, check_names, check_queue, object, object_to_loss, stray_direction,
+};
 use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
 use crate::network::{Duplex, Link, delay, middlebox, tokens, trace};
 use crate::reading::tree::Part;

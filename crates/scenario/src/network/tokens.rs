@@ -1,9 +1,9 @@
 //! Policers and shapers: what a file may say of them, and what they come to.
 
 use crate::values::quantity::{Quantity, Rate, Size};
-use netspurt_sim::network::bucket::Bucket;
-use netspurt_sim::network::policer::{self, Excess, PolicerSpec};
-use netspurt_sim::network::shaper::ShaperSpec;
+use netspurt_sim::network::token_bucket::bucket::Bucket;
+use netspurt_sim::network::token_bucket::policer::{self, Excess, PolicerSpec};
+use netspurt_sim::network::token_bucket::shaper::ShaperSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,9 @@
 
 use netspurt_scenario::Scenario;
 use netspurt_sim::World;
-use netspurt_sim::network::bucket::Bucket;
-use netspurt_sim::network::policer::{Action, Excess, PolicerSpec};
-use netspurt_sim::network::shaper::ShaperSpec;
+use netspurt_sim::network::token_bucket::bucket::Bucket;
+use netspurt_sim::network::token_bucket::policer::{Action, Excess, PolicerSpec};
+use netspurt_sim::network::token_bucket::shaper::ShaperSpec;
 use netspurt_sim::spec::ChannelSpec;
 
 fn text(keys: &str) -> String {

@@ -4,29 +4,19 @@
 //! that has reached its end, or one of its own timers.
 
 mod border;
-pub mod bucket;
 pub mod capacity;
-mod careful;
 pub mod channel;
-mod conditions;
-mod crossings;
 pub mod delay;
-mod fans;
 pub mod gather;
-mod hop;
-mod hub;
 pub mod impair;
-mod kept;
 pub mod loss;
 pub mod medium;
 pub mod middlebox;
 pub mod packet;
-pub mod policer;
 pub mod queue;
 pub mod route;
 pub mod schedule;
-pub mod shaper;
-mod stations;
+pub mod token_bucket;
 
 use crate::engine::EventQueue;
 use crate::network::channel::{ALONE, Channel, LAST_FAN, MAX_PACKET};
@@ -36,9 +26,9 @@ use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, WorldSpec};
-pub(crate) use crossings::Crossings;
-use fans::Fans;
-use hub::Hub;
+pub(crate) use border::crossings::Crossings;
+use channel::fans::Fans;
+use medium::hub::Hub;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;

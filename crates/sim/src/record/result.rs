@@ -3,7 +3,7 @@
 use crate::host::session::{ArrivalTally, VideoTally};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
-use crate::network::policer::Colours;
+use crate::network::token_bucket::policer::Colours;
 use crate::record::datagrams::DatagramResult;
 use crate::record::probe::Recording;
 use crate::record::sketch::Sketch;

@@ -1,11 +1,11 @@
 //! Policers and shapers against the arrival curve r·t + b.
 
 use crate::line::{MS, US, send, traffic, with_queues};
-use netspurt_sim::network::bucket::Bucket;
 use netspurt_sim::network::loss::Cause;
-use netspurt_sim::network::policer::{Action, Excess, PolicerSpec};
 use netspurt_sim::network::schedule::Change;
-use netspurt_sim::network::shaper::ShaperSpec;
+use netspurt_sim::network::token_bucket::bucket::Bucket;
+use netspurt_sim::network::token_bucket::policer::{Action, Excess, PolicerSpec};
+use netspurt_sim::network::token_bucket::shaper::ShaperSpec;
 use netspurt_sim::spec::{CakeSpec, Changes, ChannelSpec, CodelSpec, QueueSpec, Room};
 use netspurt_tcp::time::{Span, Time};
 

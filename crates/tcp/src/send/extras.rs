@@ -4,7 +4,7 @@ use crate::congestion::delivery_rate::DeliveryRate;
 use crate::congestion::pacing::Pacer;
 use crate::record::limits::Clock;
 use crate::send::interface::Interface;
-use crate::send::mtu_search::Search;
+use crate::send::mtu::mtu_search::Search;
 use crate::send::transmit::Policy;
 use crate::time::Time;
 

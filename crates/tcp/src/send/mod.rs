@@ -3,25 +3,20 @@
 //! `Sender` owns its state; its parts are the files of this folder. It knows nothing of the receiver: what it wants of
 //! the other half is in the verdicts that it returns.
 
+mod mtu;
 pub mod transmit;
+mod write;
 
 mod ack;
-mod buffer;
-mod bursts;
 mod control;
 pub(crate) mod decide;
-mod deliveries;
 mod departure;
 mod extras;
 mod info;
 pub(crate) mod interface;
 mod limits;
-pub(crate) mod marks;
-mod mtu_search;
-mod path_mtu;
 pub(crate) mod space;
 mod syn_data;
-mod timeouts;
 pub(crate) mod timers;
 
 use crate::config::{Config, Recovery};
@@ -40,7 +35,7 @@ use space::SendSpace;
 use timers::Timers;
 use transmit::Policy;
 
-pub(crate) use timeouts::Expired;
+pub(crate) use timers::timeouts::Expired;
 
 /// The sending half of a connection.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use crate::congestion::cwnd_validation::Usage;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
-use crate::send::marks::Marks;
+use crate::send::write::marks::Marks;
 use crate::time::{Coarse, Time};
 use crate::wire::segment::Flags;
 use crate::wire::seq::Seq;

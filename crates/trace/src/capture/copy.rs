@@ -1,9 +1,9 @@
 //! Copies packets of a capture into another one, in pcapng with nanoseconds, link-layer headers and all.
 
-use super::blocks::{self, Captured, Output};
 use super::destination::Destination;
 use super::reader::{CapturedAt, Packet};
 use super::writer::CaptureError;
+use crate::capture::format::blocks::{self, Captured, Output};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -79,9 +79,9 @@ impl PacketCopy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::link::LinkType;
     use super::super::reader::CaptureReader;
     use super::*;
+    use crate::capture::headers::link::LinkType;
     use crate::stamp::Stamp;
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! Names of hosts are not looked up: an address has to be written.
 
-use super::link::LinkType;
+use crate::capture::headers::link::LinkType;
 use std::net::IpAddr;
 
 /// Parentheses and negations may be nested so deep.

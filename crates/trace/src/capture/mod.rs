@@ -15,27 +15,21 @@
 //! * `filter.rs`, `copy.rs`: which packets are wanted, and a capture of these
 //! * `damage.rs`: errors
 
-mod blocks;
 mod copy;
 mod damage;
-mod datagram;
 mod destination;
 mod filter;
+mod format;
+mod headers;
 mod input;
-mod link;
-mod order;
 mod packed;
-mod pcap;
-mod pcapng;
 mod reader;
-mod resolution;
-mod serial;
 mod writer;
 
 pub use copy::PacketCopy;
 pub use damage::{Damage, OpenError, Wrong};
 pub use filter::Filter;
-pub use link::{LinkType, NoNetwork};
+pub use headers::link::{LinkType, NoNetwork};
 pub use packed::Packing;
 pub use reader::{CaptureReader, CapturedAt, Packet};
 pub use writer::{CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup};

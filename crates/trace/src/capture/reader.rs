@@ -2,10 +2,10 @@
 
 use super::damage::{Damage, OpenError, Wrong};
 use super::input::Input;
-use super::link::LinkType;
 use super::packed::{Counted, Packing, unpack};
-use super::pcap::Pcap;
-use super::pcapng::PcapNg;
+use crate::capture::format::pcap::Pcap;
+use crate::capture::format::pcapng::PcapNg;
+use crate::capture::headers::link::LinkType;
 use crate::stamp::Stamp;
 use std::fs::File;
 use std::io::{self, Read};

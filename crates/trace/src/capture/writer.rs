@@ -1,9 +1,9 @@
 //! Writes segments to a pcapng file.
 
-use super::blocks::{self, Captured, Output};
-use super::datagram;
 use super::destination::Destination;
 use crate::Stamp;
+use crate::capture::format::blocks::{self, Captured, Output};
+use crate::capture::headers::datagram;
 use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::Segment;

@@ -1,13 +1,13 @@
 //! What the rules look at.
 
-use super::bucket::Step;
-use super::incidents::Incidents;
-use super::meter::Slice;
 use super::path::Path;
-use super::phase::Phases;
 use super::rules::{filled_by, policed, restarts};
-use super::totals::Totals;
-use super::trains::Trains;
+use crate::diagnosis::path::bucket::Step;
+use crate::diagnosis::path::trains::Trains;
+use crate::diagnosis::sender::incidents::Incidents;
+use crate::diagnosis::sender::meter::Slice;
+use crate::diagnosis::sender::phase::Phases;
+use crate::diagnosis::sender::totals::Totals;
 use netspurt_budget::Limit;
 
 /// The quantile of the rates of trains that is compared, and by which factor they may differ.

@@ -10,22 +10,13 @@
 //! * `rules/`: one file for each family of limits
 //! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence
 
-mod behind;
-mod bucket;
-mod bursts;
 mod confidence;
-mod departures;
 mod diagnoser;
 mod facts;
-mod incidents;
-mod meter;
 mod path;
-mod phase;
 mod rules;
 mod sender;
 mod sentence;
-mod totals;
-mod trains;
 mod vantage;
 mod verdict;
 

@@ -1,12 +1,12 @@
 //! From the views of both senders to the diagnosis of a connection.
 
 use super::facts::Facts;
-use super::phase::Phases;
 use super::rules::{Moment, judge};
 use super::sender::SenderView;
 use super::sentence::{Evidence, evidence, sentence};
 use super::vantage::Vantage;
 use crate::conversation::Side;
+use crate::diagnosis::sender::phase::Phases;
 use crate::follow::{ConnectionId, Endpoints};
 use crate::stamp::Stamp;
 use netspurt_budget::{Budget, Limit, Line, Timeline};

@@ -14,33 +14,22 @@
 //! * `watch.rs`, `report.rs`, `who.rs`: events, reports and endpoints
 
 mod connection;
-mod delivered;
-mod distribution;
 mod early;
-mod edges;
-mod estimate;
 mod follower;
-mod gaps;
 mod layout;
-mod pieces;
-mod probes;
-mod reordering;
 mod report;
-mod reported;
 mod retransmission;
 mod rtt;
-mod spurious;
 mod stream;
 mod table;
-mod turnaround;
 mod watch;
 mod who;
 
-pub use distribution::Distribution;
 pub use follower::{Follower, Tally, follow};
 pub use report::{Closing, ConnectionReport, Opening, StreamReport};
 pub use retransmission::Cause;
-pub use spurious::Proof;
+pub use retransmission::spurious::Proof;
+pub use rtt::distribution::Distribution;
 pub use table::Limits;
 pub use watch::{Event, Flight, Happened, Method, RttSample, Seen, Watch};
 pub use who::{ConnectionId, Endpoints};

@@ -1,9 +1,9 @@
 //! The report of a connection.
 
-use super::distribution::Distribution;
 use super::retransmission::Cause;
 use super::who::Endpoints;
 use crate::conversation::Side;
+use crate::follow::rtt::distribution::Distribution;
 use crate::stamp::Stamp;
 use netspurt_tcp::time::Span;
 

@@ -2,9 +2,9 @@
 
 use super::report::ConnectionReport;
 use super::retransmission::Cause;
-use super::spurious::Proof;
 use super::who::{ConnectionId, Endpoints};
 use crate::conversation::{Side, Told};
+use crate::follow::retransmission::spurious::Proof;
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Span;

@@ -1,13 +1,13 @@
-//! How a packet passes a link that has a recording to follow, or [`Conditions`](crate::network::conditions::Conditions).
+//! How a packet passes a link that has a recording to follow, or [`Conditions`](crate::network::channel::conditions::Conditions).
 
-use super::{Channel, Passage, sum};
 use crate::network::capacity::Transmitted;
+use crate::network::channel::{Channel, Passage, sum};
 use crate::network::gather::Gather;
 use crate::network::loss::Cause;
 use crate::network::middlebox::Rewrite;
 use crate::network::packet::Packet;
-use crate::network::policer::Colours;
 use crate::network::queue::{Discipline, OnArrival};
+use crate::network::token_bucket::policer::Colours;
 
 impl Channel {
     /// [`Channel::enter`] for whatever link. Before, it is to [`Channel::attune`].

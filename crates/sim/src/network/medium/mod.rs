@@ -2,10 +2,12 @@
 //! each way of taking turns.
 //!
 //! Nothing here knows packets or queues. A medium is told that a station has something to send, and asked for `Step`s
-//! while the clock stands still; what a step asks for is done by `network/hub.rs`, which tells the medium how it went.
+//! while the clock stands still; what a step asks for is done by `network/medium/hub.rs`, which tells the medium how it went.
 
 mod csma_cd;
 mod first_come;
+pub(super) mod hub;
+pub(super) mod stations;
 mod step;
 
 pub(crate) use csma_cd::CsmaCd;

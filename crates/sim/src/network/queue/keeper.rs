@@ -1,20 +1,20 @@
 //! A queue that keeps its packets until it is known which of them leaves, and what all such queues have in common: how
 //! much waits, how long things waited, and which departure the event queue knows of.
 
-use super::Backlog;
-use super::cake::Cake;
-use super::codel::Codel;
-use super::drr::Drr;
-use super::dualpi2::DualPi2;
-use super::fifo::Fifo;
-use super::fq_codel::FqCodel;
-use super::fq_pie::FqPie;
-use super::order::{Kept, Leaving, Order, Outbox, Passing};
-use super::pie::Pie;
-use super::priority::Priority;
-use super::resend_first::ResendFirst;
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
+use crate::network::queue::Backlog;
+use crate::network::queue::aqm::codel::Codel;
+use crate::network::queue::aqm::pie::Pie;
+use crate::network::queue::by_class::drr::Drr;
+use crate::network::queue::by_class::priority::Priority;
+use crate::network::queue::by_flow::cake::Cake;
+use crate::network::queue::by_flow::fq_codel::FqCodel;
+use crate::network::queue::by_flow::fq_pie::FqPie;
+use crate::network::queue::dualpi2::DualPi2;
+use crate::network::queue::fifo::Fifo;
+use crate::network::queue::order::{Kept, Leaving, Order, Outbox, Passing};
+use crate::network::queue::resend_first::ResendFirst;
 use crate::random::Stream;
 use crate::spec::QueueSpec;
 
@@ -91,7 +91,7 @@ impl Keeper {
         self.most
     }
 
-    /// Under which names it drops, beside what a [`super::Discipline`] keeps out.
+    /// Under which names it drops, beside what a [`crate::network::queue::Discipline`] keeps out.
     pub(crate) fn causes(&self) -> &'static [Cause] {
         self.order.causes()
     }

@@ -11,35 +11,26 @@
 //! be dropped when others come or leave. Beyond that point nothing is different.
 
 mod admission;
-mod cake;
-mod classes;
-mod codel;
+mod aqm;
+mod by_class;
+mod by_flow;
 mod drop_tail;
-mod drr;
 mod dualpi2;
-mod early;
 mod fifo;
-mod fq_codel;
-mod fq_pie;
 mod keeper;
 mod order;
-mod pie;
-mod priority;
-mod red;
 mod resend_first;
 pub(crate) mod ring;
-mod rounds;
-mod step;
 
 pub(crate) use admission::OnArrival;
-pub(crate) use early::Early;
+pub(crate) use aqm::early::Early;
 pub(crate) use keeper::Keeper;
 pub(crate) use order::{Kept, Leaving, Origin, Passing};
 
 pub use admission::{Admission, Backlog};
+pub use aqm::red::Red;
+pub use aqm::step::Step;
 pub use drop_tail::{DropTailBytes, DropTailPackets};
-pub use red::Red;
-pub use step::Step;
 
 use crate::spec::{QueueSpec, Room};
 

@@ -71,7 +71,7 @@ pub(super) trait Order: core::fmt::Debug + Send + Sync {
     /// Packets leave whenever the transmitter is free: a medium decides, or tests do.
     fn open(&mut self) {}
 
-    /// Under which names it drops, beside what a [`super::Discipline`] keeps out.
+    /// Under which names it drops, beside what a [`crate::network::queue::Discipline`] keeps out.
     fn causes(&self) -> &'static [Cause] {
         &[]
     }

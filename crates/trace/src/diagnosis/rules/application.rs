@@ -2,7 +2,7 @@
 
 use super::Moment;
 use crate::diagnosis::facts::Facts;
-use crate::diagnosis::incidents::{LONG_NS, Pause};
+use crate::diagnosis::sender::incidents::{LONG_NS, Pause};
 use netspurt_budget::Limit;
 
 /// Nothing is outstanding, and the connection stays open: the sender has nothing to send.
@@ -61,9 +61,9 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnosis::meter::Slice;
-    use crate::diagnosis::totals::Totals;
-    use crate::diagnosis::trains::Trains;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
 
     /// Slices of a quarter of a round trip with two segments each half of which have one that seems to follow no ACK.
     fn facts(parts: (u64, u64), short: u16) -> Facts {

@@ -15,7 +15,7 @@ pub(super) use queue::filled_by;
 pub(super) use restart::restarts;
 
 use super::facts::Facts;
-use super::phase::Phase;
+use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
 /// What is judged: a slice, and the stretch of one phase that it lies in.

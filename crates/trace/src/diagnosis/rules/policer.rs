@@ -4,9 +4,9 @@
 //! of the link behind it, and by its delay.
 
 use super::Moment;
-use crate::diagnosis::bucket::{Bucket, Step, fit, with_rate};
 use crate::diagnosis::facts::Facts;
-use crate::diagnosis::phase::Phase;
+use crate::diagnosis::path::bucket::{Bucket, Step, fit, with_rate};
+use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
 /// Least numbers of lost segments, of segments that passed, and of slices with losses.
@@ -30,7 +30,7 @@ const SLACK: f64 = 2.0;
 
 /// The time in which a policer dropped segments.
 pub(in crate::diagnosis) fn policed(facts: &Facts, steps: &[Step]) -> Option<(u64, u64)> {
-    let lossy = |slice: &crate::diagnosis::meter::Slice| slice.lost > 0;
+    let lossy = |slice: &crate::diagnosis::sender::meter::Slice| slice.lost > 0;
     let first = facts.slices.iter().position(lossy)?;
     let last = facts.slices.iter().rposition(lossy)?;
     let lost: u32 = steps.iter().map(|step| step.dropped).sum();

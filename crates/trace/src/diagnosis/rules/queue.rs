@@ -3,7 +3,7 @@
 use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::path::PathNow;
-use crate::diagnosis::phase::Phase;
+use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
 /// Round trips on each side over which the rates of trains and the delivery rate are compared.

@@ -2,7 +2,7 @@
 
 use super::Moment;
 use crate::diagnosis::facts::Facts;
-use crate::diagnosis::phase::Phase;
+use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
 /// The kind of repair, and whether it was needed.

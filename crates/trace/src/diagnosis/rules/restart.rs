@@ -1,7 +1,7 @@
 //! cwnd grows again after a pause: `idle-restart` (RFC 5681, section 4.1).
 
 use crate::diagnosis::facts::Facts;
-use crate::diagnosis::phase::{Phase, Phases};
+use crate::diagnosis::sender::phase::{Phase, Phases};
 use netspurt_budget::Limit;
 
 /// A pause that may have reset cwnd lasts for a retransmission timeout: a round trip, and no less than this.

@@ -39,10 +39,10 @@ pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnosis::incidents::Incidents;
-    use crate::diagnosis::meter::Slice;
-    use crate::diagnosis::totals::Totals;
-    use crate::diagnosis::trains::Trains;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::incidents::Incidents;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
 
     /// Trains at these rates in kilobytes per second, one in 10 ms.
     fn facts(trains: &[u32]) -> Facts {

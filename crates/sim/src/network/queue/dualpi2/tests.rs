@@ -1,7 +1,7 @@
 //! The pseudo-code of RFC 9332, appendix A, replayed step by step beside the queue, and the laws that follow from it.
 
-use super::super::keeper::bench::Bench;
 use super::*;
+use crate::network::queue::keeper::bench::Bench;
 use crate::random::Stream;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Span;

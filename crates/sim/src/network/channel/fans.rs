@@ -1,0 +1,114 @@
+//! Fans: channels behind one router that share a chain of packets in flight.
+//!
+//! Channels that are fused with the same channel, and are equally long and fast, are a *fan*: the links from a router to
+//! its hosts, for example. Packets come out of a fan in the order in which they went in, but for few. So they wait in one
+//! chain, and only the first of all has an entry in the event queue, instead of one for each channel. Where that order
+//! does not hold, a packet waits in its own channel's chain, as it would without a fan. The order of events is the same
+//! either way: the chain is sorted by arrival, then by channel, as the event queue is.
+
+use crate::engine::EventQueue;
+use crate::network::channel::{Channel, LAST_FAN};
+use crate::network::packet::{Arrived, Chain, Slab, Stage};
+use crate::network::route::Routes;
+use std::collections::BTreeMap;
+
+/// Fewer channels than these stay on their own: their entries are no burden to the event queue.
+const LEAST: usize = 32;
+
+/// So many channels are a wide fan.
+const WIDE: usize = 256;
+
+/// No endpoint.
+const NOBODY: u32 = u32::MAX;
+
+/// The fans of a network.
+#[derive(Debug)]
+pub(in crate::network) struct Fans {
+    chains: Vec<Chain>,
+    /// There are so many channels that the cache cannot hold what belongs to each: it is worth while to look ahead.
+    is_wide: bool,
+    /// See [`Fans::take_upcoming`].
+    upcoming: u32,
+}
+
+impl Fans {
+    /// Joins these channels to fans, where there are enough of a kind.
+    pub(in crate::network) fn join(channels: &mut [Channel], routes: &Routes) -> Self {
+        let mut groups: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for (before, this) in routes.fused() {
+            if let Some(pace) = channels[this as usize].pace() {
+                groups.entry((before, pace)).or_default().push(this);
+            }
+        }
+        let mut found = Self { chains: Vec::new(), is_wide: false, upcoming: NOBODY };
+        for mut members in groups.into_values() {
+            members.sort_unstable();
+            members.dedup();
+            let Some(fan) = u16::try_from(found.chains.len()).ok().filter(|&fan| fan <= LAST_FAN) else {
+                break;
+            };
+            if members.len() >= LEAST {
+                found.is_wide |= members.len() >= WIDE;
+                members.iter().for_each(|&member| channels[member as usize].fan = fan);
+                found.chains.push(Chain::EMPTY);
+            }
+        }
+        found
+    }
+
+    /// Puts a packet among those in flight through a channel of a fan: into the fan's chain, if it belongs there. Whether the
+    /// packet is now the first to arrive.
+    #[inline(never)]
+    pub(in crate::network) fn take_off(
+        &mut self,
+        channel: &mut Channel,
+        packets: &mut Slab,
+        routes: &Routes,
+        (slot, arrival, stage): (u32, u64, Stage),
+    ) -> bool {
+        let chain = &mut self.chains[usize::from(channel.fan)];
+        packets
+            .join(chain, slot, (arrival, stage), |position| routes.hop(position).channel())
+            .unwrap_or_else(|| packets.take_off(&mut channel.in_flight, slot, arrival, stage))
+    }
+    /// The packet of a channel of a fan that arrives at `now`, if one does: it is in flight no more, and the event queue knows
+    /// when the one behind it arrives.
+    #[inline(never)]
+    pub(in crate::network) fn land(
+        &mut self,
+        channels: &mut [Channel],
+        packets: &mut Slab,
+        routes: &Routes,
+        queue: &mut EventQueue,
+        (channel, now): (u32, u64),
+    ) -> Option<(u32, Stage)> {
+        let channel_of = |position| routes.hop(position).channel();
+        let Channel { fan, in_flight, .. } = &mut channels[channel as usize];
+        // Behind a border channel nothing lands here.
+        let chain = self.chains.get_mut(usize::from(*fan))?;
+        let Some((slot, stage, next)) = packets.leave(chain, now, channel, channel_of) else {
+            let Arrived { slot, stage, next_arrival } = packets.land(in_flight, now)?;
+            if let Some(next) = next_arrival {
+                queue.push(next, channel);
+            }
+            return Some((slot, stage));
+        };
+        if let Some((arrival, next)) = next {
+            queue.push(arrival, next);
+            channels[next as usize].fetch();
+        }
+        if self.is_wide {
+            self.upcoming = packets.look_ahead(chain, channel_of).unwrap_or(NOBODY);
+        }
+        Some((slot, stage))
+    }
+
+    /// The endpoint that the next packet of a wide fan is for, of which a packet has just been delivered.
+    #[inline]
+    pub(in crate::network) fn take_upcoming(&mut self) -> Option<u32> {
+        if self.upcoming == NOBODY {
+            return None;
+        }
+        Some(core::mem::replace(&mut self.upcoming, NOBODY))
+    }
+}

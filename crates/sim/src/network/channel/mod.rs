@@ -1,0 +1,574 @@
+//! One direction of a link: a FIFO queue, a transmitter, a propagation delay.
+//!
+//! The departure of a packet follows by arithmetic when it enters: it starts when the transmitter is free, and takes
+//! `bits / rate`. Fractions of a picosecond are carried from packet to packet within a busy period, so that n packets
+//! back to back occupy the link for exactly n · bits / rate, cut to picoseconds once. No event is needed for a
+//! departure; what waits at a given instant is counted by looking which starts lie ahead.
+//!
+//! What a link has beside these stands in `conditions.rs`; how packets pass a link that has such things, or
+//! follows a recording, in `passing.rs`.
+//!
+//! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
+
+pub(super) mod careful;
+pub(super) mod conditions;
+pub(super) mod fans;
+pub(super) mod kept;
+
+use crate::network::capacity::{INFINITE, Transmitter};
+use crate::network::channel::conditions::Conditions;
+use crate::network::impair::{Fate, Impairments};
+use crate::network::loss::Cause;
+use crate::network::packet::{Chain, Packet, Stage};
+use crate::network::queue::ring::Ring;
+use crate::network::queue::{
+    Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Origin, Passing, Red, Step,
+};
+use crate::network::route::hop::Hop;
+use crate::network::schedule::Schedule;
+use crate::random::Stream;
+use crate::record::digest::Digest;
+use crate::spec::{ChannelSpec, Duplex, QueueSpec};
+use netspurt_tcp::time::{Span, Time};
+use std::collections::BTreeMap;
+
+mod passing;
+
+/// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
+const PER_BYTE: u64 = 8 * 1_000_000_000_000;
+
+/// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
+pub const MAX_PACKET: u32 = 1 << 20;
+
+/// No fan.
+pub(crate) const ALONE: u16 = u16::MAX;
+
+/// No fan, but a channel that leads to the first part of the network; those that lead to the others have the numbers below.
+pub(crate) const BORDER: u16 = u16::MAX - 1;
+
+/// The highest number of a fan.
+pub(crate) const LAST_FAN: u16 = BORDER - MAX_PARTS;
+
+/// Into how many parts a network can be divided at most.
+pub(crate) const MAX_PARTS: u16 = 1024;
+
+/// When a packet that was let in moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passage {
+    /// Its first bit leaves.
+    pub start: u64,
+    /// Its last bit arrives.
+    pub arrival: u64,
+}
+
+/// What passed through one direction of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChannelCounters {
+    /// Packets transmitted, lost ones included.
+    pub packets: u64,
+    /// Octets transmitted, framing included.
+    pub bytes: u64,
+    /// Packets that did not arrive, by [`Cause`].
+    pub drops: [u64; Cause::ALL.len()],
+    /// Packets marked with congestion experienced.
+    pub marked: u64,
+    /// Packets held back.
+    pub held: u64,
+    /// Packets doubled.
+    pub doubled: u64,
+    /// Packets damaged.
+    pub damaged: u64,
+    /// Most packets that ever waited.
+    pub queue_max: u32,
+}
+
+/// One direction of a link.
+///
+/// The order of the fields is the order in which they are needed: an idle link is passed by touching the first cache
+/// line, a busy one by touching two or three. Its size is a power of two, for the sake of who looks one up by its number.
+#[derive(Debug)]
+#[repr(C, align(256))]
+pub struct Channel {
+    /// The transmitter is free from here on.
+    busy_until: u64,
+    /// Picoseconds for each octet, where they leave no remainder; else 0.
+    ps_per_byte: u64,
+    // Not beside the octets: a compiler that sees both counted at once does it by vectors, in thrice the instructions.
+    packets: u64,
+    delay: u64,
+    bytes: u64,
+    /// Latency of the host at the end, for packets that are addressed to it.
+    pub(crate) end_latency: u64,
+    /// Packets on their way whose arrival is the next thing that happens to them.
+    pub(crate) in_flight: Chain,
+    framing: u32,
+    /// The fan that it belongs to, or [`ALONE`], or about [`BORDER`].
+    pub(crate) fan: u16,
+    plain: bool,
+
+    /// Start of transmission and size of what is waiting.
+    waiting: Ring<(u64, u32)>,
+    waiting_bytes: u64,
+    discipline: Discipline,
+    /// Sum over all packets of the picoseconds they waited.
+    waited: u128,
+    /// Bits per second; 0 stands for infinite.
+    rate: u64,
+    /// A fraction of a picosecond by which the transmitter is busy longer, in units of 1 / rate.
+    remainder: u64,
+    queue_max: u32,
+    /// The other direction, if both share the medium.
+    pub(crate) partner: Option<u32>,
+
+    /// What waits, if it is not known on arrival when or whether it leaves.
+    kept: Option<Box<Keeper>>,
+    /// What marks or drops packets before the queue is full.
+    early: Option<Box<Early>>,
+    /// What transmits, if its capacity follows a recording or changes.
+    transmitter: Option<Box<Transmitter>>,
+    /// What else there is to it.
+    conditions: Option<Box<Conditions>>,
+    /// Shorter packets are filled up to so many octets.
+    least: u32,
+    /// Which station of which hub this is, if it is one.
+    pub(crate) station: Option<(u32, u32)>,
+
+    pub(crate) impairments: Option<Box<Impairments>>,
+    mishaps: Box<Mishaps>,
+}
+
+/// What befell packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mishaps {
+    drops: [u64; Cause::ALL.len()],
+    marked: u64,
+    held: u64,
+    doubled: u64,
+    damaged: u64,
+    /// Of the drops.
+    digest: Digest,
+}
+
+impl Channel {
+    /// A channel as `spec` says; `name` is the direction's, and gives its random streams their names.
+    pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Self {
+        let impairments = Impairments::new(spec, seed, name).map(Box::new);
+        let kept = Keeper::new(&spec.queue, seed, name).map(Box::new);
+        let early = match spec.queue {
+            QueueSpec::Red(red) => {
+                let stream = Stream::new(seed, &format!("{name}/queue"));
+                Some(Box::new(Early::Red(Red::new(red, spec.rate, stream))))
+            }
+            QueueSpec::Step(_, above) => Some(Box::new(Early::Step(Step { above }))),
+            _ => None,
+        };
+        let discipline = Discipline::new(&spec.queue);
+        let conditions = Conditions::new(spec, discipline.room(), (seed, name)).map(Box::new);
+        let changing = || {
+            let rates = Schedule::new(spec.rate.unwrap_or(INFINITE), &spec.changes.rate);
+            (!spec.changes.rate.is_empty()).then(|| Transmitter::changing(rates))
+        };
+        let transmitter = spec.capacity.as_ref().map(|capacity| Transmitter::new(capacity)).or_else(changing);
+        let exact = |rate| if PER_BYTE.is_multiple_of(rate) { PER_BYTE / rate } else { 0 };
+        Self {
+            busy_until: 0,
+            ps_per_byte: spec.rate.map_or(0, exact),
+            packets: 0,
+            delay: spec.delay.as_ps(),
+            bytes: 0,
+            end_latency: 0,
+            in_flight: Chain::EMPTY,
+            framing: spec.framing,
+            fan: ALONE,
+            plain: impairments.is_none()
+                && kept.is_none()
+                && early.is_none()
+                && transmitter.is_none()
+                && conditions.is_none()
+                && spec.least == 0,
+            waiting: Ring::new(),
+            waiting_bytes: 0,
+            discipline,
+            waited: 0,
+            rate: spec.rate.unwrap_or(0),
+            remainder: 0,
+            queue_max: 0,
+            partner: None,
+            kept,
+            early,
+            transmitter: transmitter.map(Box::new),
+            conditions,
+            least: spec.least,
+            station: None,
+            impairments,
+            mishaps: Box::default(),
+        }
+    }
+
+    /// Both directions of a link; `numbers` are the channels' own.
+    pub(crate) fn pair(
+        spec: &crate::spec::LinkSpec,
+        names: [&str; 2],
+        seed: u64,
+        numbers: [u32; 2],
+    ) -> [Self; 2] {
+        let both = [0, 1].map(|i| Self::new(&spec.directions[i], seed, names[i]));
+        // If either keeps its packets, the two are stations of a medium instead, for whoever owns them to join.
+        let shared = spec.duplex == Duplex::Half && !both.iter().any(Self::keeps);
+        let [there, back] = both;
+        [(there, numbers[1]), (back, numbers[0])].map(|(mut channel, other)| {
+            channel.partner = shared.then_some(other);
+            channel.plain &= !shared;
+            channel
+        })
+    }
+
+    /// Makes this a station of a hub: it sends when it has its turn.
+    pub(crate) fn join(&mut self, hub: u32, station: u32) {
+        self.kept.get_or_insert_with(|| Box::new(Keeper::fifo())).open();
+        self.station = Some((hub, station));
+        self.plain = false;
+    }
+
+    /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it. To a link that keeps its
+    /// packets it comes when they let it through.
+    #[inline(always)]
+    pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
+        let size = size + self.framing;
+        let mut start = now;
+        if now < self.busy_until {
+            self.wait(now, size)?;
+            start = self.busy_until;
+        }
+        let transmission = match self.ps_per_byte {
+            0 => self.transmission(now, size),
+            exact => exact * u64::from(size),
+        };
+        let departure = sum(start, transmission);
+        self.busy_until = departure;
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        Ok(Passage { start, arrival: sum(departure, self.delay) })
+    }
+
+    /// The transmitter is busy: the packet joins those that wait, if it may.
+    #[inline(never)]
+    fn wait(&mut self, now: u64, size: u32) -> Result<(), Cause> {
+        self.wait_until(self.busy_until, now, size)
+    }
+
+    /// The same where it begins to leave at `start`.
+    #[inline(always)]
+    fn wait_until(&mut self, start: u64, now: u64, size: u32) -> Result<(), Cause> {
+        self.settle(now);
+        if !self.discipline.admits(self.ahead(), size) {
+            return Err(Cause::Queue);
+        }
+        self.waiting.push_back((start, size));
+        self.waiting_bytes += u64::from(size);
+        self.waited += u128::from(start - now);
+        self.queue_max = self.queue_max.max(self.waiting.len());
+        Ok(())
+    }
+
+    /// Picoseconds for `size` octets that come at `now`, where they may leave a fraction: that goes to the remainder.
+    #[cold]
+    const fn transmission(&mut self, now: u64, size: u32) -> u64 {
+        if self.rate == 0 {
+            return 0;
+        }
+        let carried = if now > self.busy_until { 0 } else { self.remainder };
+        let work = size as u64 * PER_BYTE + carried;
+        self.remainder = work % self.rate;
+        work / self.rate
+    }
+
+    /// Octets of a packet without framing, filled up if it is too short.
+    pub(crate) fn filled(&self, size: u32) -> u32 {
+        size.max(self.least)
+    }
+
+    /// Octets that a packet of `size` octets has on this link.
+    pub(crate) fn framed(&self, size: u32) -> u32 {
+        self.filled(size) + self.framing
+    }
+
+    /// Forgets what began to be transmitted by `now`.
+    #[inline]
+    fn settle(&mut self, now: u64) {
+        while let Some((start, size)) = self.waiting.front()
+            && start <= now
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(size);
+        }
+    }
+
+    /// The same one at a time, for a probe: the start of the next packet that began by `now`.
+    pub(crate) fn settle_one(&mut self, now: u64) -> Option<u64> {
+        let (start, size) = self.waiting.front().filter(|(start, _)| *start <= now)?;
+        self.waiting.pop_front();
+        self.waiting_bytes -= u64::from(size);
+        Some(start)
+    }
+
+    /// What waits, as of the last call that told the time.
+    pub fn backlog(&self) -> Backlog {
+        self.kept.as_ref().map_or_else(|| self.ahead(), |kept| kept.backlog())
+    }
+
+    /// What waits at `now`, which need not be the time of a packet.
+    pub fn backlog_at(&self, now: Time) -> Backlog {
+        if self.kept.is_some() {
+            return self.backlog();
+        }
+        let entries = (0..self.waiting.len()).map(|index| self.waiting.get(index));
+        let later = entries.skip_while(|(start, _)| *start <= now.as_ps());
+        later.fold(Backlog::default(), |sum, (_, size)| Backlog {
+            packets: sum.packets + 1,
+            bytes: sum.bytes + u64::from(size),
+        })
+    }
+
+    /// The same where the order is that of arrival.
+    const fn ahead(&self) -> Backlog {
+        Backlog { packets: self.waiting.len(), bytes: self.waiting_bytes }
+    }
+
+    /// Whether packets wait here until it is known which one leaves.
+    #[inline]
+    pub(crate) const fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Whether packets may be marked or dropped here before the queue is full.
+    pub(crate) const fn detects_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    /// For how long the transmitter has been free, nothing waiting.
+    pub(crate) fn idle(&mut self, now: u64) -> Option<Span> {
+        self.settle(now);
+        let free = self.busy_until <= now && self.backlog().packets == 0;
+        free.then(|| Span::from_ps(now - self.busy_until))
+    }
+
+    /// What is done to a packet that comes when the transmitter has been `idle` for some time. One that finds no room is not
+    /// marked before it is dropped.
+    pub(crate) fn judge_early(&mut self, idle: Option<Span>, packet: &Packet) -> OnArrival {
+        let (backlog, size) = (self.backlog(), self.framed(packet.size));
+        let Some(early) = &mut self.early else { return OnArrival::Pass };
+        match early.judge(backlog, idle, packet.segment.ecn) {
+            OnArrival::Mark if idle.is_none() && !self.discipline.admits(backlog, size) => OnArrival::Pass,
+            verdict => verdict,
+        }
+    }
+
+    /// Whether it has to be known whose the packets are that come here.
+    pub(crate) fn classifies(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.classifies())
+    }
+
+    /// A packet with the place `slot` as it waits here, at this position of its route.
+    pub(crate) fn waiting_for(&self, now: u64, (slot, position): (u32, u32), packet: &Packet) -> Kept {
+        let (size, ecn) = (self.framed(packet.size), packet.segment.ecn);
+        Kept { slot, position, size, since: now, ecn, origin: Origin::default() }
+    }
+
+    /// A packet comes to a link that keeps its packets, where nobody waits and the transmitter is free.
+    pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) -> Passing {
+        self.kept.as_mut().map_or(Passing::Sent(kept), |keeper| keeper.pass_by(kept, packet))
+    }
+
+    /// A packet comes to a link that keeps its packets, and waits if it may. Then [`Channel::overflow`] is to be asked.
+    pub(crate) fn keep(&mut self, kept: Kept, packet: &Packet) -> Result<(), Cause> {
+        let Some(keeper) = &mut self.kept else { return Ok(()) };
+        if !self.discipline.admits(keeper.backlog(), kept.size) {
+            return Err(Cause::Queue);
+        }
+        keeper.push(kept, packet);
+        Ok(())
+    }
+
+    /// The next packet kept here that has to make room for the last one that came.
+    pub(crate) fn overflow(&mut self, now: u64) -> Option<Leaving> {
+        self.kept.as_mut()?.overflow(now)
+    }
+
+    /// The next packet that leaves what is kept here, to [`Channel::enter`] at `now` or to be dropped.
+    pub(crate) fn let_go(&mut self, now: u64) -> Option<Leaving> {
+        self.kept.as_mut()?.pop(now)
+    }
+
+    /// Whether a packet could begin to be transmitted.
+    pub(crate) const fn is_free(&self, now: u64) -> bool {
+        self.busy_until <= now
+    }
+
+    /// When the next packet kept here is to leave, if the event queue does not know yet.
+    pub(crate) fn next_departure(&mut self) -> Option<u64> {
+        self.kept.as_mut()?.next_departure(self.busy_until)
+    }
+
+    /// When the transmitter is free, and the fraction of a picosecond on top of it in units of 1 / rate.
+    pub const fn occupied(&self) -> (Time, u64) {
+        (Time::from_ps(self.busy_until), self.remainder)
+    }
+
+    /// The same after a pause of so many octets.
+    pub(crate) fn occupied_after(&self, octets: u32) -> (Time, u64) {
+        if self.rate == 0 {
+            return self.occupied();
+        }
+        let work = u64::from(octets) * PER_BYTE + self.remainder;
+        (Time::from_ps(self.busy_until.saturating_add(work / self.rate)), work % self.rate)
+    }
+
+    /// Takes over the state of a medium shared with others.
+    pub(crate) const fn share(&mut self, (busy_until, remainder): (Time, u64)) {
+        self.busy_until = busy_until.as_ps();
+        self.remainder = remainder;
+    }
+
+    /// Counts a packet that did not arrive.
+    #[cold]
+    pub(crate) fn count_drop(&mut self, now: u64, size: u32, cause: Cause) {
+        self.mishaps.drops[cause as usize] += 1;
+        self.mishaps.digest.fold(now);
+        self.mishaps.digest.fold(u64::from(size) << 8 | cause as u64);
+    }
+
+    /// Counts a packet that is marked.
+    #[cold]
+    pub(crate) fn count_mark(&mut self, now: u64, size: u32) {
+        self.mishaps.marked += 1;
+        self.mishaps.digest.fold(now);
+        self.mishaps.digest.fold(u64::from(size) << 8 | 0xFF);
+    }
+
+    /// Counts what befell a packet that arrives.
+    pub(crate) fn count_fate(&mut self, fate: Fate) {
+        self.mishaps.held += u64::from(fate.held > 0);
+        self.mishaps.doubled += u64::from(fate.doubled);
+        self.mishaps.damaged += u64::from(fate.damaged);
+    }
+
+    /// What comes behind this hop for a packet that reaches its end at `arrival`, and when: the next hop, as in `stage`, or a
+    /// host, which takes its time.
+    #[inline]
+    pub(crate) fn behind(&self, hop: Hop, arrival: u64, stage: Stage) -> (u64, Stage) {
+        if hop.is_last() {
+            (sum(arrival, self.end_latency), Stage { onward: stage.onward | Stage::DELIVERY, ..stage })
+        } else {
+            (arrival, stage)
+        }
+    }
+
+    /// What was dropped, as a hash.
+    pub(crate) fn digest(&self) -> Digest {
+        self.mishaps.digest
+    }
+
+    /// Whether packets may overtake each other here.
+    pub(crate) fn reorders(&self) -> bool {
+        self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
+            || self.conditions.as_ref().is_some_and(|conditions| conditions.reorders())
+    }
+
+    /// What the arrivals behind this channel follow from those in front of it by, if it may share a chain with others: each of
+    /// its packets arrives later than the one before, whatever happens.
+    pub(crate) fn pace(&self) -> Option<(u64, u64)> {
+        let is_steady = self.plain && self.ps_per_byte > 0 && self.end_latency == 0;
+        is_steady.then_some((self.ps_per_byte, self.delay))
+    }
+
+    /// Loads what a packet needs that comes to it.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        std::hint::black_box(self.busy_until);
+    }
+
+    /// Whether there is nothing to a passage but queue, transmission and delay.
+    #[inline]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Every passage is to be looked at.
+    pub(crate) const fn watch(&mut self) {
+        self.plain = false;
+    }
+
+    /// Whether the transmitter is never busy and the far end is reached at once.
+    pub(crate) const fn is_instant(&self) -> bool {
+        self.rate == 0 && (self.delay == 0 || self.conditions.is_some())
+    }
+
+    /// Counters.
+    pub fn counters(&self) -> ChannelCounters {
+        let Mishaps { drops, marked, held, doubled, damaged, .. } = *self.mishaps;
+        let (packets, bytes) = (self.packets, self.bytes);
+        let queue_max = self.kept.as_ref().map_or(self.queue_max, |kept| kept.most());
+        ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
+    }
+
+    /// Packets that did not arrive, by the name of the cause; one that can occur here, or that is given, is listed even
+    /// if it did not.
+    pub fn drops_by_name(&self, given: Option<Cause>) -> BTreeMap<&'static str, u64> {
+        let possible = self.possible_causes().chain(given).map(|cause| (cause.name(), 0));
+        let happened = Cause::ALL.iter().zip(self.mishaps.drops).filter(|(_, count)| *count > 0);
+        possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect()
+    }
+
+    /// The drop causes that can occur here.
+    fn possible_causes(&self) -> impl Iterator<Item = Cause> {
+        let kept = self.kept.as_ref();
+        let queue = (!matches!(self.discipline, Discipline::Unlimited)).then_some(Cause::Queue);
+        let early = self.early.as_ref().and_then(|early| early.cause());
+        let late = kept.into_iter().flat_map(|kept| kept.causes()).copied();
+        let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
+        let conditions = self.conditions.iter().flat_map(|conditions| conditions.causes());
+        queue.into_iter().chain(early).chain(late).chain(conditions).chain(losses)
+    }
+
+    /// Share of the time up to `end` in which the transmitter was busy.
+    pub fn utilisation(&self, end: Time) -> f64 {
+        if let Some(busy) = self.transmitter.as_ref().and_then(|transmitter| transmitter.busy(end.as_ps())) {
+            return ratio(busy as f64, end);
+        }
+        if self.rate == 0 {
+            return 0.0;
+        }
+        let busy = u128::from(self.bytes) * u128::from(PER_BYTE) / u128::from(self.rate);
+        let ahead = u128::from(self.busy_until.saturating_sub(end.as_ps()));
+        ratio(busy.saturating_sub(ahead) as f64, end)
+    }
+
+    /// Packets waiting, averaged over the time up to `end`.
+    pub fn queue_mean(&self, end: Time) -> f64 {
+        let end_ps = end.as_ps();
+        if let Some(kept) = &self.kept {
+            return ratio(kept.waited(end_ps) as f64, end);
+        }
+        let ahead: u128 =
+            (0..self.waiting.len()).map(|i| u128::from(self.waiting.get(i).0.saturating_sub(end_ps))).sum();
+        ratio(self.waited.saturating_sub(ahead) as f64, end)
+    }
+}
+
+/// A time and how long something takes from then on; at most [`u64::MAX`], which is never.
+#[inline]
+fn sum(time: u64, span: u64) -> u64 {
+    time.checked_add(span).unwrap_or_else(never)
+}
+
+/// Out of line, so that an ordinary sum costs no more than itself.
+#[cold]
+#[inline(never)]
+const fn never() -> u64 {
+    u64::MAX
+}
+
+fn ratio(ps: f64, end: Time) -> f64 {
+    if end == Time::ZERO { 0.0 } else { ps / end.as_ps() as f64 }
+}

@@ -1,0 +1,83 @@
+//! Deficit round robin with a list of new lines (RFC 8290, section 4.2): who has had nothing waiting goes before the others, until
+//! it has sent a quantum. FQ-CoDel and FQ-PIE share it; what a line drops is its own affair.
+//!
+//! Where the document leaves a choice, this follows Linux: new lines that run empty go once through the list of old ones.
+
+use crate::network::queue::order::Kept;
+use core::hash::Hasher as _;
+use siphasher::sip::SipHasher24;
+use std::collections::VecDeque;
+
+use crate::network::packet::Packet;
+
+/// A line's place in the rounds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
+    /// Octets that it may still send in this round.
+    credit: i64,
+    /// It stands in one of the two lists.
+    listed: bool,
+}
+
+/// Whose turn it is, among lines that are numbered.
+#[derive(Debug)]
+pub(in crate::network::queue) struct Rounds {
+    quantum: u32,
+    turns: Box<[Turn]>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+}
+
+impl Rounds {
+    pub(in crate::network::queue) fn new(lines: u32, quantum: u32) -> Self {
+        let turns = (0..lines.max(1)).map(|_| Turn::default()).collect();
+        Self { quantum, turns, new: VecDeque::new(), old: VecDeque::new() }
+    }
+
+    /// A packet has joined this line.
+    pub(in crate::network::queue) fn join(&mut self, number: u32) {
+        let turn = &mut self.turns[number as usize];
+        if !turn.listed {
+            *turn = Turn { credit: i64::from(self.quantum), listed: true };
+            self.new.push_back(number);
+        }
+    }
+
+    /// The next packet to be sent; `take` takes it from a line that has one.
+    pub(in crate::network::queue) fn next(
+        &mut self,
+        mut take: impl FnMut(u32) -> Option<Kept>,
+    ) -> Option<Kept> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let number = *list.front()?;
+            let turn = &mut self.turns[number as usize];
+            if turn.credit <= 0 {
+                turn.credit += i64::from(self.quantum);
+                list.pop_front();
+                self.old.push_back(number);
+                continue;
+            }
+            if let Some(kept) = take(number) {
+                turn.credit -= i64::from(kept.size);
+                return Some(kept);
+            }
+            list.pop_front();
+            // A new line that ran empty and came back at once would always go first.
+            if is_new && !self.old.is_empty() {
+                self.old.push_back(number);
+            } else {
+                turn.listed = false;
+            }
+        }
+    }
+}
+
+/// The line of a packet's flow among so many. An occupant of an endpoint stands for the addresses and ports; the keys keep
+/// the flows of different runs from colliding alike.
+pub(in crate::network::queue) fn line_of(packet: &Packet, keys: [u64; 2], lines: usize) -> u32 {
+    let mut hasher = SipHasher24::new_with_keys(keys[0], keys[1]);
+    hasher.write_u64(u64::from(packet.endpoint) << 16 | u64::from(packet.generation));
+    (hasher.finish() % lines as u64) as u32
+}

@@ -1,0 +1,110 @@
+//! The signals to congestion control, and its view of the connection.
+
+pub(super) mod deliveries;
+
+use crate::config::{Grows, Reduces};
+use crate::congestion::{Signal, View};
+use crate::context::Context;
+use crate::record::event::Event;
+use crate::send::Sender;
+use crate::time::{Span, Time};
+
+impl Sender {
+    /// The view for congestion control; `flight` bytes were outstanding.
+    pub(crate) fn view(&self, cx: &Context, now: Time, flight: u64) -> View {
+        let own = cx.config.send_window.unwrap_or(u32::MAX);
+        View {
+            now,
+            mss: u32::from(cx.agreed.payload),
+            flight: flight.min(u64::from(u32::MAX)) as u32,
+            window: self.congestion.cwnd().min(self.space.wnd).min(own),
+            srtt: self.srtt(cx),
+            rtt: self.latest_rtt(),
+            paced: cx.config.pacing,
+            acknowledged: self.space.una,
+            sent: self.space.max,
+            cwnd_limited: self.uses_cwnd(cx),
+        }
+    }
+
+    /// Passes a signal to congestion control.
+    pub(crate) fn signal(&mut self, cx: &mut Context, now: Time, signal: Signal, flight: u64) {
+        let cuts = matches!(signal, Signal::EnterRecovery | Signal::Timeout { .. } | Signal::EcnCe);
+        let flight = match cx.config.reduces {
+            Reduces::Cwnd if cuts => u64::from(self.congestion.cwnd()),
+            Reduces::Cwnd | Reduces::Flight => flight,
+        };
+        let view = self.view(cx, now, flight);
+        self.congestion.on(signal, &view);
+        self.note_reduction(cx, signal);
+        self.note_window(cx, now);
+    }
+
+    /// The same for an ACK of new data outside recovery, without an event.
+    #[inline(always)]
+    pub(crate) fn open_window(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
+        if !self.congestion.acked(bytes, u32::from(cx.agreed.payload)) {
+            self.signal_acked(cx, now, bytes, flight);
+        }
+    }
+
+    /// The same for an algorithm that needs more than the number of acknowledged bytes.
+    #[inline(never)]
+    fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
+        let view = self.view(cx, now, flight);
+        self.congestion.on(Signal::Acked { bytes }, &view);
+    }
+
+    /// Records the windows of congestion control as an event.
+    #[inline]
+    pub(crate) fn note_window(&mut self, cx: &mut Context, now: Time) {
+        if cx.is_recording() {
+            let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
+            cx.note(now, Event::Window { cwnd, ssthresh });
+        }
+    }
+
+    /// RFC 5681, section 4.1: cwnd restarts after an idle time of one RTO.
+    #[inline]
+    pub(crate) fn restart_if_idle(&mut self, cx: &mut Context, now: Time) {
+        if !self.space.is_outstanding() && cx.config.idle_restart && self.space.max > 1 {
+            self.restart_after(cx, now, now - self.space.last_sent);
+        }
+    }
+
+    #[cold]
+    fn restart_after(&mut self, cx: &mut Context, now: Time, pause: Span) {
+        if pause > self.timers.rto() {
+            self.signal(cx, now, Signal::IdleRestart, 0);
+        }
+    }
+
+    /// Whether the use of cwnd permits its growth (cwnd validation).
+    #[inline]
+    fn uses_cwnd(&self, cx: &Context) -> bool {
+        let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
+        match cx.config.growth.grows {
+            Grows::Always | Grows::WhenLimiting => self.cwnd_limited,
+            Grows::WhenUsed => self.space.usage.opens(cwnd, cwnd < ssthresh),
+        }
+    }
+
+    /// Increases cwnd for an ACK of new data outside recovery. An ACK that reports a mark does not increase it (RFC
+    /// 3168, section 6.1.2), except with feedback per segment (RFC 8257, section 3.4).
+    #[inline]
+    pub(crate) fn open_window_unless_marked(&mut self, cx: &mut Context, now: Time, bytes: u32, flight: u64) {
+        let una = self.space.una;
+        if !cx.ecn().is_some_and(|memory| memory.prevents_growth(una)) {
+            self.open_window(cx, now, bytes, flight);
+        }
+    }
+
+    /// Records a signal in the ECN state.
+    #[inline]
+    pub(crate) fn note_reduction(&mut self, cx: &mut Context, signal: Signal) {
+        let max = self.space.max;
+        if let Some(memory) = cx.ecn() {
+            memory.note_signal(signal, max);
+        }
+    }
+}

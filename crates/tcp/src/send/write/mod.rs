@@ -1,0 +1,5 @@
+//! Data that the application has written: its buffer, and where segments carry PSH.
+
+pub(super) mod buffer;
+pub(super) mod bursts;
+pub(crate) mod marks;

@@ -1,0 +1,260 @@
+//! What the slices of a sender show of its path: round trip without queue, queueing delay, capacity.
+
+pub(super) mod bucket;
+pub(super) mod trains;
+
+use crate::diagnosis::path::trains::Trains;
+use crate::diagnosis::sender::meter::Slice;
+use crate::diagnosis::sender::totals::Totals;
+
+/// The quantile of the rates of trains that is taken for the capacity, and the one before others had a part of it.
+const CAPACITY: f64 = 0.9;
+const PEAK: f64 = 1.0;
+/// Queueing delay below which a path counts as not full, in nanoseconds.
+const LEAST_QUEUE_NS: u64 = 300_000;
+/// Fewer segments in a round trip do not fill a path, unless their sender has more.
+const LEAST_SEGMENTS: u32 = 5;
+/// Trains in so many round trips, or slices, that show whether segments come without pauses, and the least number of them.
+const EVEN_ROUNDS: u64 = 2;
+const MOST_SLICES: usize = 16;
+const LEAST_TRAINS: u32 = 3;
+/// An ACK of more segments than this stands for others that were left out (RFC 2525, section 2.13, has 2).
+const STRETCH: u32 = 3;
+/// A path that carries this share of its capacity is full.
+const BUSY: f64 = 0.9;
+
+/// What is known of the path in one slice.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct PathNow {
+    /// Round trip of the whole path in nanoseconds; the latest one, if the slice has no sample.
+    pub(super) rtt: u64,
+    /// How much of it exceeds the least one.
+    pub(super) queueing: u64,
+    /// Whether the path was full during the last round trip.
+    pub(super) full: bool,
+    /// Where no delays show a queue: segments came without pauses, as they leave a queue.
+    pub(super) even: bool,
+    /// Whether enough segments passed for that to be sure.
+    pub(super) many: bool,
+    /// Bytes per second that arrived during the last round trip.
+    pub(super) rate: f64,
+}
+
+impl PathNow {
+    /// Whether the path is full, if the receive window is not.
+    pub(super) const fn is_full(&self) -> bool {
+        self.full || self.even
+    }
+}
+
+/// The path of one direction.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Path {
+    /// The least round trip in nanoseconds.
+    pub(super) base: u64,
+    /// The capacity in bytes per second; 0 if it is not known.
+    pub(super) capacity: f64,
+    /// The highest rate of a train, in bytes per second: the capacity before others had a part of it.
+    pub(super) peak: f64,
+    /// Queueing delay below which the path counts as not full, in nanoseconds.
+    pub(super) threshold: u64,
+    /// Whether delays show a queue at the bottleneck.
+    pub(super) shows_queue: bool,
+    /// Whether the capture was taken beside the sender.
+    pub(super) beside_sender: bool,
+    /// One for each slice.
+    pub(super) now: Vec<PathNow>,
+}
+
+impl Path {
+    /// Reads the path from the slices; `parts` are the least round trips to the sender and to the receiver.
+    pub(super) fn of(slices: &[Slice], parts: (u64, u64), totals: &Totals, trains: &Trains) -> Self {
+        let segment = totals.segment;
+        let base = parts.0 + parts.1;
+        // Beside the receiver, what an ACK takes is not the path's but the receiver's delay.
+        let beside_receiver = parts.1 * 10 <= base;
+        let mut now = round_trips(slices, parts, beside_receiver);
+        let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
+        let rates = rates(slices, base);
+        // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
+        let fastest = rates.iter().copied().fold(capacity, f64::max);
+        let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
+        let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
+        let standing = standing(&now, slices, (base, segment), threshold);
+        // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
+        let beside_sender = parts.0 * 10 <= base;
+        let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
+        let shows_queue = beside_sender
+            || !totals.by_bursts && count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
+        // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
+        let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
+        let known = !shows_queue
+            || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
+        for (index, ((path, rate), standing)) in now.iter_mut().zip(rates).zip(standing).enumerate() {
+            path.rate = rate;
+            path.even = !shows_queue && is_even(slices, base, index, rate);
+            let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
+            path.many = standing.1 && (segments || !shows_queue);
+            path.full = standing.0 || known && at_capacity(rate);
+        }
+        Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
+    }
+}
+
+/// The round trip and the queueing delay of each slice.
+fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: bool) -> Vec<PathNow> {
+    let mut latest = (0, 0);
+    let read = |sample: u32, least: u64, before: u64| match sample {
+        0 => before,
+        sample => u64::from(sample - 1).saturating_sub(least),
+    };
+    slices
+        .iter()
+        .map(|slice| {
+            let sample = if beside_receiver { 0 } else { slice.ahead };
+            latest = (read(slice.behind, behind, latest.0), read(sample, ahead, latest.1));
+            let queueing = latest.0 + latest.1;
+            PathNow { rtt: behind + ahead + queueing, queueing, ..PathNow::default() }
+        })
+        .collect()
+}
+
+/// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
+/// packets came all the time. A link that was idle meanwhile has delayed the packet after that not at all. ACKs of many segments
+/// with pauses between them have waited for each other, whether the segments did or not.
+fn standing(
+    now: &[PathNow],
+    slices: &[Slice],
+    (base, segment): (u64, u32),
+    threshold: u64,
+) -> Vec<(bool, bool)> {
+    let mut first = 0;
+    (0..slices.len())
+        .map(|index| {
+            let until = slices[index].until;
+            let rtt = base + now[index].queueing;
+            while first < index && slices[first].until + rtt <= until {
+                first += 1;
+            }
+            let samples = (first..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
+            let least = samples.map(|i| now[i].queueing).min().unwrap_or(0);
+            let gap = longest_gap(slices, first, index);
+            let always = gap * 2 <= rtt;
+            let passed = slices[first..=index].iter();
+            let sum = passed.fold((0, 0), |sum, slice| {
+                (sum.0 + u64::from(slice.delivered), sum.1 + u64::from(slice.acks))
+            });
+            let bunched = gap * 3 > rtt && sum.0 > sum.1 * u64::from(STRETCH * segment);
+            (least > threshold && !bunched, always)
+        })
+        .collect()
+}
+
+/// The longest time from the slice `first` to the slice `last` without a delivery.
+fn longest_gap(slices: &[Slice], first: usize, last: usize) -> u64 {
+    let mut since = first.checked_sub(1).map_or(0, |before| slices[before].until);
+    let mut longest = 0;
+    for slice in &slices[first..=last] {
+        if slice.delivered > 0 {
+            since = slice.until;
+        }
+        longest = longest.max(slice.until - since);
+    }
+    longest
+}
+
+/// Whether the trains of the last round trips before the end of a slice had the rate at which everything was delivered.
+fn is_even(slices: &[Slice], base: u64, index: usize, rate: f64) -> bool {
+    let since = slices[index].until.saturating_sub(EVEN_ROUNDS * base);
+    let latest = slices[..=index].iter().rev().take_while(|slice| slice.until > since);
+    let (mut count, mut most) = (0, 0);
+    for slice in latest.take(MOST_SLICES).filter(|slice| slice.train > 0) {
+        count += 1;
+        most = slice.train.max(most);
+    }
+    count >= LEAST_TRAINS && f64::from(most) * 1e3 * BUSY < rate
+}
+
+/// The delivery rate over the last round trip before the end of each slice.
+fn rates(slices: &[Slice], base: u64) -> Vec<f64> {
+    let (mut first, mut sum, mut begin) = (0, 0_u64, 0);
+    let mut rates = Vec::with_capacity(slices.len());
+    for slice in slices {
+        sum += u64::from(slice.delivered);
+        while slice.until > slices[first].until && slice.until - slices[first].until >= base {
+            sum -= u64::from(slices[first].delivered);
+            begin = slices[first].until;
+            first += 1;
+        }
+        let lasted = slice.until - begin;
+        rates.push(if lasted > 0 && lasted >= base { sum as f64 * 1e9 / lasted as f64 } else { 0.0 });
+    }
+    rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals() -> Totals {
+        Totals { segment: 1000, ..Totals::default() }
+    }
+
+    fn slice(until_ms: u64, delivered: u32, ahead_ms: u64) -> Slice {
+        let ahead = (ahead_ms * 1_000_000 + 1) as u32;
+        Slice { until: until_ms * 1_000_000, delivered, ahead, ..Slice::default() }
+    }
+
+    /// Trains with so many bytes a millisecond.
+    fn trains(bytes: u64) -> Trains {
+        let mut trains = Trains::default();
+        for n in 0..100 {
+            trains.note(n * 1_000_000, bytes, 20_000, 1000);
+        }
+        trains
+    }
+
+    #[test]
+    fn a_queue_that_stands_for_a_round_trip_makes_the_path_full() {
+        let slices: Vec<Slice> =
+            (1..=40).map(|n| slice(10 * n, 10_000, if n > 20 { 60 } else { 40 })).collect();
+        let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
+        assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
+        assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
+    }
+
+    #[test]
+    fn a_burst_once_a_round_trip_does_not_fill_the_path() {
+        let slices: Vec<Slice> = (1..=40)
+            .map(|n| if n % 4 == 0 { slice(10 * n, 5_000, 50) } else { slice(10 * n, 1000, 40) })
+            .collect();
+        let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(1000));
+        assert!(path.now.iter().all(|now| !now.full));
+    }
+
+    #[test]
+    fn acks_that_were_held_and_joined_show_no_queue() {
+        let held = |acks| {
+            move |n: u64| match n % 4 {
+                0 => Slice { acks, ..slice(10 * n, 40_000, 50) },
+                _ => Slice { until: 10 * n * 1_000_000, ..Slice::default() },
+            }
+        };
+        let full = |acks| {
+            let slices: Vec<Slice> = (1..=40).map(held(acks)).collect();
+            let path = Path::of(&slices, (0, 40_000_000), &totals(), &Trains::default());
+            path.now[12..].iter().any(|now| now.full)
+        };
+        assert!(!full(1), "one ACK of 40 segments");
+        assert!(full(20), "20 ACKs of two segments");
+    }
+
+    #[test]
+    fn a_rate_at_capacity_fills_the_path_only_where_a_queue_would_not_show() {
+        let slices: Vec<Slice> = (1..=40).map(|n| slice(10 * n, 10_000, 40)).collect();
+        let behind_the_bottleneck = Path::of(&slices, (39_000_000, 1_000_000), &totals(), &trains(1000));
+        assert!(behind_the_bottleneck.now[8..].iter().all(|now| now.full));
+        let at_the_sender = Path::of(&slices, (0, 40_000_000), &totals(), &trains(1000));
+        assert!(at_the_sender.now.iter().all(|now| !now.full), "a sender may send evenly at any rate");
+    }
+}

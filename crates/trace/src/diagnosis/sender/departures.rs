@@ -1,0 +1,225 @@
+//! What left the sender, packet by packet, and which of it did not arrive.
+
+use crate::diagnosis::path::bucket::Step;
+use std::collections::VecDeque;
+
+/// Maximum number of steps; above that, neighbours are joined.
+const MOST: usize = 1 << 13;
+/// Maximum number of retransmissions that are remembered until they are acknowledged.
+const MOST_RESENT: usize = 1 << 12;
+
+/// What left within a short time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Departure {
+    /// In nanoseconds since the begin of the connection.
+    at: u64,
+    /// Position of its first byte, and after the last byte of everything sent so far.
+    start: i64,
+    end: i64,
+    /// Bytes that arrived.
+    passed: u32,
+    /// Packets that did not.
+    dropped: u16,
+    /// The sender's clock, from its timestamp; 0 without one.
+    stamp: u32,
+}
+
+/// The units of the clocks that senders use for timestamps, in nanoseconds (RFC 7323, section 5.4, permits 1 ms to 1 s). Coarser
+/// ones do not show when a packet left.
+const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
+
+/// The departures of one direction.
+#[derive(Debug, Default)]
+pub(in crate::diagnosis) struct Departures {
+    all: Vec<Departure>,
+    /// How long a step lasts at least, in nanoseconds.
+    length: u64,
+    /// The timestamp of the segment that is being processed; 0 without one.
+    stamp: u32,
+    /// Retransmissions that are not acknowledged: position, and when.
+    resent: VecDeque<(i64, u64)>,
+}
+
+impl Departures {
+    /// The segments that follow have this timestamp.
+    pub(in crate::diagnosis) fn set_stamp(&mut self, stamp: u32) {
+        self.stamp = stamp;
+    }
+
+    /// New data up to `end` was sent.
+    pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32) {
+        self.push(at, (end - i64::from(len), end), len);
+    }
+
+    /// The data from `start` on was sent again: its last transmission did not arrive. `seen` if that was captured.
+    pub(in crate::diagnosis) fn note_resent(&mut self, at: u64, (start, len): (i64, u32), seen: bool) {
+        let before = self.resent.iter().rposition(|resent| resent.0 == start);
+        let index = match before.and_then(|index| self.resent.remove(index)) {
+            Some((_, then)) => self.index_of(start, then),
+            None if seen => self.first_after(start),
+            // It was dropped before this point, after what was sent before it.
+            None => self.first_after(start).saturating_sub(1),
+        };
+        if let Some(departure) = self.all.get_mut(index) {
+            departure.dropped = departure.dropped.saturating_add(1);
+            if seen || before.is_some() {
+                departure.passed = departure.passed.saturating_sub(len);
+            }
+        }
+        if self.resent.len() == MOST_RESENT {
+            self.resent.pop_front();
+        }
+        self.resent.push_back((start, at));
+        let end = self.all.last().map_or(start, |last| last.end);
+        self.push(at, (start, end), len);
+    }
+
+    /// The retransmission of the data at `start` was not needed.
+    pub(in crate::diagnosis) fn note_needless(&mut self, start: i64, len: u32) {
+        let index = self.first_after(start);
+        if let Some(departure) = self.all.get_mut(index).filter(|departure| departure.dropped > 0) {
+            departure.dropped -= 1;
+            departure.passed = departure.passed.saturating_add(len);
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(in crate::diagnosis) fn forget(&mut self, una: i64) {
+        while self.resent.front().is_some_and(|resent| resent.0 < una) {
+            self.resent.pop_front();
+        }
+    }
+
+    /// The first step that ends behind `start`.
+    fn first_after(&self, start: i64) -> usize {
+        self.all.partition_point(|departure| departure.end <= start)
+    }
+
+    /// The step in which the data at `start` was sent at `then`.
+    fn index_of(&self, start: i64, then: u64) -> usize {
+        let first = self.all.partition_point(|departure| departure.at + self.length.max(1) <= then);
+        let at_once = self.all[first..].iter().take_while(|departure| departure.at <= then);
+        at_once
+            .into_iter()
+            .position(|departure| departure.start == start)
+            .map_or(first, |place| first + place)
+    }
+
+    fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32) {
+        match self.all.last_mut() {
+            Some(last) if at < last.at + self.length => {
+                (last.end, last.passed) = (end, last.passed.saturating_add(len));
+            }
+            _ => self.all.push(Departure { at, start, end, passed: len, dropped: 0, stamp: self.stamp }),
+        }
+        if self.all.len() > MOST {
+            self.join_neighbours();
+        }
+    }
+
+    #[cold]
+    fn join_neighbours(&mut self) {
+        let span = self.all.last().map_or(0, |last| last.at);
+        self.length = (self.length * 2).max(span / MOST as u64 * 2).max(1000);
+        let mut joined: Vec<Departure> = Vec::with_capacity(MOST);
+        for next in self.all.drain(..) {
+            match joined.last_mut() {
+                Some(last) if next.at < last.at + self.length => {
+                    last.end = next.end;
+                    last.passed = last.passed.saturating_add(next.passed);
+                    last.dropped = last.dropped.saturating_add(next.dropped);
+                }
+                _ => joined.push(next),
+            }
+        }
+        self.all = joined;
+    }
+
+    /// The steps until the last drop: as they were captured, or by the clock of the sender if that is known. Behind a queue,
+    /// packets arrive later than they left, and more evenly.
+    pub(in crate::diagnosis) fn steps(&self, by_sender: bool) -> Vec<Step> {
+        let count = self.all.iter().rposition(|departure| departure.dropped > 0).map_or(0, |last| last + 1);
+        let all = &self.all[..count];
+        let tick = if by_sender { tick(all) } else { None };
+        let first = all.first().map_or(0, |first| first.stamp);
+        let mut before = 0;
+        let step = |departure: &Departure| {
+            let at = match tick {
+                Some(tick) => (u64::from(departure.stamp.wrapping_sub(first)) * tick).max(before),
+                None => departure.at,
+            };
+            let lasted = at - core::mem::replace(&mut before, at);
+            Step { lasted, passed: u64::from(departure.passed), dropped: u32::from(departure.dropped) }
+        };
+        all.iter().map(step).collect()
+    }
+}
+
+/// The unit of the sender's clock in nanoseconds, if it has one of the usual ones.
+fn tick(all: &[Departure]) -> Option<u64> {
+    let (first, last) = (all.first()?, all.last()?);
+    let ticks = u64::from(last.stamp.wrapping_sub(first.stamp));
+    if first.stamp == 0 || ticks == 0 {
+        return None;
+    }
+    let unit = (last.at - first.at) / ticks;
+    TICKS.into_iter().find(|tick| unit * 4 > tick * 3 && unit * 4 < tick * 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(departures: &Departures, by_sender: bool) -> Vec<(u64, u64, u32)> {
+        departures.steps(by_sender).iter().map(|step| (step.lasted, step.passed, step.dropped)).collect()
+    }
+
+    #[test]
+    fn a_retransmission_that_is_lost_counts_when_it_was_sent() {
+        let mut departures = Departures::default();
+        departures.note_sent(10, 1000, 1000);
+        departures.note_sent(10, 2000, 1000);
+        departures.note_resent(50, (0, 1000), true);
+        departures.note_sent(50, 3000, 1000);
+        departures.note_resent(90, (0, 1000), true);
+        assert_eq!(seen(&departures, false), [(10, 0, 1), (0, 1000, 0), (40, 0, 1)]);
+        departures.note_needless(0, 1000);
+        assert_eq!(seen(&departures, false)[0], (10, 1000, 0));
+    }
+
+    #[test]
+    fn what_was_lost_before_the_capture_point_left_after_what_was_before_it() {
+        let mut departures = Departures::default();
+        departures.note_sent(10, 1000, 1000);
+        departures.note_sent(900, 3000, 1000);
+        departures.note_resent(950, (1000, 1000), false);
+        assert_eq!(seen(&departures, false), [(10, 1000, 1)]);
+    }
+
+    #[test]
+    fn timestamps_show_when_segments_left() {
+        let mut departures = Departures::default();
+        for n in 0..100_u32 {
+            // Two segments each 10 ms arrive at even gaps.
+            departures.set_stamp(500 + n / 2 * 10);
+            departures.note_sent(u64::from(n) * 5_000_000, i64::from(n + 1) * 1000, 1000);
+        }
+        departures.note_resent(500_000_000, (98_000, 1000), true);
+        let lasted: Vec<u64> = seen(&departures, true).iter().map(|step| step.0).collect();
+        assert_eq!(lasted[..5], [0, 0, 10_000_000, 0, 10_000_000]);
+        assert_eq!(seen(&departures, false)[1].0, 5_000_000);
+    }
+
+    #[test]
+    fn a_long_connection_needs_bounded_memory() {
+        let mut departures = Departures::default();
+        for n in 0..200_000_u32 {
+            departures.note_sent(u64::from(n) * 1000, i64::from(n + 1) * 1000, 1000);
+        }
+        departures.note_resent(200_000_000, (150_000_000, 1000), true);
+        assert!(departures.all.len() <= MOST);
+        let steps = departures.steps(false);
+        assert!(steps.iter().map(|step| step.passed).sum::<u64>() >= 149_000_000);
+        assert_eq!(steps.last().map(|step| step.dropped), Some(1));
+    }
+}

@@ -1,0 +1,344 @@
+//! What befell a sender: repairs and whether they were needed, times without an answer, late ACKs.
+
+/// Maximum number of each; later ones are not recorded.
+const MOST: usize = 1 << 12;
+/// So many retransmissions without an answer show a path that carries nothing.
+const UNANSWERED: u32 = 2;
+
+/// Two expiries of the longest usual timer, 1 s and then 2 s (RFC 6298).
+pub(in crate::diagnosis) const LONG_NS: u64 = 3_000_000_000;
+
+/// Retransmissions of what was outstanding when the first of them left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::diagnosis) struct Episode {
+    /// When the first one was sent, in nanoseconds since the begin.
+    pub(in crate::diagnosis) at: u64,
+    /// When the last one was.
+    last: u64,
+    /// Begun by duplicate ACKs or SACK, not by a timer.
+    pub(in crate::diagnosis) fast: bool,
+    /// How many retransmissions, and how many of them are known not to have been needed.
+    pub(in crate::diagnosis) resent: u32,
+    pub(in crate::diagnosis) needless: u32,
+    /// Data was acknowledged sooner than its retransmission can have arrived.
+    pub(in crate::diagnosis) early: bool,
+    /// When the first ACK acknowledged more than was sent again, but not all; and what it acknowledged.
+    partial: Option<(u64, i64)>,
+    /// The proof came with the first ACK after it: earlier ACKs of this data were lost.
+    pub(in crate::diagnosis) acks_lost: bool,
+    first: i64,
+    until: i64,
+    /// The packet that acknowledged the first one.
+    covered: Option<u64>,
+}
+
+/// A time in which nothing was received from the other end and retransmissions had no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::diagnosis) struct Silence {
+    /// In nanoseconds since the begin.
+    pub(in crate::diagnosis) from: u64,
+    /// `u64::MAX` if it has not ended.
+    pub(in crate::diagnosis) until: u64,
+    /// Retransmissions.
+    pub(in crate::diagnosis) resent: u32,
+    /// The length of the longest and of the last one.
+    pub(in crate::diagnosis) longest: u32,
+    pub(in crate::diagnosis) last: u32,
+    /// The answer acknowledged all data, more than was sent again: it had arrived before, so ACKs were missing.
+    pub(in crate::diagnosis) all_had_arrived: bool,
+    /// Position after the last retransmission, and after everything sent.
+    end: i64,
+    next: i64,
+}
+
+/// A time in which nothing was outstanding here and nothing arrived, and what came after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::diagnosis) struct Pause {
+    /// In nanoseconds since the begin.
+    pub(in crate::diagnosis) from: u64,
+    pub(in crate::diagnosis) until: u64,
+    /// The length of the first segment after it, and of the longest one before it.
+    pub(in crate::diagnosis) len: u32,
+    pub(in crate::diagnosis) before: u32,
+    /// The length of the segment after the first one; 0 without one.
+    next: u32,
+    /// Segments that came with the first one.
+    with_it: u32,
+    /// So many of the same length came later, and whether a longer one did.
+    same: u32,
+    longer: bool,
+}
+
+impl Pause {
+    /// One segment of full size came, and more of full size when it was acknowledged: so a retransmission timer begins. An
+    /// application that has waited sends all that its window permits.
+    pub(in crate::diagnosis) const fn ends_with_timer(&self) -> bool {
+        self.with_it == 0 && self.next >= self.len
+    }
+
+    /// No segment after it is as long as those before it.
+    pub(in crate::diagnosis) const fn makes_shorter(&self) -> bool {
+        self.len < self.before && !self.longer && self.same >= 2
+    }
+}
+
+/// The incidents of one direction, each in order of time.
+#[derive(Debug, Default)]
+pub(in crate::diagnosis) struct Incidents {
+    pub(in crate::diagnosis) episodes: Vec<Episode>,
+    pub(in crate::diagnosis) silences: Vec<Silence>,
+    /// From when until when ACKs were missing.
+    pub(in crate::diagnosis) late_acks: Vec<(u64, u64)>,
+    pub(in crate::diagnosis) pauses: Vec<Pause>,
+    /// How long nothing was captured before the latest retransmission of acknowledged data.
+    quiet: u64,
+    now: Silence,
+}
+
+impl Incidents {
+    /// `len` bytes from `start` on were sent again at `at`, when everything below `next` had been sent.
+    pub(in crate::diagnosis) fn note_resent(
+        &mut self,
+        at: u64,
+        (start, len): (i64, u32),
+        next: i64,
+        fast: bool,
+    ) {
+        self.now.resent += 1;
+        self.now.longest = self.now.longest.max(len);
+        self.now.last = len;
+        self.now.end = self.now.end.max(start + i64::from(len));
+        self.now.next = next;
+        if let Some(last) = self.episodes.last_mut().filter(|last| start < last.until) {
+            last.resent += 1;
+            last.last = at;
+        } else if self.episodes.len() < MOST {
+            self.episodes.push(Episode {
+                at,
+                last: at,
+                fast,
+                resent: 1,
+                needless: 0,
+                early: false,
+                partial: None,
+                acks_lost: false,
+                first: start,
+                until: next,
+                covered: None,
+            });
+        }
+    }
+
+    /// A segment of the other end was captured: `ack` acknowledges data, and a round trip from here to there takes `ahead` at
+    /// least.
+    pub(in crate::diagnosis) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, ahead: u64) {
+        if let Some(last) = self.episodes.last_mut()
+            && last.covered.is_none()
+            && ack > last.first
+        {
+            last.covered = Some(packet);
+            last.early = at.saturating_sub(last.at) < ahead / 4 * 3;
+            last.partial = (!last.fast && ack > self.now.end && ack < last.until).then_some((at, ack));
+        } else if let Some(last) = self.episodes.last_mut()
+            && let Some((then, before)) = last.partial.take_if(|(_, before)| ack > *before)
+        {
+            // As F-RTO (RFC 5682, section 2.1): the second ACK acknowledges what was not sent again before the first one.
+            last.early |= at.saturating_sub(then) < ahead / 4 * 3 && before < last.until;
+        }
+        if self.now.resent >= UNANSWERED && self.silences.len() < MOST {
+            let all_had_arrived = self.now.next > self.now.end && ack >= self.now.next;
+            self.silences.push(Silence { until: at, all_had_arrived, ..self.now });
+        }
+        self.now = Silence { from: at, ..Silence::default() };
+    }
+
+    /// The retransmission at `start` was not needed, as `packet` proves.
+    pub(in crate::diagnosis) fn note_needless(&mut self, packet: u64, start: i64, by_copy: bool) {
+        let of = |episode: &&mut Episode| episode.first <= start && start < episode.until;
+        if let Some(episode) = self.episodes.iter_mut().rev().take(8).find(of) {
+            episode.needless += 1;
+            episode.acks_lost |= by_copy && start == episode.first && episode.covered == Some(packet);
+        }
+    }
+
+    /// Nothing was outstanding and nothing arrived from `from` until a segment of `len` bytes came; `before` is the longest one
+    /// before.
+    pub(in crate::diagnosis) fn note_pause(&mut self, (from, until): (u64, u64), len: u32, before: u32) {
+        if self.pauses.len() < MOST {
+            self.pauses.push(Pause { from, until, len, before, ..Pause::default() });
+        }
+    }
+
+    /// New data of `len` bytes came; what was sent within `together` of another segment did not wait for its ACK.
+    pub(in crate::diagnosis) fn note_data(&mut self, at: u64, len: u32, together: u64) {
+        let Some(last) = self.pauses.last_mut() else { return };
+        last.with_it += u32::from(at < last.until + together);
+        last.next = if last.next == 0 { len } else { last.next };
+        last.same = last.same.saturating_add(u32::from(len == last.len));
+        last.longer |= len >= last.before;
+    }
+
+    /// The pause that contains `at`.
+    pub(in crate::diagnosis) fn pause_at(&self, at: u64) -> Option<&Pause> {
+        let index = self.pauses.partition_point(|pause| pause.until <= at);
+        self.pauses.get(index).filter(|pause| pause.from <= at)
+    }
+
+    /// The data that was sent again last, at `until`, had been acknowledged here, long enough ago for its sender to know. Nothing
+    /// was captured since `from`. ACKs are missing if retransmissions come whenever the timer expires, each time after twice as
+    /// long; if the first ones of them are missing too, nothing passed.
+    pub(in crate::diagnosis) fn note_acknowledged(&mut self, from: u64, until: u64) {
+        let quiet = until - from;
+        let expected = LONG_NS.max(self.quiet * 5 / 2);
+        self.quiet = quiet;
+        let Some(last) = self.episodes.last_mut() else { return };
+        if quiet <= expected {
+            last.acks_lost = true;
+            last.needless = last.needless.max(last.resent);
+        } else if self.silences.len() < MOST {
+            self.silences.push(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
+        }
+    }
+
+    /// ACKs were missing from `from` until `until`.
+    pub(in crate::diagnosis) fn note_late(&mut self, from: u64, until: u64) {
+        if self.late_acks.len() < MOST {
+            self.late_acks.push((from, until));
+        }
+    }
+
+    /// Ends the time without an answer that is under way.
+    pub(in crate::diagnosis) fn finish(&mut self) {
+        if self.now.resent >= UNANSWERED {
+            self.silences.push(Silence { until: u64::MAX, ..self.now });
+        }
+    }
+
+    /// The repair that has retransmissions in this time.
+    pub(in crate::diagnosis) fn episode_in(&self, from: u64, until: u64) -> Option<&Episode> {
+        let index = self.episodes.partition_point(|episode| episode.last < from);
+        self.episodes.get(index).filter(|episode| episode.at <= until)
+    }
+
+    /// The time without an answer that contains `at`.
+    pub(in crate::diagnosis) fn silence_at(&self, at: u64) -> Option<&Silence> {
+        let index = self.silences.partition_point(|silence| silence.until <= at);
+        self.silences.get(index).filter(|silence| silence.from <= at)
+    }
+
+    /// Whether ACKs were missing at `at`.
+    pub(in crate::diagnosis) fn is_late(&self, at: u64) -> bool {
+        let index = self.late_acks.partition_point(|late| late.1 <= at);
+        self.late_acks[index..].iter().take(4).any(|late| late.0 <= at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ack_sooner_than_a_round_trip_shows_that_the_original_had_arrived() {
+        let mut incidents = Incidents::default();
+        incidents.note_resent(1000, (500, 100), 900, true);
+        incidents.note_ack(1300, 7, 900, 1000);
+        assert!(incidents.episode_in(900, 1200).unwrap().early);
+        assert!(incidents.episode_in(1001, 1200).is_none());
+    }
+
+    #[test]
+    fn a_copy_reported_by_the_first_ack_shows_that_earlier_acks_were_lost() {
+        let mut incidents = Incidents::default();
+        incidents.note_resent(1000, (500, 100), 900, false);
+        incidents.note_ack(2000, 7, 900, 1000);
+        incidents.note_needless(7, 500, true);
+        assert!(incidents.episodes[0].acks_lost);
+        incidents.note_resent(3000, (900, 100), 1900, false);
+        incidents.note_ack(4000, 9, 1000, 1000);
+        incidents.note_ack(5000, 10, 1900, 1000);
+        incidents.note_needless(10, 900, true);
+        assert!(!incidents.episodes[1].acks_lost && incidents.episodes[1].needless == 1);
+    }
+
+    #[test]
+    fn a_timer_ends_a_pause_with_a_single_full_segment() {
+        let pause = |after: &[(u64, u32)]| {
+            let mut incidents = Incidents::default();
+            incidents.note_pause((100, 500), 1000, 1000);
+            for &(at, len) in after {
+                incidents.note_data(at, len, 20);
+            }
+            *incidents.pause_at(300).unwrap()
+        };
+        assert!(pause(&[(550, 1000), (550, 1000)]).ends_with_timer());
+        assert!(!pause(&[(510, 1000), (550, 1000)]).ends_with_timer(), "a window of an application");
+        assert!(!pause(&[(550, 400)]).ends_with_timer(), "the rest of a block");
+        assert!(!pause(&[]).ends_with_timer());
+    }
+
+    #[test]
+    fn a_black_hole_makes_all_later_segments_shorter() {
+        let mut incidents = Incidents::default();
+        incidents.note_pause((100, 500), 800, 1000);
+        assert_eq!(incidents.pause_at(500), None);
+        incidents.note_data(520, 800, 20);
+        incidents.note_data(540, 800, 20);
+        assert!(incidents.pauses[0].makes_shorter());
+        incidents.note_data(560, 1000, 20);
+        assert!(!incidents.pauses[0].makes_shorter());
+    }
+
+    #[test]
+    fn retransmissions_at_each_expiry_show_missing_acks_and_a_late_one_shows_an_outage() {
+        let second = 1_000_000_000;
+        let mut incidents = Incidents::default();
+        incidents.note_resent(2 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(second, 2 * second);
+        incidents.note_resent(4 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(2 * second, 4 * second);
+        incidents.note_resent(8 * second, (0, 100), 100, false);
+        incidents.note_acknowledged(4 * second, 8 * second);
+        assert!(incidents.episodes[0].acks_lost && incidents.silences.is_empty());
+        incidents.note_resent(30 * second, (100, 100), 200, false);
+        incidents.note_acknowledged(9 * second, 30 * second);
+        assert!(!incidents.episodes[1].acks_lost);
+        assert!(incidents.silence_at(20 * second).is_some());
+    }
+
+    #[test]
+    fn retransmissions_without_an_answer_are_a_silence() {
+        let mut incidents = Incidents::default();
+        incidents.note_ack(10, 1, 0, 5);
+        incidents.note_resent(100, (0, 900), 900, false);
+        incidents.note_resent(300, (0, 500), 900, false);
+        incidents.note_ack(310, 4, 500, 5);
+        incidents.note_resent(400, (500, 400), 900, false);
+        incidents.note_ack(420, 6, 900, 5);
+        let expected =
+            Silence { from: 10, until: 310, resent: 2, longest: 900, last: 500, ..Silence::default() };
+        let silence = Silence { end: 900, next: 900, ..expected };
+        assert_eq!(incidents.silences, [silence]);
+        assert_eq!(incidents.silence_at(200), Some(&silence));
+        assert_eq!(incidents.silence_at(310), None);
+    }
+
+    #[test]
+    fn a_second_ack_of_what_was_not_sent_again_shows_a_needless_timeout() {
+        // Sent until 5000; a timer sends 0 to 1000 again at 1000; a round trip takes 400.
+        let after = |second_at, second| {
+            let mut incidents = Incidents::default();
+            incidents.note_resent(1000, (0, 1000), 5000, false);
+            incidents.note_ack(1400, 1, 2000, 400);
+            incidents.note_ack(second_at, 2, second, 400);
+            incidents.episodes[0].early
+        };
+        assert!(after(1500, 3000));
+        assert!(!after(1800, 3000), "what the first ACK let go has arrived");
+        assert!(!after(1500, 2000), "a duplicate ACK");
+        let mut jump = Incidents::default();
+        jump.note_resent(1000, (0, 1000), 5000, false);
+        jump.note_ack(1400, 1, 5000, 400);
+        jump.note_ack(1500, 2, 6000, 400);
+        assert!(!jump.episodes[0].early, "only the first segment was lost");
+    }
+}

@@ -1,0 +1,202 @@
+//! What was sent, acknowledged and measured, in slices of a fraction of a round trip.
+
+/// Maximum number of slices; above that, neighbours are joined.
+const MOST: usize = 1 << 13;
+
+/// Counts and measurements of a short time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::diagnosis) struct Slice {
+    /// Its end, in nanoseconds since the begin of the connection.
+    pub(in crate::diagnosis) until: u64,
+    /// The packet with which it began, as Wireshark numbers them.
+    pub(in crate::diagnosis) packet: u64,
+    /// New bytes sent.
+    pub(in crate::diagnosis) sent: u32,
+    /// Bytes acknowledged or reported by SACK for the first time.
+    pub(in crate::diagnosis) delivered: u32,
+    /// The most bytes outstanding.
+    pub(in crate::diagnosis) flight: u32,
+    /// The latest window, in bytes.
+    pub(in crate::diagnosis) window: u32,
+    /// Least round trip from here to the receiver in nanoseconds, plus one; 0 without a sample.
+    pub(in crate::diagnosis) ahead: u32,
+    /// Least round trip from here to the sender, likewise.
+    pub(in crate::diagnosis) behind: u32,
+    /// Segments with new data.
+    pub(in crate::diagnosis) segments: u16,
+    /// Those that followed neither an ACK nor another segment at once.
+    pub(in crate::diagnosis) unprompted: u16,
+    /// Those shorter than the largest.
+    pub(in crate::diagnosis) short: u16,
+    /// Retransmissions.
+    pub(in crate::diagnosis) resent: u16,
+    /// ACKs.
+    pub(in crate::diagnosis) acks: u16,
+    /// ACKs of new data that made the window smaller.
+    pub(in crate::diagnosis) shrinks: u16,
+    /// Segments with data in the other direction.
+    pub(in crate::diagnosis) answers: u16,
+    /// Segments first sent in this slice, or before it, that were sent again later.
+    pub(in crate::diagnosis) lost: u16,
+    /// The highest rate of a train of segments, in kilobytes per second; 0 without one.
+    pub(in crate::diagnosis) train: u32,
+    /// The same for the segments themselves, and not for their ACKs.
+    pub(in crate::diagnosis) arrivals: u32,
+    /// Position after the last byte sent so far.
+    pub(in crate::diagnosis) end: i64,
+}
+
+/// The least of two measurements, where 0 stands for none.
+fn least(a: u32, b: u32) -> u32 {
+    match (a, b) {
+        (0, x) | (x, 0) => x,
+        (a, b) => a.min(b),
+    }
+}
+
+impl Slice {
+    fn join(&mut self, next: &Self) {
+        self.until = next.until;
+        self.sent = self.sent.saturating_add(next.sent);
+        self.delivered = self.delivered.saturating_add(next.delivered);
+        self.flight = self.flight.max(next.flight);
+        self.window = next.window;
+        self.ahead = least(self.ahead, next.ahead);
+        self.behind = least(self.behind, next.behind);
+        self.segments = self.segments.saturating_add(next.segments);
+        self.unprompted = self.unprompted.saturating_add(next.unprompted);
+        self.short = self.short.saturating_add(next.short);
+        self.resent = self.resent.saturating_add(next.resent);
+        self.shrinks = self.shrinks.saturating_add(next.shrinks);
+        self.acks = self.acks.saturating_add(next.acks);
+        self.answers = self.answers.saturating_add(next.answers);
+        self.lost = self.lost.saturating_add(next.lost);
+        self.train = self.train.max(next.train);
+        self.arrivals = self.arrivals.max(next.arrivals);
+        self.end = next.end;
+    }
+
+    /// Records a round trip from here to the receiver.
+    pub(in crate::diagnosis) fn note_ahead(&mut self, ns: u64) {
+        self.ahead = least(self.ahead, u32::try_from(ns + 1).unwrap_or(u32::MAX));
+    }
+
+    /// Records a round trip from here to the sender.
+    pub(in crate::diagnosis) fn note_behind(&mut self, ns: u64) {
+        self.behind = least(self.behind, u32::try_from(ns + 1).unwrap_or(u32::MAX));
+    }
+}
+
+/// The slices of one direction.
+#[derive(Debug, Default)]
+pub(in crate::diagnosis) struct Meter {
+    slices: Vec<Slice>,
+    /// The slice that is being filled.
+    now: Slice,
+    began: u64,
+    /// How long a slice lasts at least, in nanoseconds.
+    length: u64,
+}
+
+impl Meter {
+    /// Sets how long a slice lasts at least.
+    pub(in crate::diagnosis) fn set_length(&mut self, ns: u64) {
+        self.length = self.length.max(ns);
+    }
+
+    /// The slice for an event at `at`.
+    #[inline]
+    pub(in crate::diagnosis) fn at(&mut self, at: u64, packet: u64) -> &mut Slice {
+        if at >= self.began + self.length.max(1) {
+            self.close(at, packet);
+        }
+        &mut self.now
+    }
+
+    fn close(&mut self, at: u64, packet: u64) {
+        // A pause is a slice of its own: what was counted belongs to its begin.
+        let end = self.began + self.length.max(1);
+        let last = Slice { until: at.min(end), ..self.now };
+        if last.until > self.began {
+            self.slices.push(last);
+        }
+        if at > end {
+            self.slices.push(Slice {
+                until: at,
+                packet,
+                window: last.window,
+                end: last.end,
+                ..Slice::default()
+            });
+        }
+        self.began = at;
+        self.now = Slice { packet, window: last.window, end: last.end, ..Slice::default() };
+        if self.slices.len() > MOST {
+            self.join_neighbours();
+        }
+    }
+
+    /// The segment at `start`, which was sent before, did not arrive.
+    pub(in crate::diagnosis) fn note_lost(&mut self, start: i64) {
+        let index = self.slices.partition_point(|slice| slice.end <= start);
+        let slice = self.slices.get_mut(index).unwrap_or(&mut self.now);
+        slice.lost = slice.lost.saturating_add(1);
+    }
+
+    /// When the byte at `position` was sent: the end of its slice. `None` if that is the present one.
+    pub(in crate::diagnosis) fn sent_at(&self, position: i64) -> Option<u64> {
+        let index = self.slices.partition_point(|slice| slice.end <= position);
+        self.slices.get(index).map(|slice| slice.until)
+    }
+
+    #[cold]
+    fn join_neighbours(&mut self) {
+        self.length = self.length.max(1) * 2;
+        let all = core::mem::take(&mut self.slices);
+        for pair in all.chunks(2) {
+            let mut first = pair[0];
+            if let Some(second) = pair.get(1) {
+                first.join(second);
+            }
+            self.slices.push(first);
+        }
+    }
+
+    /// All slices, the last one until `end`.
+    pub(in crate::diagnosis) fn finish(mut self, end: u64) -> Vec<Slice> {
+        if end > self.began {
+            self.now.until = end;
+            self.slices.push(self.now);
+        }
+        self.slices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_slice_of_its_own() {
+        let mut meter = Meter::default();
+        meter.set_length(10);
+        meter.at(0, 1).sent += 1;
+        meter.at(9, 2).sent += 1;
+        meter.at(50, 3).sent += 1;
+        let slices = meter.finish(55);
+        let seen: Vec<_> = slices.iter().map(|slice| (slice.until, slice.sent, slice.packet)).collect();
+        assert_eq!(seen, [(10, 2, 0), (50, 0, 3), (55, 1, 3)]);
+    }
+
+    #[test]
+    fn a_long_connection_needs_bounded_memory_and_keeps_its_sums() {
+        let mut meter = Meter::default();
+        meter.set_length(3);
+        for n in 0..1_000_000 {
+            meter.at(n, n).sent += 1;
+        }
+        let slices = meter.finish(1_000_000);
+        assert!(slices.len() <= MOST + 1);
+        assert_eq!(slices.iter().map(|slice| u64::from(slice.sent)).sum::<u64>(), 1_000_000);
+    }
+}

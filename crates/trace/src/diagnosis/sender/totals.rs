@@ -1,0 +1,43 @@
+//! Sums over the life of one direction, and what they say of its receiver.
+
+/// Sums over the life of the direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::diagnosis) struct Totals {
+    /// Payload bytes acknowledged.
+    pub(in crate::diagnosis) bytes: u64,
+    /// Segments with new data.
+    pub(in crate::diagnosis) segments: u64,
+    /// Retransmissions.
+    pub(in crate::diagnosis) resent: u64,
+    /// The first retransmission, in nanoseconds since the begin.
+    pub(in crate::diagnosis) first_loss: Option<u64>,
+    /// The largest payload of a segment.
+    pub(in crate::diagnosis) segment: u32,
+    /// Whether data was larger than a segment may be, because the capture was taken above segmentation offload.
+    pub(in crate::diagnosis) offload: bool,
+    /// The last time at which data was acknowledged.
+    pub(in crate::diagnosis) last_ack: u64,
+    /// Whether bursts show the round trip between here and the sender, in place of timestamps.
+    pub(in crate::diagnosis) by_bursts: bool,
+}
+
+/// Whether a receiver delays its ACKs, by how many segments they cover.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::diagnosis) struct DelayedAcks {
+    /// ACKs of one and of two segments.
+    single: u64,
+    double: u64,
+}
+
+impl DelayedAcks {
+    /// Whether an ACK of so many new bytes was sent at once: a receiver that delays ACKs sends those of single segments late.
+    pub(in crate::diagnosis) fn is_at_once(&mut self, fresh: i64, segment: i64) -> bool {
+        let single = fresh * 2 < 3 * segment;
+        if single && fresh > 0 {
+            self.single += 1;
+        } else if fresh > 0 && fresh * 2 < 5 * segment {
+            self.double += 1;
+        }
+        !single || self.double * 8 < self.single
+    }
+}

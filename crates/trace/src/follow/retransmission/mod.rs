@@ -1,0 +1,399 @@
+//! The cause of a retransmission, as far as packets at one capture point show it.
+
+pub(super) mod probes;
+pub(super) mod reordering;
+pub(super) mod spurious;
+
+use crate::follow::rtt::estimate::Estimate;
+use crate::follow::stream::delivered::Overtaken;
+use netspurt_tcp::time::Span;
+
+/// Lower bound of the RTT used here, because a host may respond late.
+const BUSY: Span = Span::from_ms(10);
+
+/// A copy that arrives sooner than this, without any sign of loss, was made by the network or by the capture.
+const AT_ONCE: Span = Span::from_ms(5);
+
+/// The cause of a retransmission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// The retransmission timer expired, now or shortly before: the data that was outstanding then is retransmitted.
+    Timeout,
+    /// Duplicate ACKs or SACK reported a loss (RFC 5681, section 3.2; RFC 6675; RFC 8985).
+    Fast,
+    /// A tail loss probe: the last segment, after a silence, so that the receiver reports the ones before it (RFC 8985,
+    /// section 7).
+    TailProbe,
+    /// A NAK requested it (RFC 1106).
+    Nak,
+    /// Nothing in the capture explains it.
+    Unexplained,
+}
+
+impl Cause {
+    /// Every cause, in declaration order.
+    pub const ALL: [Self; 5] = [Self::Timeout, Self::Fast, Self::TailProbe, Self::Nak, Self::Unexplained];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Fast => "fast",
+            Self::TailProbe => "tail-probe",
+            Self::Nak => "nak",
+            Self::Unexplained => "unexplained",
+        }
+    }
+}
+
+/// The kind of the sender's loss recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Phase {
+    /// No recovery.
+    #[default]
+    Open,
+    /// Recovery after duplicate ACKs or SACK.
+    Fast,
+    /// Recovery after a timeout.
+    Timeout,
+}
+
+/// What is known when data is seen again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Evidence {
+    /// The segment is a SYN.
+    pub(super) opening: bool,
+    /// Time since its last transmission; `None` if it was acknowledged too long ago.
+    pub(super) after: Option<Span>,
+    /// Time since the last ACK or its last transmission, whichever is later.
+    pub(super) quiet: Span,
+    /// Time since the last packet of the sender.
+    pub(super) idle: Span,
+    /// Time since the last retransmission of the sender.
+    pub(super) repaired: Span,
+    /// No data before it is outstanding.
+    pub(super) first: bool,
+    /// No data after it was sent.
+    pub(super) last: bool,
+    /// All of it was acknowledged or reported.
+    pub(super) arrived: bool,
+    /// It was reported lost, and that may be the latest report the sender has received.
+    pub(super) lately: bool,
+    /// It is the last outstanding segment, SACK is in use, and it was not retransmitted in this recovery.
+    pub(super) rescue: bool,
+    /// It was retransmitted in this recovery.
+    pub(super) again: bool,
+    /// Whether the IP identifications are equal; `None` if the sender does not use them.
+    pub(super) same_packet: Option<bool>,
+    /// A NAK has requested it since.
+    pub(super) asked: bool,
+    /// Time since three duplicate ACKs or SACK reported a loss at the left edge; `None` if none did.
+    pub(super) known_for: Option<Span>,
+    /// Consecutive duplicate ACKs.
+    pub(super) dup_acks: u32,
+    /// Bytes after it that SACK has reported.
+    pub(super) reported_above: u64,
+    /// SACK is in use, and a segment sent after it was delivered.
+    pub(super) overtaken: Option<Overtaken>,
+    /// The largest segment so far.
+    pub(super) segment: u32,
+    /// The sender's recovery.
+    pub(super) phase: Phase,
+    /// RTT from the capture point to the receiver.
+    pub(super) ahead: Estimate,
+    /// RTT from the capture point to the sender.
+    pub(super) behind: Estimate,
+}
+
+/// The kind of data that is seen again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// A retransmission.
+    Resent(Cause),
+    /// A copy that the network or the capture made.
+    Copied,
+}
+
+/// Whether it follows a silence, so that a timer caused it and not an ACK.
+///
+/// A response follows its ACK after the RTT between capture point and sender. An RTO is never shorter than the whole
+/// RTT (RFC 6298, section 2), so half of it distinguishes the two, or all of it if a loss was reported. After a shorter
+/// time it is a timer's if the sender was silent too: a response that was queued arrives close behind the packets
+/// before it.
+pub(super) fn is_silent(e: &Evidence) -> bool {
+    let behind = e.behind.smoothed();
+    let round = plus(e.ahead.smoothed(), behind);
+    let slack = if is_reported(e) { round } else { round.scale(1, 2) };
+    let stray = plus(behind, e.behind.variation().saturating_mul(4));
+    e.quiet > plus(behind, slack.max(BUSY))
+        || e.after.is_some() && e.quiet.min(e.idle) > plus(behind, stray.max(BUSY))
+}
+
+/// Classifies data that is seen again.
+pub(super) fn judge(e: &Evidence) -> Verdict {
+    use Verdict::{Copied, Resent};
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let after = e.after.unwrap_or(Span::MAX);
+    if e.same_packet == Some(true) {
+        return Copied;
+    }
+    let numbered = e.same_packet == Some(false);
+    if e.rescue && e.phase == Phase::Fast {
+        // A NAK's data is retransmitted even if it was first sent just now.
+        return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
+    }
+    if !numbered && nobody_could_know(e, after) {
+        return Copied;
+    }
+    if e.opening {
+        // Only the timer retransmits a SYN.
+        return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
+    }
+    let reported = is_reported(e);
+    if waited_for_reordering(e) {
+        return Resent(Cause::Fast);
+    }
+    if is_silent(e) {
+        let probes = e.last && !e.first && e.phase == Phase::Open;
+        return Resent(if probes { Cause::TailProbe } else { Cause::Timeout });
+    }
+    if e.asked {
+        return Resent(Cause::Nak);
+    }
+    let prompt = is_prompt(e, e.quiet);
+    if e.phase == Phase::Timeout {
+        // Some senders count duplicate ACKs during recovery after a timeout.
+        let third =
+            e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(|since| is_prompt(e, since));
+        return Resent(if third { Cause::Fast } else { Cause::Timeout });
+    }
+    if (is_overdue(e) || e.first && !prompt && !is_told(e)) && after >= round {
+        return Resent(Cause::Timeout);
+    }
+    if reported && !e.again {
+        return Resent(Cause::Fast);
+    }
+    // A lost retransmission: RFC 8985 detects it by later transmissions, and acts on an ACK.
+    if reported && prompt && after < round.scale(3, 2) || is_lost_by_time(e) {
+        return Resent(Cause::Fast);
+    }
+    if prompt && !e.again && !e.arrived && (e.first && e.dup_acks > 0 || e.reported_above > 0) {
+        return Resent(Cause::Fast);
+    }
+    if e.after.is_some() && after >= plus(round, e.ahead.variation().saturating_mul(4)).max(BUSY) {
+        return Resent(Cause::Timeout);
+    }
+    if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Unexplained) }
+}
+
+/// Whether the sender has known of the loss for so long that it will not react to the report. Some react once per
+/// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs.
+fn is_overdue(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let patience = plus(e.behind.smoothed(), round.max(BUSY));
+    e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
+}
+
+/// Whether a segment sent later was delivered, either just now or within the longest time that RFC 8985 (section 6.2,
+/// step 4) waits for reordering: one RTT more than the RTT itself.
+fn is_lost_by_time(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let Some(overtaken) = e.overtaken.filter(|_| !e.arrived) else { return false };
+    is_prompt(e, overtaken.known_for) || e.after.is_some_and(|after| after < plus(round.scale(2, 1), BUSY))
+}
+
+/// Whether a segment sent later was delivered and the sender waited no longer than RFC 8985 does for reordering
+/// (section 6.2, step 5): the latest RTT and a quarter more since the transmission, or half with a clock of 10 ms, and
+/// less than what any timer adds (at least 200 ms). During recovery each loss waits for itself.
+fn waited_for_reordering(e: &Evidence) -> bool {
+    let Some(overtaken) = e.overtaken else { return false };
+    let smoothed = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let round = plus(overtaken.rtt, e.behind.smoothed()).max(smoothed);
+    let least = plus(e.ahead.least(), e.behind.least());
+    let wait = plus(round, plus(smoothed.scale(1, 2), BUSY).min(Span::from_ms(150)));
+    let first_wait = e.after.is_some_and(|after| least <= after && after <= wait);
+    let next_wait = e.phase == Phase::Fast && !e.again && e.repaired < round;
+    e.phase != Phase::Timeout && !e.arrived && (first_wait || next_wait)
+}
+
+/// Whether a segment sent now can be a response to a packet received `since` ago.
+fn is_prompt(e: &Evidence, since: Span) -> bool {
+    since <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1))
+}
+
+/// Whether the time is shorter than any RTT from the capture point to the sender.
+pub(super) fn nobody_could_know(e: &Evidence, after: Span) -> bool {
+    after < e.behind.least().scale(3, 4)
+}
+
+/// Whether the receiver has reported it lost: by the third duplicate ACK (RFC 5681, section 3.2), by more than two
+/// segments after it (RFC 6675, section 4, IsLost), or, during recovery, by any data after it. The last outstanding
+/// segment may then be sent as a rescue retransmission (RFC 6675, section 4, NextSeg rule 4).
+///
+/// Data that was delivered by now may have been reported lost shortly before.
+pub(super) const fn is_reported(e: &Evidence) -> bool {
+    let repairing = matches!(e.phase, Phase::Fast);
+    if e.arrived {
+        return e.lately || repairing;
+    }
+    is_told(e) || repairing && (e.first || e.reported_above > 0 || e.last)
+}
+
+/// Whether it was reported lost itself, and not only as a further loss after others.
+const fn is_told(e: &Evidence) -> bool {
+    e.first && e.dup_acks >= 3 || e.reported_above > 2 * e.segment as u64
+}
+
+pub(super) const fn plus(a: Span, b: Span) -> Span {
+    Span::from_ps(a.as_ps().saturating_add(b.as_ps()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Span {
+        Span::from_ms(n)
+    }
+
+    fn round_trip(rtt: Span) -> Estimate {
+        let mut estimate = Estimate::default();
+        estimate.process(rtt);
+        estimate
+    }
+
+    /// Captured at the sender; the receiver is 100 ms away.
+    fn at_sender() -> Evidence {
+        Evidence { segment: 1000, ahead: round_trip(ms(100)), after: Some(ms(100)), ..Evidence::default() }
+    }
+
+    /// Captured at the receiver.
+    fn at_receiver() -> Evidence {
+        Evidence { segment: 1000, behind: round_trip(ms(100)), after: Some(ms(100)), ..Evidence::default() }
+    }
+
+    #[test]
+    fn a_fast_retransmit_follows_the_third_duplicate_ack_and_a_timeout_follows_silence() {
+        let third = Evidence { first: true, dup_acks: 3, ..at_sender() };
+        assert_eq!(judge(&third), Verdict::Resent(Cause::Fast));
+        let late = Evidence { quiet: ms(300), after: Some(ms(400)), ..third };
+        assert_eq!(judge(&late), Verdict::Resent(Cause::Timeout));
+        let far = Evidence { first: true, dup_acks: 3, quiet: ms(100), ..at_receiver() };
+        assert_eq!(
+            judge(&far),
+            Verdict::Resent(Cause::Fast),
+            "the duplicate ACKs travel to the sender first"
+        );
+    }
+
+    #[test]
+    fn sack_reports_a_loss_without_three_duplicate_acks() {
+        let hole = Evidence { reported_above: 2001, ..at_sender() };
+        assert_eq!(judge(&hole), Verdict::Resent(Cause::Fast));
+        let more = Evidence { reported_above: 1, phase: Phase::Fast, ..at_sender() };
+        assert_eq!(judge(&more), Verdict::Resent(Cause::Fast));
+        let rescue = Evidence { last: true, phase: Phase::Fast, ..at_sender() };
+        assert_eq!(judge(&rescue), Verdict::Resent(Cause::Fast));
+    }
+
+    #[test]
+    fn retransmissions_after_a_timeout_have_its_cause() {
+        let next = Evidence { phase: Phase::Timeout, dup_acks: 3, first: true, ..at_sender() };
+        assert_eq!(judge(&next), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn the_last_segment_alone_after_a_silence_is_a_tail_loss_probe() {
+        let tail = Evidence { last: true, quiet: ms(200), after: Some(ms(200)), ..at_sender() };
+        assert_eq!(judge(&tail), Verdict::Resent(Cause::TailProbe));
+        assert_eq!(judge(&Evidence { first: true, ..tail }), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_lost_retransmission_needs_the_timer() {
+        let lost = Evidence { first: true, dup_acks: 9, phase: Phase::Fast, again: true, ..at_sender() };
+        let timer = Evidence { after: Some(ms(900)), quiet: ms(20), ..lost };
+        assert_eq!(judge(&timer), Verdict::Resent(Cause::Timeout));
+        assert_eq!(judge(&Evidence { after: Some(ms(101)), ..lost }), Verdict::Resent(Cause::Fast), "RACK");
+    }
+
+    #[test]
+    fn a_loss_report_may_still_travel_to_the_sender_when_the_segment_arrives() {
+        let overtaken = Evidence { arrived: true, first: true, quiet: ms(90), ..at_receiver() };
+        assert_eq!(judge(&Evidence { lately: true, ..overtaken }), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&overtaken), Verdict::Resent(Cause::Timeout), "no loss was reported");
+    }
+
+    #[test]
+    fn a_sender_that_ignored_the_report_needs_the_timer() {
+        let told = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
+        assert_eq!(judge(&told), Verdict::Resent(Cause::Fast));
+        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..told };
+        assert_eq!(judge(&long), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_copy_arrives_sooner_than_any_response_could() {
+        let copy = Evidence { after: Some(ms(1)), dup_acks: 3, first: true, ..at_receiver() };
+        assert_eq!(judge(&copy), Verdict::Copied);
+        assert_eq!(
+            judge(&Evidence { after: Some(ms(1)), ..at_sender() }),
+            Verdict::Copied,
+            "no sign of loss"
+        );
+        assert_eq!(judge(&Evidence { same_packet: Some(true), ..copy }), Verdict::Copied);
+        let number = Evidence { same_packet: Some(false), ..copy };
+        assert_eq!(
+            judge(&number),
+            Verdict::Resent(Cause::Fast),
+            "for another loss, and its sender uses IP identifications"
+        );
+    }
+
+    #[test]
+    fn silence_of_both_ends_distinguishes_the_timer_from_a_response() {
+        let early = Evidence { quiet: ms(30), first: true, dup_acks: 2, idle: ms(200), ..at_sender() };
+        assert_eq!(
+            judge(&early),
+            Verdict::Resent(Cause::Timeout),
+            "at the sender, the response is immediate"
+        );
+        let queued = Evidence { idle: ms(1), dup_acks: 3, ..early };
+        assert_eq!(judge(&queued), Verdict::Resent(Cause::Fast), "it was queued");
+    }
+
+    #[test]
+    fn a_wait_for_reordering_is_not_a_timeout() {
+        let overtaken = Some(Overtaken { known_for: ms(25), rtt: ms(100) });
+        let patient =
+            Evidence { overtaken, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
+        assert_eq!(judge(&patient), Verdict::Resent(Cause::Fast));
+        let longer =
+            Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), repaired: ms(200), ..patient };
+        assert_eq!(judge(&longer), Verdict::Resent(Cause::Timeout));
+        assert_eq!(judge(&Evidence { overtaken: None, ..patient }), Verdict::Resent(Cause::Timeout));
+        let next = Evidence { phase: Phase::Fast, repaired: ms(30), ..longer };
+        assert_eq!(judge(&next), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&Evidence { again: true, ..next }), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_rescue_retransmission_may_follow_the_first_transmission() {
+        let just_now = Evidence { last: true, after: Some(ms(0)), ..at_receiver() };
+        let rescue = Evidence { rescue: true, phase: Phase::Fast, ..just_now };
+        assert_eq!(judge(&rescue), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&Evidence { rescue: false, ..rescue }), Verdict::Copied);
+        assert_eq!(judge(&Evidence { phase: Phase::Open, ..rescue }), Verdict::Copied);
+    }
+
+    #[test]
+    fn a_nak_is_an_order() {
+        assert_eq!(judge(&Evidence { asked: true, ..at_sender() }), Verdict::Resent(Cause::Nak));
+    }
+
+    #[test]
+    fn a_retransmission_without_explanation_is_unexplained() {
+        let odd = Evidence { after: Some(ms(60)), quiet: ms(10), ..at_sender() };
+        assert_eq!(judge(&odd), Verdict::Resent(Cause::Unexplained));
+    }
+}
