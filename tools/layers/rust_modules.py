@@ -72,9 +72,8 @@ ALLOWED: dict[str, Table] = {
         flow:       own tcp values
         paths:      reading values
         scenario:   flow network paths reading tcp values
-        meaning:    flow network reading scenario tcp values
+        meaning:    flow network paths reading scenario tcp values
         parse:      meaning paths reading scenario values
-        remarks:    flow network paths reading scenario tcp values
         build:      flow network own reading scenario
         catalogue:  paths reading scenario tcp values
         document:   tcp

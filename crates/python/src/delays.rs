@@ -2,7 +2,7 @@
 //!
 //! Python uses one-way delays in seconds, as RFC 889 does; the replay uses round-trip times.
 
-use crate::columns::Columns;
+use crate::tables::columns::Columns;
 use netspurt_scenario as scenario;
 use netspurt_tcp::rto;
 use netspurt_tcp::time::Span;

@@ -3,53 +3,16 @@
 //! This crate converts between Python's types and Rust's, and runs simulations without the interpreter lock. It must
 //! not contain functions that users of the Rust crates need.
 //!
-//! * `scenario.rs`, `run.rs`: the two classes
-//! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
-//! * `own/`: algorithms in Python, a family each
-//! * `arrivals.rs`: when each segment came
-//! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
-//! * `diagnose.rs`: what limited the connections of a capture
-//! * `limits.rs`: what limited the flows of a simulation
-//! * `delays.rs`: recorded delays, and timers replayed over them
-//! * `path.rs`: delays made from a few numbers
-//! * `prober.rs`: what a prober finds
-//! * `sockets.rs`: what limits the kernel's TCP sockets
-//! * `emulate.rs`: real programs on a simulated path
-//! * `host.rs`: our TCP on a TUN device
-//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `cells.rs`: those of a file; `wide.rs`: tables under
-//!   each other; `plain.rs`: these as a file; `gather.rs`: tables out of many of them
-//! * `errors.rs`: what is raised
-//!
-//! What needs Linux's kernel (`prober.rs`, `sockets.rs`, `emulate.rs`, `host.rs`) is left out elsewhere.
+//! * `simulation/`: the scenario, a run, and its results; Ctrl-C and the end of the interpreter stop a run
+//! * `captures/`: reads captures, and says what limited their connections
+//! * `live/`: the emulator, our TCP on a device, the kernel's sockets, the prober (Linux only)
+//! * `tables/`: tables for Python and for files
+//! * `own/`: algorithms written in Python
+//! * `delays.rs`: recorded delays, and retransmission timers replayed over them
+//! * `path.rs`: synthetic delays from a few parameters
+//! * `errors.rs`: exceptions
 
-mod arrivals;
-mod capture;
-mod capture_columns;
-mod cells;
-mod columns;
-mod delays;
-mod diagnose;
-#[cfg(target_os = "linux")]
-mod emulate;
-mod errors;
-mod gather;
-mod gathered;
-#[cfg(target_os = "linux")]
-mod host;
-mod limits;
-mod own;
-mod path;
-mod plain;
-#[cfg(target_os = "linux")]
-mod prober;
-mod run;
-mod scenario;
-mod simulate;
-#[cfg(target_os = "linux")]
-mod sockets;
-mod table;
-mod tally;
-mod wide;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -60,11 +23,11 @@ mod core_module {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::capture::Capture;
+    use crate::captures::capture::Capture;
+    #[pymodule_export]
+    use crate::captures::diagnose::Diagnosis;
     #[pymodule_export]
     use crate::delays::{Delays, Estimator};
-    #[pymodule_export]
-    use crate::diagnose::Diagnosis;
     #[pymodule_export]
     use crate::errors::AlgorithmError;
     #[pymodule_export]
@@ -73,24 +36,24 @@ mod core_module {
     use crate::errors::ScenarioError;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::host::Host;
+    use crate::live::host::Host;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live::prober::Prober;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live::sockets::Sockets;
     #[pymodule_export]
     use crate::own::{Action, Situation, Socket, Start, View};
     #[pymodule_export]
     use crate::path::SyntheticPath;
-    #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::prober::Prober;
+    use crate::simulation::run::Run;
     #[pymodule_export]
-    use crate::run::Run;
-    #[pymodule_export]
-    use crate::scenario::Scenario;
-    #[cfg(target_os = "linux")]
-    #[pymodule_export]
-    use crate::sockets::Sockets;
+    use crate::simulation::scenario::Scenario;
 
     #[pymodule_export]
-    use crate::gather::Tasks;
+    use crate::tables::gather::Tasks;
 
     /// The JSON Schema of the scenario file.
     #[pyfunction]
@@ -138,7 +101,7 @@ mod core_module {
 /// killed within our code.
 fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     let stop = pyo3::types::PyCFunction::new_closure(py, None, None, |args, _| {
-        args.py().detach(simulate::stop_all);
+        args.py().detach(simulation::simulate::stop_all);
     })?;
     py.import("atexit")?.call_method1("register", (stop,))?;
     Ok(())

@@ -1,7 +1,7 @@
 //! The class `SyntheticPath`: synthetic delays from a few parameters.
 
-use crate::columns::Columns;
 use crate::errors::{scenario_error, scenario_fault, system_words};
+use crate::tables::columns::Columns;
 use netspurt_scenario as scenario;
 use netspurt_scenario::synthetic::Cycle;
 use pyo3::prelude::*;

@@ -4,10 +4,6 @@
 //! `send/ack/` carries the verdict out.
 
 mod flight;
-#[cfg(test)]
-mod flight_tests;
-#[cfg(test)]
-mod journal;
 pub(crate) mod nak;
 pub(crate) mod newreno;
 pub(crate) mod prr;
@@ -16,8 +12,6 @@ pub(crate) mod reno;
 pub mod rto;
 pub(crate) mod sack;
 pub(crate) mod scoreboard;
-#[cfg(test)]
-mod scoreboard_tests;
 mod state;
 pub(crate) mod tahoe;
 pub(crate) mod tail_probe;

@@ -1,6 +1,6 @@
 //! The class `Prober`: ICMP echo, with a result for every packet.
 
-use crate::columns::Columns;
+use crate::tables::columns::Columns;
 use netspurt_live::prober::{Family, Lengths, Pace, Plan, Prober as Native, Row, Speed, StartError};
 use pyo3::exceptions::{PyPermissionError, PyValueError};
 use pyo3::prelude::*;

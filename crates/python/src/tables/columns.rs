@@ -1,6 +1,6 @@
 //! Tables for Python: a `dict` from names to numpy arrays, or to lists for text and for columns with missing values.
 
-use crate::table::{Cell, Kind, Table};
+use crate::tables::table::{Cell, Kind, Table};
 use numpy::{Element, IntoPyArray as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};

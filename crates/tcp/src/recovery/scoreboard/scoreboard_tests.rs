@@ -1,8 +1,8 @@
 //! The scoreboard held against the simplest one there is, and the work that it does counted.
 
-use super::scoreboard::Scoreboard;
 use crate::ranges::{Range, work};
 use crate::record::reason::Reason;
+use crate::recovery::scoreboard::Scoreboard;
 
 const MSS: u32 = 100;
 

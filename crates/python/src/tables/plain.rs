@@ -4,20 +4,20 @@
 //! the forty columns of a task; this one needs 10 µs. That crate (`gather.rs`) and, in tests, polars read the files.
 //! Sources: the Parquet format, `parquet.thrift`, and Thrift's compact protocol.
 
-use crate::cells::{Cells, Column};
+use crate::tables::cells::{Cells, Column};
 
 /// Values of `parquet.thrift`'s enumerations.
 mod format {
-    pub(super) const BOOLEAN: i32 = 0;
-    pub(super) const INT64: i32 = 2;
-    pub(super) const DOUBLE: i32 = 5;
-    pub(super) const BYTE_ARRAY: i32 = 6;
-    pub(super) const OPTIONAL: i32 = 1;
-    pub(super) const UTF8: i32 = 0;
-    pub(super) const DATA_PAGE: i32 = 0;
-    pub(super) const PLAIN: i32 = 0;
-    pub(super) const RLE: i32 = 3;
-    pub(super) const UNCOMPRESSED: i32 = 0;
+    pub(crate) const BOOLEAN: i32 = 0;
+    pub(crate) const INT64: i32 = 2;
+    pub(crate) const DOUBLE: i32 = 5;
+    pub(crate) const BYTE_ARRAY: i32 = 6;
+    pub(crate) const OPTIONAL: i32 = 1;
+    pub(crate) const UTF8: i32 = 0;
+    pub(crate) const DATA_PAGE: i32 = 0;
+    pub(crate) const PLAIN: i32 = 0;
+    pub(crate) const RLE: i32 = 3;
+    pub(crate) const UNCOMPRESSED: i32 = 0;
 }
 
 const MAGIC: &[u8; 4] = b"PAR1";
@@ -196,11 +196,11 @@ const fn physical(cells: &Cells) -> i32 {
 
 /// Types of Thrift's compact protocol.
 mod kind {
-    pub(super) const I32: u8 = 5;
-    pub(super) const I64: u8 = 6;
-    pub(super) const BINARY: u8 = 8;
-    pub(super) const LIST: u8 = 9;
-    pub(super) const STRUCT: u8 = 12;
+    pub(crate) const I32: u8 = 5;
+    pub(crate) const I64: u8 = 6;
+    pub(crate) const BINARY: u8 = 8;
+    pub(crate) const LIST: u8 = 9;
+    pub(crate) const STRUCT: u8 = 12;
 }
 
 /// Writes structs in Thrift's compact protocol. Field numbers must ascend in steps of less than 16.

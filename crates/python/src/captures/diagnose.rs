@@ -1,8 +1,8 @@
 //! The class `Diagnosis`: what limited the connections of a capture, read in steps.
 
+use crate::captures::limits::intervals;
+use crate::captures::tally::json_of;
 use crate::errors::{broken_reader, open_error};
-use crate::limits::intervals;
-use crate::tally::json_of;
 use netspurt_tcp::time::Span;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::CaptureReader;

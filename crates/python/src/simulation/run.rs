@@ -1,12 +1,12 @@
 //! The class `Run`.
 
-use crate::arrivals::{self, Arrival};
-use crate::capture_columns::sacked;
-use crate::columns::Columns;
-use crate::gather::Tasks;
-use crate::limits;
-use crate::table::{Cell, Table};
-use crate::wide::Wide;
+use crate::captures::capture_columns::sacked;
+use crate::captures::limits;
+use crate::simulation::arrivals::{self, Arrival};
+use crate::tables::columns::Columns;
+use crate::tables::gather::Tasks;
+use crate::tables::table::{Cell, Table};
+use crate::tables::wide::Wide;
 use netspurt_scenario::document;
 use netspurt_sim::host::session::{ArrivalTally, VideoTally};
 use netspurt_sim::record::datagrams::DatagramResult;

@@ -3,9 +3,9 @@
 //! The column `record` names the table of each row. Columns that a table does not have are null. Equal tables give
 //! equal bytes.
 
-use crate::cells::Column;
-use crate::plain;
-use crate::table::{Cell, Kind, Table};
+use crate::tables::cells::Column;
+use crate::tables::plain;
+use crate::tables::table::{Cell, Kind, Table};
 use numpy::Element;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,8 @@
 //! The SACK scoreboard of RFC 6675: what has arrived, what is lost, how much is in the network, what to send next.
 
+#[cfg(test)]
+pub(super) mod scoreboard_tests;
+
 use crate::ranges::{Range, RangeSet};
 use crate::record::reason::Reason;
 

@@ -1,11 +1,11 @@
 //! The class `Scenario`.
 
-#[cfg(target_os = "linux")]
-use crate::emulate::{self, Request, Words};
 use crate::errors::{scenario_error, scenario_fault, system_words};
+#[cfg(target_os = "linux")]
+use crate::live::emulate::{self, Request, Words};
 use crate::own::Algorithms;
-use crate::run::{Recorded, Run};
-use crate::simulate::{self, Task};
+use crate::simulation::run::{Recorded, Run};
+use crate::simulation::simulate::{self, Task};
 #[cfg(target_os = "linux")]
 use netspurt_live::emulator::KernelTcp;
 use netspurt_observe::tap::Points;

@@ -3,10 +3,10 @@
 //! A sweep has thousands of tasks of a few rows each. Rows of tasks that have just run are moved, also between
 //! processes; those in files are read with the crate `parquet`, in 0.1 ms per file.
 
-use crate::cells::{Cells, Column};
 use crate::errors::system_words;
-use crate::table::Cell;
-use crate::wide::Wide;
+use crate::tables::cells::{Cells, Column};
+use crate::tables::table::Cell;
+use crate::tables::wide::Wide;
 use numpy::{Element, IntoPyArray as _};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;

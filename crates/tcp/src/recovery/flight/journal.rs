@@ -1,13 +1,13 @@
-//! An earlier log of departures, the oracle of [`super::flight`] in tests (RFC 8985, section 5.2).
+//! An earlier log of departures, the oracle of [`crate::recovery::flight`] in tests (RFC 8985, section 5.2).
 //!
 //! First transmissions stand in the order of their positions, which is that of their times too; later ones in the order of
 //! their times, and by position. So each is found in O(log n), and the oldest one at once, however much is in flight:
 //! nobody walks over all that is outstanding.
 
-use super::flight::Sent;
 #[cfg(test)]
 use crate::ranges::work;
 use crate::ranges::{Range, RangeSet};
+use crate::recovery::flight::Sent;
 use crate::time::Time;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,8 +1,8 @@
 //! Runs a simulation without the interpreter lock. Ctrl-C and the end of the interpreter stop it.
 
-use crate::arrivals::{Arrival, Arrivals};
 use crate::errors::{broken, capture_error, scenario_fault};
 use crate::own::Trouble;
+use crate::simulation::arrivals::{Arrival, Arrivals};
 use netspurt_observe::tap::{Points, Tap};
 use netspurt_sim::World;
 use netspurt_sim::network::route::NoRoute;

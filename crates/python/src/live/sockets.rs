@@ -1,6 +1,6 @@
 //! The class `Sockets`: the kernel's TCP sockets with their time budgets, as columns.
 
-use crate::columns::Columns;
+use crate::tables::columns::Columns;
 use netspurt_budget::Limit;
 use netspurt_live::sockets::{
     Account, Clocks, Keep, LIMITS, NamespaceError, Owner, Shares, Socket, Tracked, Watch, WatchError,

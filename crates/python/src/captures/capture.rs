@@ -1,9 +1,9 @@
 //! The class `Capture`: reads the connections of a file in steps.
 
-use crate::capture_columns as tables;
+use crate::captures::capture_columns as tables;
+use crate::captures::gathered::Gathered;
+use crate::captures::tally::json_of;
 use crate::errors::{broken_reader, capture_error, open_error};
-use crate::gathered::Gathered;
-use crate::tally::json_of;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::{CaptureReader, Filter, Packet, PacketCopy};
 use netspurt_trace::follow::{Follower, Limits, Tally};

@@ -1,7 +1,7 @@
 //! The tables of a capture. Times are relative to its first packet.
 
-use crate::columns::Columns;
-use crate::gathered::Row;
+use crate::captures::gathered::Row;
+use crate::tables::columns::Columns;
 use netspurt_budget::Limit;
 use netspurt_tcp::time::Span;
 use netspurt_trace::diagnosis::Vantage;

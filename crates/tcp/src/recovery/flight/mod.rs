@@ -9,6 +9,11 @@
 //! becomes one entry. So the log holds no more entries than the sender has sent segments: no report makes it longer.
 
 #[cfg(test)]
+pub(super) mod flight_tests;
+#[cfg(test)]
+pub(super) mod journal;
+
+#[cfg(test)]
 use crate::ranges::work;
 use crate::ranges::{Range, RangeSet};
 use crate::time::Time;

@@ -1,6 +1,6 @@
 //! A column of a table outside Python: in a file, or in the results of a sweep.
 
-use crate::table::Cell;
+use crate::tables::table::Cell;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

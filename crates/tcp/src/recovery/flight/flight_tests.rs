@@ -1,8 +1,8 @@
 //! The log of departures held against an older one, which kept first and later transmissions in maps of their own.
 
-use super::flight::{Flight, Sent};
-use super::journal::Journal;
 use crate::ranges::{Range, RangeSet};
+use crate::recovery::flight::journal::Journal;
+use crate::recovery::flight::{Flight, Sent};
 use crate::time::{Span, Time};
 use proptest::prelude::*;
 
