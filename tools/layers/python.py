@@ -231,7 +231,7 @@ SELF_TEST = {
     "comparing/sides.py": "import importlib\nimportlib.import_module('netspurt.comparing')\n",
     "attic/__init__.py": "from netspurt.errors import Error\n",
     "cli/__init__.py": "from netspurt import comparing, errors\n",
-    "cli/options.py": "",
+    "cli/arguments/options.py": "",
 }
 """Files of an artificial package: one violation of each kind, and one valid example of each kind."""
 

@@ -12,6 +12,13 @@
 //! * `path.rs`: synthetic delays from a few parameters
 //! * `errors.rs`: exceptions
 
+mod captures;
+mod delays;
+mod errors;
+mod live;
+mod own;
+mod path;
+mod simulation;
 mod tables;
 
 use pyo3::prelude::*;

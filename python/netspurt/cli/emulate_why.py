@@ -45,7 +45,7 @@ def show(found: Sequence[dict[str, Any]]) -> None:
     """Prints the connections on standard error: standard output belongs to the programs."""
     from rich.console import Console
 
-    from netspurt.cli import tables, why_view
+    from netspurt.cli.views import tables, why_view
 
     console = Console(stderr=True) if sys.stderr.isatty() else Console(stderr=True, width=tables.WIDE)
     known: dict[Advice, int] = {}

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
-from netspurt.cli.options import add_settings
+from netspurt.cli.arguments.options import add_settings
 from netspurt.emulation.shells import PATH, environment, is_shell
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE, Destination
@@ -194,7 +194,7 @@ def show(report: dict[str, Any], options: argparse.Namespace) -> None:
         return
     from rich.console import Console
 
-    from netspurt.cli import tables
+    from netspurt.cli.views import tables
 
     console = Console(stderr=True) if sys.stderr.isatty() else Console(stderr=True, width=tables.WIDE)
     title = f"emulated for {report['seconds']:.3f} s"

@@ -20,9 +20,11 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import NoReturn, cast
 
-from netspurt.cli import advice, options, progress, streams
+from netspurt.cli import progress, streams
+from netspurt.cli.arguments import options
 from netspurt.cli.commands import COMMANDS, GROUPS
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, WRONG_REQUEST
+from netspurt.cli.views import advice
 from netspurt.errors import RequestError, nearest, reason, system_error
 from netspurt.files.places import Places
 

@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
+from netspurt.cli.views import tables
 from netspurt.inputs.typed import seconds
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from netspurt.cli.sockets_view import View
+    from netspurt.cli.views.sockets_view import View
     from netspurt.files.growing import GrowingParquet
     from netspurt.sockets.socket_filter import SocketFilter
     from netspurt.sockets.watching import Watching
@@ -200,7 +200,7 @@ class _Session:
 @contextlib.contextmanager
 def _view(options: argparse.Namespace) -> Iterator[View]:
     """A live table if standard error is a terminal and nothing else is printed meanwhile."""
-    from netspurt.cli import sockets_view
+    from netspurt.cli.views import sockets_view
 
     if sys.stderr.isatty() and not options.json:
         from rich.console import Console
@@ -212,7 +212,7 @@ def _view(options: argparse.Namespace) -> Iterator[View]:
 
 
 def _print(found: pl.DataFrame, summary: dict[str, Any], options: argparse.Namespace) -> None:
-    from netspurt.cli import sockets_view
+    from netspurt.cli.views import sockets_view
 
     console = tables.console()
     if found.height:

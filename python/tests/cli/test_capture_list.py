@@ -8,7 +8,7 @@ import pytest
 
 from netspurt.cli import main
 from netspurt.cli.commands.capture import LARGEST
-from netspurt.cli.tables import MANY
+from netspurt.cli.views.tables import MANY
 
 SERVER = bytes([192, 0, 2, 1])
 

@@ -10,7 +10,7 @@ import pytest
 import netspurt as ns
 from netspurt.analysis import formats
 from netspurt.cli import main, progress
-from netspurt.cli.run_tables import queueing_delay_s
+from netspurt.cli.views.run_tables import queueing_delay_s
 
 PATH = ["run", "--rate", "10mbit", "--delay", "40ms", "--queue", "100p"]
 

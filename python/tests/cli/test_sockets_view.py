@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
-from netspurt.cli.sockets_view import SHOWN, Live, show
+from netspurt.cli.views.sockets_view import SHOWN, Live, show
 from netspurt.sockets.watching import SHARES, TABLE
 
 

@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 
 import netspurt as ns
-from netspurt.cli import main, why_view
+from netspurt.cli import main
 from netspurt.cli.commands.why import SHOWN
+from netspurt.cli.views import why_view
 from netspurt.diagnosing.limits import LIMITS
 
 core = pytest.importorskip("netspurt._core", reason="the native module is not built")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netspurt.cli.prober_view import Drawn, Lines, bars, line
+from netspurt.cli.views.prober_view import Drawn, Lines, bars, line
 from netspurt.errors import RequestError
 from netspurt.files.growing import GrowingParquet
 from netspurt.inputs import delays, typed

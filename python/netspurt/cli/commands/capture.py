@@ -23,11 +23,12 @@ from netspurt.analysis.capture_lines import (
     statistics,
     title,
 )
-from netspurt.cli import picture_options, tables
+from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_output, add_quiet
+from netspurt.cli.arguments.reading import stepper, steps_of
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
-from netspurt.cli.reading import stepper, steps_of
+from netspurt.cli.views import tables
 from netspurt.errors import FilterError, RequestError
 from netspurt.files import output, places
 from netspurt.files.places import Destination

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from netspurt.cli.options import add_json
+from netspurt.cli.arguments.options import add_json
 from netspurt.errors import RequestError, nearest
 from netspurt.settings import toml
 

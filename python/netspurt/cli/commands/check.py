@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from netspurt.cli.arguments.options import add_algorithms, add_input, add_json, add_settings
 from netspurt.cli.exits import FELL_SHORT, FINE, WRONG_REQUEST
-from netspurt.cli.options import add_algorithms, add_input, add_json, add_settings
 from netspurt.errors import RequestError
 
 

@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
-from netspurt.cli import picture_options, tables
+from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.options import (
+    add_algorithms,
+    add_input,
+    add_jobs,
+    add_json,
+    add_output,
+    add_quiet,
+)
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output, add_quiet
+from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs.typed import natural, positive, setting

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 
+from netspurt.cli.arguments.options import add_json
 from netspurt.cli.commands import COMMANDS
 from netspurt.cli.entry import parser
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json
 
 FOLDERS = ("DIR",)
 FILES = ("FILE", "FILE.toml", "FILE.svg", "FILE.html", "FILE.parquet", "SCENARIO.toml", "WHAT", "A", "B")

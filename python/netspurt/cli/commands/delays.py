@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
+from netspurt.cli.arguments.options import add_json, add_output, add_quiet, add_records
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_json, add_output, add_quiet, add_records
 from netspurt.errors import RequestError
 from netspurt.files import places
 from netspurt.inputs.typed import at_least

@@ -6,7 +6,8 @@ import argparse
 import contextlib
 import shlex
 
-from netspurt.cli import emulate_why, emulating, path_options
+from netspurt.cli import emulate_why, emulating
+from netspurt.cli.arguments import path_options
 from netspurt.cli.exits import INTERRUPTED
 from netspurt.errors import RequestError
 from netspurt.inputs.typed import interval

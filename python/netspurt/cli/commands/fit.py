@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.cli import tables
+from netspurt.cli.arguments.options import add_input, add_json, add_output
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_input, add_json, add_output
 from netspurt.cli.progress import Gauge
+from netspurt.cli.views import tables
 from netspurt.files import output
 from netspurt.files.places import SCENARIO, SCENARIO_MARK
 from netspurt.inputs.typed import natural

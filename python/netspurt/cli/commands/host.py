@@ -14,10 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
-from netspurt.cli import host_on_path, path_options
+from netspurt.cli.arguments import host_on_path, path_options
+from netspurt.cli.arguments.options import (
+    Deprecated,
+    add_command,
+    add_json,
+    add_output,
+    add_quiet,
+    deprecated,
+)
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import Deprecated, add_command, add_json, add_output, add_quiet, deprecated
 from netspurt.emulation.intervals import Intervals, sentence
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.cli import path_options
+from netspurt.cli.arguments import path_options
+from netspurt.cli.arguments.options import add_json
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json
 from netspurt.errors import RequestError
 from netspurt.inputs import one_path
 from netspurt.inputs.kind import Kind, kind_of

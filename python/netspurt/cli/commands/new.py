@@ -6,9 +6,9 @@ import argparse
 import json
 from pathlib import Path
 
-from netspurt.cli import path_options
+from netspurt.cli.arguments import path_options
+from netspurt.cli.arguments.options import add_force, add_json
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_force, add_json
 from netspurt.files import output
 from netspurt.files.places import SCENARIO, SCENARIO_MARK, Destination
 from netspurt.inputs import one_path

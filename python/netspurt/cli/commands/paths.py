@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
+from netspurt.cli.arguments.options import add_json
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json
 from netspurt.inputs.path_models import PathModel, chosen, paths
 
 

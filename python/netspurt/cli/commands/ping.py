@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from netspurt.analysis import formats
-from netspurt.cli import tables
+from netspurt.cli.arguments.options import add_json, add_output
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_json, add_output
+from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import places
 from netspurt.inputs.typed import LONGEST_PACKET, lengths, natural, pace, positive, seconds
 
 if TYPE_CHECKING:
-    from netspurt.cli.prober_view import View
+    from netspurt.cli.views.prober_view import View
     from netspurt.probing.loop import Loop
     from netspurt.probing.prober import Lengths, Probing
     from netspurt.probing.sums import Sums
@@ -162,7 +162,7 @@ def _follow(probing: Probing, loop: Loop, options: argparse.Namespace) -> str:
 @contextlib.contextmanager
 def _view(sums: Sums, options: argparse.Namespace) -> Iterator[View]:
     """A picture where somebody watches; else lines, but nothing beside a JSON document."""
-    from netspurt.cli import prober_view
+    from netspurt.cli.views import prober_view
 
     # The picture goes where progress goes, so that results alone can be piped; without a pipe lines would be in its
     # way.

@@ -8,10 +8,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from netspurt.cli import path_options, picture_options
+from netspurt.cli.arguments import path_options, picture_options
+from netspurt.cli.arguments.options import add_json, add_quiet, add_settings
+from netspurt.cli.arguments.picture_options import PICTURES
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json, add_quiet, add_settings
-from netspurt.cli.picture_options import PICTURES
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.files.places import DRAWN, Destination

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netspurt.cli.arguments.options import add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output, places
@@ -147,7 +147,7 @@ def _asked(options: argparse.Namespace) -> str:
 def _print(results: list[StudyResult], out: Path) -> None:
     from rich.console import Console
 
-    from netspurt.cli import side_by_side
+    from netspurt.cli.views import side_by_side
 
     # A file or a pipe has no width: the tables stand there whole.
     console = Console() if sys.stdout.isatty() else Console(width=side_by_side.WIDE)

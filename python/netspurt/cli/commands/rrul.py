@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.analysis import formats
-from netspurt.cli import path_options, picture_options, tables
+from netspurt.cli.arguments import path_options, picture_options
+from netspurt.cli.arguments.options import add_json, add_output, add_settings
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json, add_output, add_settings
+from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs.typed import natural, positive, seconds

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import version
-from netspurt.cli import path_options, picture_options, tables
-from netspurt.cli.exits import FINE, INTERRUPTED
-from netspurt.cli.options import (
+from netspurt.cli.arguments import path_options, picture_options
+from netspurt.cli.arguments.options import (
     add_algorithms,
     add_jobs,
     add_json,
@@ -23,7 +22,9 @@ from netspurt.cli.options import (
     add_settings,
     deprecated,
 )
+from netspurt.cli.exits import FINE, INTERRUPTED
 from netspurt.cli.progress import progress, simulated_time
+from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.files.places import Destination
@@ -213,7 +214,7 @@ def _many(scenario: _core.Scenario, options: argparse.Namespace) -> tuple[dict[i
 
 
 def _print(runs: list[_core.Run], options: argparse.Namespace, *, queues: bool) -> None:
-    from netspurt.cli import run_tables
+    from netspurt.cli.views import run_tables
 
     several = options.seeds > 1
     if options.json:

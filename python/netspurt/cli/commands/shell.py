@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-from netspurt.cli import emulating, path_options
+from netspurt.cli import emulating
+from netspurt.cli.arguments import path_options
 from netspurt.cli.exits import INTERRUPTED
 from netspurt.errors import RequestError
 

@@ -14,10 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
-from netspurt.cli import picture_options, tables
+from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.options import (
+    add_algorithms,
+    add_input,
+    add_jobs,
+    add_json,
+    add_output,
+    add_quiet,
+)
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import duration
+from netspurt.cli.views import tables
 from netspurt.errors import EngineError, RequestError
 from netspurt.files import output, places
 from netspurt.inputs.typed import part, positive

@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.cli import picture_options, tables
+from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_quiet, add_settings
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_input, add_jobs, add_json, add_quiet, add_settings
 from netspurt.cli.progress import Gauge
+from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.inputs.typed import natural, positive, seconds
@@ -136,7 +137,7 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(found.document()))
     else:
-        from netspurt.cli import what_if_view
+        from netspurt.cli.views import what_if_view
 
         what_if_view.show(tables.console(), found)
     return FINE if found.explains else FELL_SHORT

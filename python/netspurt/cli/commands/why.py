@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import picture_options, tables, why_sockets
+from netspurt.cli import why_sockets
+from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
+from netspurt.cli.arguments.reading import stepper, steps_of
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
 from netspurt.cli.progress import progress
-from netspurt.cli.reading import stepper, steps_of
+from netspurt.cli.views import tables
 from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import MOST_CONNECTIONS, SCHEMAS, Diagnosis, collect
 from netspurt.diagnosing.reading import Reading, simulate
@@ -256,7 +258,7 @@ def _print(
         return
     from rich.markup import escape
 
-    from netspurt.cli import why_view
+    from netspurt.cli.views import why_view
 
     console = tables.console()
     for number, connections in chosen.items():

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
-from netspurt.cli import tables
+from netspurt.cli.views import tables
 
 if TYPE_CHECKING:
     from rich.console import Console

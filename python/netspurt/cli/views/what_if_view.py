@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from netspurt.cli.why_view import WRAPPED, seconds
+from netspurt.cli.views.why_view import WRAPPED, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from netspurt.cli import path_options
-from netspurt.cli.options import add_input, add_output
+from netspurt.cli.arguments import path_options
+from netspurt.cli.arguments.options import add_input, add_output
 from netspurt.files import places
 from netspurt.inputs import typed
 

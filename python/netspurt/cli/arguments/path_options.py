@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.cli.options import add_input, add_output
+from netspurt.cli.arguments.options import add_input, add_output
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs import one_path
