@@ -1,0 +1,117 @@
+//! Which segments Linux accepts, answers and reports where documents leave room or say otherwise.
+
+use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, RST, ack, data, plain, segment};
+use netspurt_tcp::config::{Config, OldSegments, UnsentAcked};
+use netspurt_tcp::options::Options;
+use netspurt_tcp::profile;
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::state::State;
+
+/// Linux's rules, or those of RFC 9293, with SACK.
+fn rules(old_segments: OldSegments) -> Config {
+    Config { old_segments, sack: true, ..plain() }
+}
+
+const LINUX: OldSegments = OldSegments::Linux;
+const STANDARD: OldSegments = OldSegments::Outside;
+
+fn established(old_segments: OldSegments) -> Lone {
+    Lone::established(rules(old_segments), Options { sack_permitted: true, ..FULL }, 5000)
+}
+
+/// The reported blocks of the last answer, relative to the peer's SYN.
+fn blocks(lone: &mut Lone, s: Segment) -> Vec<(i32, i32)> {
+    let irs = segment(ACK, 0, 1).seq;
+    let out = lone.gets(s);
+    let sack = out.last().expect("an answer").segment.options.sack;
+    sack.as_slice().iter().map(|b| (b.left.distance_from(irs), b.right.distance_from(irs))).collect()
+}
+
+#[test]
+fn a_fin_behind_a_gap_is_reported_like_data() {
+    // tcp_data_queue_ofo() queues it.
+    for (rules, lone_fin, with_data) in
+        [(LINUX, vec![(11, 12)], vec![(101, 202)]), (STANDARD, vec![], vec![(101, 201)])]
+    {
+        assert_eq!(blocks(&mut established(rules), segment(FIN_ACK, 11, 1)), lone_fin);
+        let mut lone = established(rules);
+        let fin = data(101, 1, 100);
+        let fin = Segment { flags: fin.flags | Flags::FIN, ..fin };
+        assert_eq!(blocks(&mut lone, fin), with_data);
+        lone.gets(data(1, 1, 100));
+        assert_eq!((lone.c.state(), lone.c.readable()), (State::CloseWait, 200));
+    }
+}
+
+#[test]
+fn data_that_reaches_a_lone_fin_is_reported_together_with_it() {
+    let mut lone = established(LINUX);
+    lone.gets(segment(FIN_ACK, 301, 1));
+    assert_eq!(blocks(&mut lone, data(101, 1, 100)), [(101, 201), (301, 302)]);
+    assert_eq!(blocks(&mut lone, data(201, 1, 100)), [(101, 302)]);
+    let out = lone.gets(data(1, 1, 100));
+    assert_eq!((out.last().expect("at once").ack, lone.c.state()), (302, State::CloseWait));
+}
+
+#[test]
+fn a_segment_without_ack_is_dropped_before_its_number_is_checked() {
+    // tcp_rcv_established(): !th->ack && !th->rst && !th->syn.
+    for (rules, answers) in [(LINUX, 0), (STANDARD, 1)] {
+        let mut lone = established(rules);
+        lone.gets(data(1, 1, 100));
+        let old = Segment { flags: Flags::PSH, ..data(1, 1, 50) };
+        assert_eq!(lone.gets(old).len(), answers, "{rules:?}");
+    }
+}
+
+#[test]
+fn an_ack_of_bytes_that_were_never_sent_is_challenged_on_both_sides() {
+    // tcp_ack(): bytes_acked limits how old an ACK may be.
+    for (rules, answers) in [(LINUX, 1), (STANDARD, 0)] {
+        assert_eq!(established(rules).gets(ack(1, -1, 5000)).len(), answers, "{rules:?}");
+    }
+    assert_eq!(profile::by_name("linux").expect("it exists").config.unsent_acked, UnsentAcked::Answered);
+}
+
+#[test]
+fn a_reset_one_before_rcv_nxt_counts_after_a_fin() {
+    // tcp_reset_check().
+    for (rules, state) in [(LINUX, State::Closed), (STANDARD, State::CloseWait)] {
+        let mut lone = established(rules);
+        lone.gets(segment(FIN_ACK, 1, 1));
+        lone.gets(segment(RST, 1, 1));
+        assert_eq!(lone.c.state(), state, "{rules:?}");
+    }
+    let mut lone = established(LINUX);
+    lone.gets(data(1, 1, 100));
+    lone.gets(segment(RST, 100, 1));
+    assert_eq!(lone.c.state(), State::Established, "only after a FIN");
+}
+
+#[test]
+fn a_reset_at_the_end_of_the_highest_reported_block_counts() {
+    // tcp_validate_incoming().
+    for (rules, seq, state) in
+        [(LINUX, 401, State::Closed), (LINUX, 201, State::Established), (STANDARD, 401, State::Established)]
+    {
+        let mut lone = established(rules);
+        lone.gets(data(301, 1, 100));
+        lone.gets(data(101, 1, 100));
+        lone.gets(segment(RST, seq, 1));
+        assert_eq!(lone.c.state(), state, "{rules:?} {seq}");
+    }
+}
+
+#[test]
+fn without_sack_the_first_ack_behind_data_is_no_duplicate() {
+    // tcp_may_update_window(): its sequence number is newer than that of the last window.
+    for (old_segments, dup_acks) in [(LINUX, 1), (STANDARD, 2)] {
+        let config = Config { sack: false, ..rules(old_segments) };
+        let mut lone = Lone::established(config, FULL, 5000);
+        lone.writes(3000);
+        lone.gets(data(1, 1, 100));
+        lone.gets(ack(101, 1, 5000));
+        lone.gets(ack(101, 1, 5000));
+        assert_eq!(lone.c.stats().dup_acks_received, dup_acks, "{old_segments:?}");
+    }
+}

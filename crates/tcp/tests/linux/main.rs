@@ -1,0 +1,9 @@
+//! The profile `linux` held against what the kernel does.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../lab/mod.rs"]
+mod lab;
+
+mod as_linux;
+mod as_linux_segments;

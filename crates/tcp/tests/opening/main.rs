@@ -1,0 +1,9 @@
+//! Connections from the first SYN to TIME-WAIT.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod fast_open;
+mod handshake;
+mod patience;
+mod state_machine;

@@ -1,0 +1,9 @@
+//! Windows, timestamps, and segments that are refused.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod rfc5961;
+mod timestamps;
+mod windows;
+mod windows_by_system;
