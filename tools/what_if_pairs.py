@@ -22,7 +22,7 @@ from statistics import median
 import netspurt as ns
 from netspurt.errors import RequestError
 from netspurt.remedies import WhatIf
-from netspurt.remedies.proving import prove
+from netspurt.remedies.proof.proving import prove
 
 PATH = """
 duration = "120 s"

@@ -17,7 +17,7 @@ from netspurt.remedies.measuring import QUANTITIES, measure_of
 from netspurt.remedies.others import Others, beside
 from netspurt.remedies.outcome import Outcome
 from netspurt.remedies.own import given, own
-from netspurt.remedies.queues import higher_rate
+from netspurt.remedies.proposals.queues import higher_rate
 from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.situation import Situation
 from netspurt.remedies.source import Start, situation_of, start_of

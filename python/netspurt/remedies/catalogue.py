@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from netspurt.diagnosing.remedies_text import LEAST_SHARE
-from netspurt.remedies import control, exchanges, queues, repair, short_segments, start, windows
+from netspurt.remedies.proposals import control, exchanges, queues, repair, short_segments, start, windows
 from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.situation import Situation
 

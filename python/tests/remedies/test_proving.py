@@ -12,8 +12,8 @@ pytest.importorskip("netspurt._core", reason="the native module is not built")
 import netspurt as ns
 from netspurt.cli import main
 from netspurt.errors import RequestError
-from netspurt.remedies import kernel
-from netspurt.remedies.proving import prove
+from netspurt.remedies.proof import kernel
+from netspurt.remedies.proof.proving import prove
 from netspurt.remedies.situation import Situation
 
 SCENARIO = """

@@ -11,9 +11,9 @@ pytest.importorskip("netspurt._core", reason="the native module is not built")
 
 import netspurt as ns
 from netspurt.diagnosing.limits import LIMITS
-from netspurt.remedies import control, exchanges, queues, repair, short_segments, start, windows
 from netspurt.remedies.catalogue import CATALOGUE, candidates
 from netspurt.remedies.changing import changed
+from netspurt.remedies.proposals import control, exchanges, queues, repair, short_segments, start, windows
 from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.situation import Situation
 

@@ -144,7 +144,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _prove(found: WhatIf, options: argparse.Namespace) -> None:
-    from netspurt.remedies.proving import prove
+    from netspurt.remedies.proof.proving import prove
 
     def say(sentence: str) -> None:
         if not options.quiet:

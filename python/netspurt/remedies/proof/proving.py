@@ -14,9 +14,9 @@ from typing import Any
 from netspurt.analysis.paired import paired
 from netspurt.emulation.emulating import NotPossible, emulated
 from netspurt.errors import RequestError
-from netspurt.remedies import kernel
 from netspurt.remedies.answer import WhatIf
 from netspurt.remedies.outcome import Outcome, Proven
+from netspurt.remedies.proof import kernel
 from netspurt.remedies.situation import Situation
 from netspurt.scenario import Scenario
 

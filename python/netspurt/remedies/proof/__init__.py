@@ -1,0 +1,1 @@
+"""Remedies carried out with the kernel's TCP in the emulator."""

@@ -1,0 +1,1 @@
+"""The remedies, one file for each kind of limit."""
