@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that files and functions stay small enough for one reading.
+"""Checks that files, functions and folders stay small enough for one reading.
 
 A Rust or Python file over 600 lines gives a note, one over 700 is an error; so is a Python function over 80 lines
-(clippy's `too_many_lines` checks the Rust ones).
+(clippy's `too_many_lines` checks the Rust ones). A folder of sources with more than 17 entries is an error, unless
+`LISTS` names it with the reason.
 
     tools/check_size.py [ROOT]        check the repository (default: the one of this file)
 """
@@ -19,6 +20,15 @@ NOT_OURS = {"target", "corpus", "artifacts", "node_modules", "__pycache__", "ven
 FILE_LINES_NEAR = 600
 FILE_LINES_MOST = 700
 FUNCTION_LINES_MOST = 80
+ENTRIES_MOST = 17
+LISTS = {
+    "python/netspurt": "the public API and the packages below it, in the order of tools/layers/python.py",
+    "python/netspurt/cli/commands": "one file for each command, with its name",
+    "python/tests": "one folder for each package, and the tests of the public API",
+    "python/tests/cli": "one file for each command or option that is tested",
+    "python/tests/emulation": "one file for each part that is tested",
+    "tools": "one program for each file",
+}
 
 
 def sources(root: Path) -> Iterator[Path]:
@@ -27,6 +37,18 @@ def sources(root: Path) -> Iterator[Path]:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in (".rs", ".py") and NOT_OURS.isdisjoint(file.relative_to(root).parts):
                 yield file
+
+
+def full_folders(root: Path) -> Iterator[tuple[str, int]]:
+    """Folders of sources with more entries than a reader can take in: name, number of entries."""
+    entries: dict[Path, set[str]] = {}
+    for file in sources(root):
+        path = file.relative_to(root)
+        for below, folder in zip((path, *path.parents), path.parents, strict=False):
+            entries.setdefault(folder, set()).add(below.name)
+    for folder, names in sorted(entries.items()):
+        if len(names) > ENTRIES_MOST and folder.as_posix() not in LISTS:
+            yield folder.as_posix(), len(names)
 
 
 def long_functions(text: str) -> Iterator[tuple[int, str, int]]:
@@ -57,6 +79,9 @@ def main(arguments: list[str]) -> int:
         for line, function, length in long_functions(text) if file.suffix == ".py" else ():
             failed = True
             complain(f"{name}:{line}: `{function}` has {length} lines, at most {FUNCTION_LINES_MOST}")
+    for folder, entries in full_folders(root):
+        failed = True
+        complain(f"{folder}: {entries} entries, at most {ENTRIES_MOST}: sort them into folders")
     return 1 if failed else 0
 
 

@@ -1,0 +1,96 @@
+//! Decides the phase of past time that was open: what the next segment, ACK or timeout shows about it.
+
+use crate::diagnosis::sender::phase::Phase;
+use crate::diagnosis::sender::{PROMPT_NS, SenderView};
+
+impl SenderView {
+    /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
+    /// a round trip; an ACK that comes later than that was delayed, and did not hold the sender.
+    pub(super) fn settle(&mut self, instead: Phase) {
+        let arrives = match instead {
+            Phase::Delivering | Phase::Drained => self.sent_at + self.round() * 5 / 4,
+            _ => u64::MAX,
+        };
+        let late = self.clock > arrives;
+        for (until, phase) in self.tentative.drain(..) {
+            if phase != Phase::Sending {
+                self.phases.push(until, phase);
+                continue;
+            }
+            if late {
+                self.phases.push(until.min(arrives), Phase::Delivering);
+                self.phases.push(until, Phase::Empty);
+            } else {
+                self.phases.push(until, instead);
+            }
+        }
+    }
+
+    /// A segment that follows an ACK or another segment within this time was caused by it. Away from the sender, the round
+    /// trip to it varies with the queues.
+    pub(super) fn prompt(&self) -> u64 {
+        PROMPT_NS + self.behind.least() / 8 + (self.behind_now() - self.behind.least()) / 4
+    }
+
+    /// Settles the time since the last new data, now that more new data is sent.
+    pub(super) fn settle_before_data(&mut self, at: u64, (prompted, explained): (bool, bool), short: bool) {
+        let outstanding = self.una < self.next;
+        let prompt = self.prompt();
+        let emptied = !outstanding && at.saturating_sub(self.acked_at) > prompt;
+        let released = !outstanding && !emptied;
+        if explained {
+            // It was on its way.
+            for (_, phase) in self.tentative.iter_mut().filter(|(_, phase)| *phase == Phase::Empty) {
+                *phase = Phase::Sending;
+            }
+        }
+        let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= prompt;
+        // The application does not see a bare ACK: what follows it at once was held by TCP.
+        let instead = if explained {
+            Phase::Sending
+        } else if outstanding && !self.short && self.ignores_acks(at) {
+            Phase::RestKept
+        } else if by_bare_ack && (self.short || short) && released {
+            Phase::ShortHeld
+        } else if emptied || released && !by_bare_ack && (self.short || !self.bare) {
+            Phase::Delivering
+        } else if prompted {
+            Phase::Sending
+        } else if self.short {
+            Phase::Drained
+        } else {
+            Phase::RestHeld
+        };
+        self.settle(instead);
+    }
+
+    /// Whether ACKs of most of what was outstanding have not made the sender send: it had nothing to fill a segment with.
+    fn ignores_acks(&self, at: u64) -> bool {
+        let segment = i64::from(self.totals.segment.max(1));
+        self.repair.is_none()
+            && self.duplicates == 0
+            && self.unanswered.is_some_and(|(since, flight)| {
+                let acknowledged = flight - (self.next - self.una);
+                at.saturating_sub(since) > self.prompt()
+                    && acknowledged >= 4 * segment
+                    && acknowledged * 4 >= flight * 3
+            })
+    }
+
+    /// Settles the wait for a timer that has expired at `at`: it began with the last segment or ACK.
+    pub(super) fn settle_wait(&mut self, at: u64, phase: Phase) {
+        let began = self.sent_at.max(self.acked_at);
+        let all = core::mem::take(&mut self.tentative);
+        let mut from = self.phases.end();
+        for (until, before) in all {
+            if from < began.min(until) {
+                self.phases.push(began.min(until), before);
+            }
+            if until > began {
+                self.phases.push(until, phase);
+            }
+            from = until;
+        }
+        self.phases.push(at, phase);
+    }
+}
