@@ -1,7 +1,7 @@
-//! Loss recovery: what is resent, and when. Apart from congestion control, which only learns that a loss was noticed.
+//! Loss recovery: which data is retransmitted, and when. Congestion control is separate: it is only told of each loss.
 //!
-//! The rules of each kind are pure functions, one file each, that look at `LossState` and return a verdict;
-//! `send/ack/` carries the verdict out.
+//! The rules of each kind are pure functions, one file for each kind. They read `LossState` and return a verdict.
+//! `send/ack/` applies the verdict.
 
 mod flight;
 pub(crate) mod nak;
@@ -23,13 +23,13 @@ pub(crate) use state::{DupAck, LossState, OnDupAck, OnNewAck, Phase, Resend};
 use crate::config::{DupAcks, Recovery};
 use crate::ranges::{Range, RangeSet};
 
-/// What is known of losses; nothing is kept where there is nothing to know.
+/// The state of losses. It takes no memory while there is no sign of a loss.
 ///
-/// It reads as the [`LossState`] that it holds, or as [`QUIET`]; [`Loss::trouble`] makes one to be changed.
+/// It dereferences to its [`LossState`], or to [`QUIET`] if there is none. [`Loss::trouble`] creates one.
 #[derive(Debug, Default)]
 pub(crate) struct Loss(Option<Box<LossState>>);
 
-/// No loss, nor a hint at one.
+/// No loss, and no sign of one.
 static QUIET: LossState = LossState {
     phase: Phase::Open,
     dup_acks: 0,
@@ -50,24 +50,24 @@ impl core::ops::Deref for Loss {
 }
 
 impl Loss {
-    /// Nothing is lost, nothing hints at it, and no loss lies so near that its repair could not be told from another's.
+    /// Whether nothing is lost, there is no sign of a loss, and no recent recovery can be confused with a new one.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The state, to be changed.
+    /// The state for changes; it is created if there is none.
     pub(crate) fn trouble(&mut self) -> &mut LossState {
         self.0.get_or_insert_default()
     }
 
-    /// The state, to be changed if there is one.
+    /// The state for changes, if there is one.
     #[inline]
     pub(crate) fn known(&mut self) -> Option<&mut LossState> {
         self.0.as_deref_mut()
     }
 
-    /// Everything below `una` was acknowledged, and recovery has heard of it. What is over is forgotten.
+    /// Everything below `una` is acknowledged, and recovery has processed the ACK. Removes state that is no longer needed.
     #[inline]
     pub(crate) fn settle(&mut self, una: u64) {
         if self.0.as_ref().is_some_and(|state| state.is_over(una)) {
@@ -112,7 +112,7 @@ impl LossState {
         self.clear_away();
     }
 
-    /// Everything below `una` was acknowledged: what was reported there is of no use any more.
+    /// Everything below `una` is acknowledged: removes SACK reports below it.
     pub(crate) fn advance(&mut self, una: u64) {
         self.resend = self.resend.and_then(|resend| resend.rest(una));
         if let Some(board) = &mut self.scoreboard {
@@ -123,14 +123,14 @@ impl LossState {
         }
     }
 
-    /// An empty scoreboard is no scoreboard: outside recovery it says nothing.
+    /// Removes an empty scoreboard outside recovery.
     fn clear_away(&mut self) {
         if self.scoreboard.as_ref().is_some_and(|board| board.sacked.is_empty()) {
             self.scoreboard = None;
         }
     }
 
-    /// Nothing would be decided otherwise without it.
+    /// Whether every decision would be the same without the state.
     fn is_over(&self, una: u64) -> bool {
         self.phase == Phase::Open
             && self.recover < una

@@ -1,11 +1,11 @@
-//! RFC 1106, section 2: the receiver names what is missing, the sender resends it at once.
+//! RFC 1106, section 2: the receiver reports missing segments in a NAK, and the sender retransmits them at once.
 
 use crate::ranges::Range;
 
 /// The receiver's side: one NAK for each hole at the left edge, when a segment beyond it arrives.
 ///
-/// `expected` is the first position missing, `first_held` the first one held beyond it, `last` the position of the
-/// NAK sent last. The document forbids repeating it. Returns the first position and the count of segments.
+/// `expected` is the first missing position, `first_held` the first received position above it, `last` the position of
+/// the last NAK. The document forbids a second NAK for the same position. Returns the first position and the count of segments.
 pub(crate) fn request(expected: u64, first_held: u64, last: u64, mss: u32) -> Option<(u64, u8)> {
     if expected == last {
         return None;
@@ -14,8 +14,8 @@ pub(crate) fn request(expected: u64, first_held: u64, last: u64, mss: u32) -> Op
     Some((expected, u8::try_from(segments).unwrap_or(u8::MAX)))
 }
 
-/// The sender's side: what a NAK asks for, as far as it is outstanding. A NAK for anything else is ignored: it is
-/// advice (section 2.1).
+/// The sender's side: the part of the range in a NAK that is outstanding. A NAK for other data is ignored, because NAKs
+/// are advisory (section 2.1).
 pub(crate) fn answer(first: u64, count: u8, mss: u32, una: u64, max: u64) -> Option<Range> {
     let end = (first + u64::from(count) * u64::from(mss)).min(max);
     (una <= first && first < end).then_some(Range::new(first, end))

@@ -1,10 +1,10 @@
-//! RFC 6582: recovery lasts until all that was outstanding at the loss is acknowledged, and each partial ACK shows the
-//! next hole.
+//! RFC 6582: recovery lasts until all data that was outstanding at the loss is acknowledged. Each partial ACK shows the
+//! next lost segment.
 
 use super::{DupAck, LossState, OnDupAck, OnNewAck, Phase};
 
-/// Section 3.2, step 2: only if the ACK covers more than `recover`, lest retransmissions of a timeout that were not
-/// needed start another reduction. Their duplicate ACKs acknowledge exactly what was outstanding at the timeout.
+/// Section 3.2, step 2: only if the ACK covers more than `recover`. Otherwise spurious retransmissions after a timeout
+/// could cause a second reduction: their duplicate ACKs acknowledge exactly the data that was outstanding at the timeout.
 pub(super) fn on_dup_ack(state: &LossState, fact: DupAck) -> OnDupAck {
     match state.phase {
         Phase::Fast => OnDupAck::Inflate,

@@ -1,5 +1,5 @@
-//! Proportional Rate Reduction (RFC 6937, and RFC 9937, which obsoletes it): how much may leave during a recovery, so that the window falls to its target
-//! with the clock of the ACKs, neither at once nor in a burst at the end.
+//! Proportional Rate Reduction (RFC 6937, and RFC 9937, which obsoletes it): how much may be sent during a recovery. The
+//! window falls to its target gradually, with each ACK, without a pause at the start and a burst at the end.
 
 use crate::config::PrrRule;
 
@@ -7,29 +7,29 @@ use crate::config::PrrRule;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Prr {
     rule: PrrRule,
-    /// RecoverFS: bytes outstanding when the loss was noticed; with RFC 9937 without those that SACK had reported before.
+    /// RecoverFS: bytes outstanding when the loss was detected; with RFC 9937, without those that SACK had already reported.
     recover_flight: u64,
-    /// prr_delivered: bytes that have arrived since.
+    /// prr_delivered: bytes delivered since then.
     delivered: u64,
-    /// prr_out: bytes sent since.
+    /// prr_out: bytes sent since then.
     out: u64,
-    /// The window: what is in the network, and what may leave beyond.
+    /// The window: bytes in the network, and bytes that may be sent in addition.
     window: u64,
 }
 
-/// What is outstanding when a loss is noticed, in bytes.
+/// Outstanding data when a loss is detected, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     /// SND.MAX − SND.UNA.
     pub(crate) outstanding: u64,
-    /// What SACK has reported of it.
+    /// Bytes of it that SACK has reported.
     pub(crate) sacked: u64,
-    /// What the ACK that reveals the loss acknowledges or reports newly.
+    /// Bytes that the ACK that reveals the loss newly acknowledges or reports.
     pub(crate) newly: u64,
 }
 
 impl Start {
-    /// RecoverFS. RFC 9937, section 6.1: without what SACK had reported before this ACK.
+    /// RecoverFS. RFC 9937, section 6.1: without data that SACK had reported before this ACK.
     fn recover_flight(self, rule: PrrRule) -> u64 {
         match rule {
             PrrRule::Rfc6937 => self.outstanding,
@@ -38,23 +38,23 @@ impl Start {
     }
 }
 
-/// What an ACK in recovery says.
+/// The facts of an ACK in recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// Bytes that it newly acknowledges or reports (DeliveredData).
     pub(crate) delivered: u64,
     /// Bytes in the network.
     pub(crate) pipe: u64,
-    /// The target.
+    /// The target window.
     pub(crate) ssthresh: u64,
     pub(crate) mss: u64,
-    /// It acknowledges new data and shows no further loss: then the window may grow by a segment beyond what was delivered
-    /// (section 3.1, slow start reduction bound; else the conservative one).
+    /// Whether it acknowledges new data and shows no further loss. Then the window may exceed the delivered bytes by one
+    /// segment (section 3.1, slow start reduction bound; otherwise the conservative bound).
     pub(crate) is_safe: bool,
 }
 
 impl Prr {
-    /// A loss was noticed.
+    /// A loss was detected.
     pub(crate) fn new(rule: PrrRule, start: Start) -> Self {
         let recover_flight = start.recover_flight(rule).max(1);
         Self { rule, recover_flight, delivered: 0, out: 0, window: 0 }
@@ -76,7 +76,7 @@ impl Prr {
             let bound = if ack.is_safe { bound + ack.mss } else { bound };
             bound.min(ack.ssthresh - ack.pipe)
         };
-        // The fast retransmit itself always leaves. RFC 9937: as a full segment only where nothing else is permitted.
+        // The fast retransmit is always sent. RFC 9937: as a full segment only if nothing else is permitted.
         let forced = match self.rule {
             PrrRule::Rfc6937 => room < ack.mss,
             PrrRule::Rfc9937 => room == 0,
@@ -85,12 +85,12 @@ impl Prr {
         self.window = ack.pipe + room;
     }
 
-    /// So many bytes left.
+    /// `bytes` were sent.
     pub(crate) fn sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// cwnd while the recovery lasts.
+    /// cwnd during the recovery.
     pub(crate) fn window(&self) -> u64 {
         self.window
     }

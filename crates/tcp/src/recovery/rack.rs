@@ -1,7 +1,7 @@
-//! RACK: what left before something that has arrived, and long enough before, is lost (RFC 8985, section 6).
+//! RACK: a segment is lost if a segment that was sent sufficiently later has been delivered (RFC 8985, section 6).
 //!
-//! No duplicate ACKs are counted: reordering within the *reordering window* does no harm, and a retransmission that is
-//! lost itself is noticed like any other segment.
+//! Duplicate ACKs are not counted. Reordering within the *reordering window* causes no retransmission. A lost
+//! retransmission is detected like any other lost segment.
 
 use super::flight::{Flight, Sent};
 use super::prr::Prr;
@@ -10,71 +10,71 @@ use super::undo::Undo;
 use crate::ranges::{Range, RangeSet};
 use crate::time::{Span, Time};
 
-/// Recoveries after which a reordering window that D-SACKs have widened is as narrow as ever again (section 6.2, step 4).
+/// Number of recoveries after which a reordering window that D-SACKs have widened is reset (section 6.2, step 4).
 const PERSISTENCE: u8 = 16;
 
-/// How long the shortest round trip is remembered (section 6.2, step 1, leaves it open; Linux: `tcp_min_rtt_wlen`).
+/// The window of the minimum RTT filter (section 6.2, step 1, leaves it open; Linux: `tcp_min_rtt_wlen`).
 const MEMORY: Span = Span::from_secs(300);
 
-/// What the sender has seen of segments that overtook each other (Linux, `tcp_check_sack_reordering()`).
+/// Observed reordering (Linux, `tcp_check_sack_reordering()`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Order {
-    /// The lowest position that comes late by the ACK just coming in, though it was never sent again.
+    /// The lowest position that the present ACK shows to be delivered late and that was never retransmitted.
     late: Option<u64>,
-    /// ACKs that reported such a thing.
+    /// Number of ACKs that showed reordering.
     times: u32,
-    /// The farthest that anything has got ahead, in bytes.
+    /// The largest reordering distance, in bytes.
     extent: u64,
 }
 
-/// What the sender knows of times, and what follows from it.
+/// The state of RACK.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
     flight: Flight,
-    /// RACK.xmit_ts and RACK.end_seq: of all that has arrived, what left last.
+    /// RACK.xmit_ts and RACK.end_seq: the most recently sent segment that was delivered.
     newest: Option<Sent>,
-    /// RACK.rtt: how long that took.
+    /// RACK.rtt: the RTT of that segment.
     rtt: Span,
     /// RACK.min_RTT, and when it was measured.
     min_rtt: Option<(Span, Time)>,
-    /// RACK.fack: behind the highest position that has arrived.
+    /// RACK.fack: the end of the highest delivered data.
     fack: u64,
     reordering_seen: bool,
     order: Order,
     /// RACK.reo_wnd_mult, less one.
     widened: u8,
-    /// RACK.reo_wnd_persist: recoveries that the widened window has left.
+    /// RACK.reo_wnd_persist: number of recoveries until the widened window is reset.
     persistence: u8,
-    /// RACK.dsack_round: the window is widened once in a round trip.
+    /// RACK.dsack_round: the window is widened at most once in a round trip.
     widened_at: u64,
-    /// Held lost, and not sent again since.
+    /// Data that is marked lost and has not been retransmitted since.
     pub(crate) lost: RangeSet,
-    /// What was found lost since somebody last asked, if anybody does.
+    /// Data marked lost since the last query, if anyone queries it.
     pub(crate) found: Option<Vec<Range>>,
-    /// Sent more than once.
+    /// Data that was sent more than once.
     resent: RangeSet,
-    /// When more will be held lost, unless it arrives.
+    /// When more data will be marked lost, unless it is delivered before (the reordering timer).
     pub(crate) deadline: Option<Time>,
-    /// Bytes that the ACK just coming in has shown to have arrived.
+    /// Bytes that the present ACK reports as delivered for the first time.
     pub(crate) delivered: u64,
     pub(crate) probe: Probe,
-    /// When the retransmission timer runs out, though it may first wake for a probe.
+    /// When the retransmission timer expires. The timer may expire for a probe before.
     pub(crate) timeout: Time,
     pub(crate) prr: Option<Prr>,
     pub(crate) undo: Option<Undo>,
-    /// The ACK just coming in has ended a recovery.
+    /// Whether the present ACK has ended a recovery.
     ended: bool,
 }
 
 impl Rack {
-    /// Whether nothing is going on but what an ACK of the next data tells.
+    /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.flight.is_plain() && self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
     }
 
-    /// Whether an ACK of everything below `una` comes in order: nothing beyond has been reported, and nothing that it
-    /// acknowledges first left before something else that has arrived.
+    /// Whether an ACK of everything below `una` shows delivery in order: no data above it was reported, and no data that it
+    /// acknowledges was sent before a segment that has been delivered already.
     #[inline]
     pub(crate) fn is_in_order(&self, una: u64) -> bool {
         let first = self.flight.front();
@@ -82,8 +82,8 @@ impl Rack {
         una > self.fack && self.newest.is_none_or(comes_next)
     }
 
-    /// An ACK of everything below `una`, nothing going on: [`deliver`](Self::deliver) and
-    /// [`acknowledge`](Self::acknowledge) in one.
+    /// An ACK of everything below `una` in the ordinary state: [`deliver`](Self::deliver) and
+    /// [`acknowledge`](Self::acknowledge) in one step.
     #[inline]
     pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
         if let Some(last) = self.flight.acknowledge_plain(una) {
@@ -93,8 +93,8 @@ impl Rack {
         self.fack = self.fack.max(una);
     }
 
-    /// What lies in `range` has arrived, as the ACK just coming in is the first to say (section 6.2, steps 1 to 3).
-    /// `is_echoed` says whether the ACK can be one of a transmission at that time (RFC 7323 timestamps).
+    /// The present ACK is the first to report `range` as delivered (section 6.2, steps 1 to 3). `is_echoed` says whether the
+    /// ACK can answer a transmission at a given time (RFC 7323 timestamps).
     pub(crate) fn deliver(&mut self, now: Time, range: Range, is_echoed: impl Fn(Time) -> bool) {
         self.delivered += range.len();
         self.lost.remove(range);
@@ -107,27 +107,27 @@ impl Rack {
         }
         let Some(sent) = self.flight.newest_of(range) else { return };
         let rtt = now - sent.at;
-        // An ACK of the first transmission, not of this one (step 2).
+        // The ACK answers the first transmission, not the retransmission (step 2).
         let too_soon = self.min_rtt.is_some_and(|(least, _)| rtt < least);
         if sent.again && (too_soon || !is_echoed(sent.at)) {
             return;
         }
         self.learn_rtt(now, rtt);
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
-            // Where it began makes no difference.
+            // The start of the segment is not used.
             self.newest = Some(Sent { range: Range::new(sent.range.end, sent.range.end), ..sent });
         }
     }
 
-    /// RACK.rtt after an ACK of `range` that has reported something too: RFC 8985, section 6.2, step 2, leaves open which segment of
-    /// the ACK comes last. In Linux it is the last one acknowledged (`tcp_clean_rtx_queue()` follows `tcp_sacktag_write_queue()`).
+    /// RACK.rtt after an ACK of `range` that also carries new SACK reports. RFC 8985, section 6.2, step 2, does not say which
+    /// segment of the ACK is processed last. In Linux it is the last one that is acknowledged (`tcp_clean_rtx_queue()` follows `tcp_sacktag_write_queue()`).
     pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range) {
         if let Some(sent) = self.flight.newest_of(range).filter(|sent| !sent.again) {
             self.rtt = now - sent.at;
         }
     }
 
-    /// A round trip took `rtt`.
+    /// Adds an RTT sample to the minimum.
     #[inline]
     pub(crate) fn learn_rtt(&mut self, now: Time, rtt: Span) {
         self.rtt = rtt;
@@ -136,7 +136,7 @@ impl Rack {
         }
     }
 
-    /// The round trip of what has arrived last.
+    /// The RTT of the most recently sent segment that was delivered.
     #[inline]
     pub(crate) fn latest_rtt(&self) -> Option<Span> {
         self.newest.map(|_| self.rtt)
@@ -149,24 +149,24 @@ impl Rack {
         self.resent.remove_below(una);
     }
 
-    /// When the segment at the left edge left, if it left but once.
+    /// When the first unacknowledged segment was sent, if it was sent only once.
     #[inline]
     pub(crate) fn sent_once(&self) -> Option<Time> {
         self.flight.front_sent_once()
     }
 
-    /// `start` to `end` leaves for the first time.
+    /// `start` to `end` is sent for the first time.
     #[inline]
     pub(crate) fn send(&mut self, start: u64, end: u64, now: Time) {
         self.flight.add(start, end, now);
     }
 
-    /// Where the last segment begins.
+    /// The start of the last segment.
     pub(crate) fn last_start(&self) -> u64 {
         self.flight.last_start()
     }
 
-    /// What of `range` is made of whole segments (see [`Flight::whole`]).
+    /// The part of `range` that consists of whole segments (see [`Flight::whole`]).
     pub(crate) fn whole(&self, range: Range, data_end: u64) -> Range {
         self.flight.whole(range, data_end)
     }
@@ -176,14 +176,14 @@ impl Rack {
         self.resent.covered_within(range) == range.len()
     }
 
-    /// `range` leaves again.
+    /// `range` is retransmitted.
     pub(crate) fn resend(&mut self, range: Range, now: Time) {
         self.lost.remove(range);
         self.resent.insert(range);
         self.flight.add_again(range, now);
     }
 
-    /// The reordering window (section 6.2, step 4). None while nothing has ever come out of order and a loss is likely.
+    /// The reordering window (section 6.2, step 4). It is zero while no reordering was ever seen and a loss is likely.
     pub(crate) fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
         if !self.reordering_seen && loss_is_likely {
             return Span::ZERO;
@@ -193,10 +193,10 @@ impl Rack {
         quarter.saturating_mul(1 + u64::from(self.widened)).min(srtt.unwrap_or(least))
     }
 
-    /// A D-SACK: something was sent again that had only been late (step 4). `una` and `max` are the edges of what is out.
+    /// A D-SACK: a retransmission was spurious (step 4). `una` and `max` are SND.UNA and SND.MAX.
     ///
-    /// That is reordering, too: one so large that three reports always come first would never be seen otherwise, as what
-    /// arrives late has been sent again by then.
+    /// A D-SACK counts as reordering. If late segments always arrive after their retransmission, there is no other sign of
+    /// the reordering.
     pub(crate) fn widen(&mut self, una: u64, max: u64) {
         self.reordering_seen = true;
         if una >= self.widened_at {
@@ -206,7 +206,7 @@ impl Rack {
         }
     }
 
-    /// All that an ACK says has been taken in: how far what comes late by it was overtaken.
+    /// The present ACK is processed completely: computes the distance of the reordering that it shows.
     pub(crate) fn note_order(&mut self) {
         if let Some(late) = self.order.late.take() {
             self.order.times += 1;
@@ -214,7 +214,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over.
+    /// A recovery has ended.
     pub(crate) fn recovered(&mut self) {
         self.prr = None;
         self.ended = true;
@@ -224,15 +224,15 @@ impl Rack {
         }
     }
 
-    /// Whether the ACK just coming in has ended a recovery and left something that was found lost meanwhile, sent again or not: it
-    /// left after that recovery had begun, and is the next window's loss.
+    /// Whether the present ACK has ended a recovery, and data that was marked lost in the meantime remains. Such data was sent
+    /// after the recovery had begun, so it is a loss of the next window.
     pub(crate) fn take_unrepaired(&mut self, sacked: &RangeSet) -> bool {
         let is_missing = |range| sacked.missing_in(range).next().is_some();
         core::mem::take(&mut self.ended) && (!self.lost.is_empty() || self.resent.iter_down().any(is_missing))
     }
 
-    /// Holds lost what left before the newest that has arrived, and has been out for longer than that one took and the
-    /// reordering window beyond (step 5). Returns whether anything was; and remembers when there will be more.
+    /// Marks segments lost that were sent before the most recently sent delivered segment, and longer ago than RACK.rtt plus
+    /// the reordering window (step 5). Returns whether any segment was marked. Sets the time of the next one.
     pub(crate) fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
         self.deadline = None;
         let mut found = false;
@@ -253,7 +253,7 @@ impl Rack {
         found
     }
 
-    /// A timeout: the first segment is lost, and all that has been out for long enough (section 6.3).
+    /// A timeout: the first segment is lost, and all segments that were sent long enough ago (section 6.3).
     pub(crate) fn time_out(&mut self, now: Time, first: Range, window: Span, sacked: &RangeSet) {
         self.deadline = None;
         self.probe = Probe::default();
@@ -267,21 +267,21 @@ impl Rack {
         self.lose(first, sacked);
     }
 
-    /// The peer may have dropped what it had reported: all that is out is lost (RFC 2018, section 8).
+    /// The peer may have discarded data that it had reported: all outstanding data is lost (RFC 2018, section 8).
     pub(crate) fn forget(&mut self, all: Range) {
         self.flight.forget_all();
         self.lost.clear();
         self.lost.insert(all);
     }
 
-    /// That anything was lost was a mistake: what really is will be found again.
+    /// The loss detection was spurious. Segments that are really lost will be detected again.
     pub(crate) fn hold_nothing_lost(&mut self) {
         self.lost.clear();
         self.ended = false;
         self.flight.restore_lost();
     }
 
-    /// What of `range` was not reported is held lost.
+    /// Marks the unreported parts of `range` lost.
     fn lose(&mut self, range: Range, sacked: &RangeSet) {
         for piece in sacked.missing_in(range) {
             if let Some(found) = &mut self.found {
@@ -291,14 +291,14 @@ impl Rack {
         }
     }
 
-    /// What was found lost and not counted yet is no sign of congestion.
+    /// Losses that were not counted yet are not a sign of congestion.
     pub(crate) fn forgive(&mut self) {
         if let Some(found) = &mut self.found {
             found.clear();
         }
     }
 
-    /// How many segments left again of late and are neither acknowledged nor reported, and when the first of them did.
+    /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.
     pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {
         self.flight.resends(&self.resent, sacked)
     }

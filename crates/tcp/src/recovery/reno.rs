@@ -1,4 +1,4 @@
-//! RFC 5681, section 3.2: fast retransmit and fast recovery, over at the first ACK of new data.
+//! RFC 5681, section 3.2: fast retransmit and fast recovery. The first ACK of new data ends it.
 
 use super::{DupAck, LossState, OnDupAck, OnNewAck, Phase};
 
@@ -11,7 +11,7 @@ pub(super) fn on_dup_ack(state: &LossState, fact: DupAck) -> OnDupAck {
     }
 }
 
-/// Step 6: the next ACK of new data ends it, however much it acknowledges.
+/// Step 6: any ACK of new data ends it.
 pub(super) fn on_new_ack() -> OnNewAck {
     OnNewAck::Exit
 }

@@ -1,47 +1,47 @@
-//! Tail loss probes: when nothing comes back, one segment asks before the retransmission timer does (RFC 8985, section 7).
+//! Tail loss probes: if no ACK arrives, one segment is sent before the retransmission timer expires (RFC 8985, section 7).
 
 use crate::time::Span;
 
 /// How long a peer may delay its ACK of a lone segment (section 7.2, `TLP.max_ack_delay`; Linux: `TCP_RTO_MIN`).
 const ACK_DELAY: Span = Span::from_ms(200);
 
-/// The timeout while no round trip was measured (section 7.2).
+/// The probe timeout before the first RTT sample (section 7.2).
 const UNMEASURED: Span = Span::from_secs(1);
 
-/// A probe that is out.
+/// An outstanding probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Probe(Option<Out>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Out {
-    /// TLP.end_seq: behind all that was out when it left.
+    /// TLP.end_seq: the end of the outstanding data when it was sent.
     end: u64,
     /// TLP.is_retrans: it carried no new data.
     is_resend: bool,
 }
 
-/// What an ACK says of the probe.
+/// What an ACK shows about the probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// Nothing, or nothing of interest.
+    /// Nothing that matters.
     Nothing,
-    /// It arrived in place of a segment that was lost: congestion control is to hear of that.
+    /// The probe repaired a loss: congestion control is told.
     RepairedLoss,
 }
 
 impl Probe {
-    /// Whether none is out.
+    /// Whether no probe is outstanding.
     #[inline]
     pub(crate) fn is_over(self) -> bool {
         self.0.is_none()
     }
 
-    /// One leaves.
+    /// A probe is sent.
     pub(crate) fn sent(&mut self, end: u64, is_resend: bool) {
         self.0 = Some(Out { end, is_resend });
     }
 
-    /// Section 7.4.2: an ACK up to `ack` has come. `is_duplicate` says that it acknowledges and reports nothing new.
+    /// Section 7.4.2: processes an ACK up to `ack`. `is_duplicate`: it acknowledges and reports nothing new.
     pub(crate) fn answered(&mut self, ack: u64, duplicate_reported: bool, is_duplicate: bool) -> Answer {
         let Some(Out { end, is_resend }) = self.0.filter(|out| ack >= out.end) else {
             return Answer::Nothing;
@@ -58,7 +58,7 @@ impl Probe {
     }
 }
 
-/// PTO: two round trips; more if the ACK of a lone segment may be delayed (section 7.2).
+/// PTO: two RTTs; more if the ACK of a single segment may be delayed (section 7.2).
 #[inline]
 pub(crate) fn timeout(srtt: Option<Span>, is_lone: bool) -> Span {
     match srtt {

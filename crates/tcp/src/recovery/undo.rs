@@ -1,36 +1,36 @@
-//! Recoveries and timeouts that were a mistake, found out afterwards: by an ACK that answers the original (Eifel, RFC 3522),
-//! or by D-SACKs of all that was sent again (RFC 3708, section 2).
+//! Detects spurious recoveries and timeouts: by an ACK that answers the original transmission (Eifel, RFC 3522), or by
+//! D-SACKs of all retransmissions (RFC 3708, section 2).
 
-/// What would show that a recovery was a mistake.
+/// The state that shows whether a recovery was spurious.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Undo {
-    /// First unacknowledged position when it began.
+    /// The first unacknowledged position at its start.
     una: u64,
-    /// Segments sent again that no D-SACK has named.
+    /// Number of retransmitted segments that no D-SACK has reported.
     unreported: u32,
-    /// Our timestamp on the first of them.
+    /// The timestamp value (TSval) of the first retransmission.
     stamp: Option<u32>,
 }
 
 impl Undo {
-    /// A recovery begins. What an earlier one sent again may still be on its way, and arrive twice as well: so many
-    /// segments, of which the first left with this timestamp (Linux, `tcp_init_undo()`).
+    /// A recovery begins. Retransmissions of an earlier recovery may still be in flight and may also cause D-SACKs. Their
+    /// number and the timestamp of the first one are arguments (Linux, `tcp_init_undo()`).
     pub(crate) const fn new(una: u64, unreported: u32, stamp: Option<u32>) -> Self {
         Self { una, unreported, stamp }
     }
 
-    /// A segment leaves again, with this timestamp.
+    /// A segment is retransmitted with this timestamp.
     pub(crate) fn resent(&mut self, stamp: u32) {
         self.stamp.get_or_insert(stamp);
         self.unreported += 1;
     }
 
-    /// RFC 3522, section 3.2: the first ACK of what was sent again echoes an older timestamp: it answers the original.
+    /// RFC 3522, section 3.2: the first ACK of retransmitted data echoes an older timestamp, so it answers the original.
     pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
         ack > self.una && self.stamp.is_some_and(|stamp| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
-    /// A D-SACK; whether it was the last one missing.
+    /// Processes a D-SACK. Returns whether all retransmissions are reported now.
     pub(crate) fn reported_twice(&mut self) -> bool {
         let last = self.unreported == 1;
         self.unreported = self.unreported.saturating_sub(1);

@@ -1,12 +1,13 @@
-//! The log of departures: when each outstanding segment left last, and whether it had left before (RFC 8985, section 5.2).
+//! The log of transmissions: when each outstanding segment was last sent, and whether that was a retransmission (RFC 8985,
+//! section 5.2).
 //!
-//! One entry for each segment, in order of positions, in a ring. First transmissions are in order of their times as well, so
-//! the oldest of them is found by an index that only moves forward; retransmissions wait in a queue of their own, in order
-//! of time. An entry that was reported, or has left again since, is skipped when its turn comes. An ACK in order costs O(1),
-//! a report O(log n), however much is in flight.
+//! A ring holds one entry for each segment, in order of positions. First transmissions are in order of time, too, so an
+//! index that only moves forward finds the oldest one. A separate queue holds retransmissions in order of time. Entries
+//! that were reported or retransmitted since are skipped when they are reached. An ACK in order costs O(1), a SACK report
+//! O(log n), for any number of segments in flight.
 //!
-//! A retransmission that covers parts of entries, after a partial ACK or with another MSS, splits them, and what it covers
-//! becomes one entry. So the log holds no more entries than the sender has sent segments: no report makes it longer.
+//! A retransmission that covers parts of entries, after a partial ACK or with another MSS, splits them. The covered part
+//! becomes one entry. So the log never has more entries than the sender has sent segments: SACK reports add none.
 
 #[cfg(test)]
 pub(super) mod flight_tests;
@@ -24,16 +25,16 @@ use std::collections::VecDeque;
 pub(crate) struct Sent {
     pub(crate) range: Range,
     pub(crate) at: Time,
-    /// Its number among all departures.
+    /// Its number in the order of all transmissions.
     pub(crate) serial: u32,
-    /// It had been sent before.
+    /// Whether it is a retransmission.
     pub(crate) again: bool,
 }
 
 impl Sent {
-    /// Whether it left after the other. RFC 8985, section 6.2 (`RACK_sent_after`), orders transmissions of the same time by their
+    /// Whether it was sent after the other. RFC 8985, section 6.2 (`RACK_sent_after`), orders transmissions of the same time by their
     /// ends, because a sender transmits in that order. This is wrong for a retransmission that follows new data at the same
-    /// instant, so the number of the departure decides.
+    /// instant, so the number of the transmission decides.
     pub(crate) fn is_after(&self, other: &Self) -> bool {
         self.order() > other.order()
     }
@@ -44,47 +45,47 @@ impl Sent {
     }
 }
 
-/// What became of the latest transmission of a segment, reports apart.
+/// The state of the latest transmission of a segment, without SACK reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     InFlight,
-    /// Held lost, and not sent again since.
+    /// Marked lost, and not retransmitted since.
     Lost,
-    /// Nothing is known of it any more.
+    /// Its times are no longer known.
     Forgotten,
 }
 
-/// A segment that is not acknowledged.
+/// An unacknowledged segment.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The position behind it; it begins where the one before ends.
+    /// Its end; it begins at the end of the previous entry.
     end: u64,
-    /// When it left last.
+    /// When it was last sent.
     at: Time,
-    /// The number of that departure.
+    /// The number of that transmission.
     serial: u32,
     again: bool,
     fate: Fate,
 }
 
-/// All that was sent and is not acknowledged.
+/// All unacknowledged segments.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     entries: VecDeque<Entry>,
-    /// Where the first entry begins.
+    /// The start of the first entry.
     edge: u64,
-    /// First transmissions before this index were reported, sent again or held lost.
+    /// First transmissions before this index were reported, retransmitted or marked lost.
     next: usize,
-    /// Retransmissions in order of time; one that is out of date is skipped when its turn comes.
+    /// Retransmissions in order of time; outdated ones are skipped when they are reached.
     later: VecDeque<Sent>,
-    /// Entries that were sent again, held lost or forgotten: with none, the log is plain.
+    /// Number of entries that were retransmitted, marked lost or forgotten. The log is *plain* if it is zero.
     unusual: usize,
-    /// Departures so far.
+    /// Number of transmissions so far.
     departures: u32,
 }
 
 impl Flight {
-    /// What begins at the end of all that was sent before leaves.
+    /// New data is sent: it begins at the end of all earlier data.
     #[inline]
     pub(crate) fn add(&mut self, start: u64, end: u64, at: Time) {
         if self.entries.is_empty() {
@@ -96,19 +97,19 @@ impl Flight {
         self.entries.push_back(Entry { end, at, serial, again: false, fate: Fate::InFlight });
     }
 
-    /// The number of the segment that leaves.
+    /// The number of the next transmission.
     #[inline]
     fn next_serial(&mut self) -> u32 {
         self.departures = self.departures.wrapping_add(1);
         self.departures
     }
 
-    /// Behind all that is known.
+    /// The end of the last entry.
     fn end(&self) -> u64 {
         self.entries.back().map_or(self.edge, |last| last.end)
     }
 
-    /// What was sent without a note, such as a byte that probed a closed window, is nothing known.
+    /// Adds a forgotten entry for data that was sent without a record, such as a window probe.
     #[cold]
     fn forget_up_to(&mut self, start: u64) {
         self.unusual += 1;
@@ -121,7 +122,7 @@ impl Flight {
         });
     }
 
-    /// `range` leaves again.
+    /// `range` is retransmitted.
     pub(crate) fn add_again(&mut self, range: Range, at: Time) {
         if self.entries.is_empty() {
             (self.edge, self.next) = (range.start, 0);
@@ -150,7 +151,7 @@ impl Flight {
         }
     }
 
-    /// What is left of a retransmission of which a part leaves again takes its place in the queue.
+    /// If a part of a retransmission is sent again, the rest keeps its place in the queue.
     #[cold]
     fn queue(&mut self, sent: Sent) {
         let at = self.later.partition_point(|before| sent.is_after(before));
@@ -177,7 +178,7 @@ impl Flight {
         at + 1
     }
 
-    /// The first entry that ends behind `position`.
+    /// The first entry that ends above `position`.
     fn index_of(&self, position: u64) -> usize {
         #[cfg(test)]
         work::search(self.entries.len());
@@ -194,20 +195,20 @@ impl Flight {
         Sent { range, at: entry.at, serial: entry.serial, again: entry.again }
     }
 
-    /// Whether nothing is out that was sent more than once or is held lost.
+    /// Whether no outstanding segment was retransmitted or is marked lost.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.unusual == 0 && self.later.is_empty()
     }
 
-    /// Everything below `una` is acknowledged, and the log is plain: returns the last first transmission that is acknowledged
-    /// whole or in part.
+    /// Everything below `una` is acknowledged, and the log is plain. Returns the last transmission that is acknowledged
+    /// completely or in part.
     #[inline]
     pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<Sent> {
         let mut last = None;
         while let Some(&Entry { end, .. }) = self.entries.front() {
             if end > una {
-                // Who acknowledges a part of a segment has that segment.
+                // A peer that acknowledges a part of a segment has received the segment.
                 if una > self.edge {
                     last = self.front();
                 }
@@ -235,21 +236,21 @@ impl Flight {
         }
     }
 
-    /// When the segment at the left edge left, if it left but once.
+    /// When the first unacknowledged segment was sent, if it was sent only once.
     #[inline]
     pub(crate) fn front_sent_once(&self) -> Option<Time> {
         self.entries.front().filter(|first| !first.again).map(|first| first.at)
     }
 
-    /// The oldest segment that is not acknowledged, as it left last. Where it began makes no difference.
+    /// The latest transmission of the first unacknowledged segment. Its start is not used.
     #[inline]
     pub(crate) fn front(&self) -> Option<Sent> {
         let &Entry { end, at, serial, again, .. } = self.entries.front()?;
         Some(Sent { range: Range::new(end, end), at, serial, again })
     }
 
-    /// How many segments of `resent`, the ranges that left more than once, are not reported, and when the first of them left
-    /// last.
+    /// How many segments of `resent` (the ranges that were sent more than once) are not reported, and when the first of them
+    /// was last sent.
     pub(crate) fn resends(&self, resent: &RangeSet, sacked: &RangeSet) -> (u32, Option<Time>) {
         let entries = resent.iter_down().flat_map(|range| self.within(range));
         let again = entries.filter(|sent| sent.again && sacked.covered_within(sent.range) < sent.range.len());
@@ -258,12 +259,12 @@ impl Flight {
         })
     }
 
-    /// Where the last segment begins.
+    /// The start of the last segment.
     pub(crate) fn last_start(&self) -> u64 {
         self.entries.len().checked_sub(1).map_or(self.edge, |last| self.start_of(last))
     }
 
-    /// Nothing that is out is known any more.
+    /// Forgets the times of all outstanding segments.
     pub(crate) fn forget_all(&mut self) {
         for entry in &mut self.entries {
             (entry.fate, entry.again) = (Fate::Forgotten, true);
@@ -273,8 +274,8 @@ impl Flight {
         self.later.clear();
     }
 
-    /// What of `range` is made of whole segments, as far as they are known. The FIN behind `data_end` counts for nothing: nobody
-    /// reports it.
+    /// The part of `range` that consists of whole segments, as far as they are known. The FIN at `data_end` does not count,
+    /// because it is never reported.
     pub(crate) fn whole(&self, range: Range, data_end: u64) -> Range {
         let first = self.segment_at(range.start).filter(|first| first.start < range.start);
         let last = self.segment_at(range.end - 1).filter(|last| last.end.min(data_end) > range.end);
@@ -289,7 +290,7 @@ impl Flight {
         known.then(|| self.sent(at).range).filter(|range| range.start <= position)
     }
 
-    /// The segments that have something in `range`, as they left last.
+    /// The latest transmissions of the segments that overlap `range`.
     fn within(&self, range: Range) -> impl Iterator<Item = Sent> {
         let first = self.index_of(range.start);
         let known = |&at: &usize| self.entries[at].fate != Fate::Forgotten;
@@ -299,7 +300,7 @@ impl Flight {
             .map(|at| self.sent(at))
     }
 
-    /// The newest transmission of anything in `range`. Each segment is looked at once, as it arrives once.
+    /// The newest transmission of a segment in `range`. Each segment is examined once, because it is delivered once.
     pub(crate) fn newest_of(&self, range: Range) -> Option<Sent> {
         self.within(range).reduce(|a, b| {
             #[cfg(test)]
@@ -308,7 +309,7 @@ impl Flight {
         })
     }
 
-    /// The oldest transmission of which something has neither been reported nor left again since.
+    /// The oldest transmission that is not completely reported and was not sent again since.
     pub(crate) fn oldest(&mut self, sacked: &RangeSet) -> Option<Sent> {
         let open = |sent: &Sent| sacked.covered_within(sent.range) < sent.range.len();
         let first = loop {
@@ -337,7 +338,7 @@ impl Flight {
         }
     }
 
-    /// `oldest`, which [`oldest`](Self::oldest) has returned, is held lost.
+    /// Marks `oldest` lost, which [`oldest`](Self::oldest) has returned.
     pub(crate) fn hold_lost(&mut self, oldest: Sent) {
         if oldest.again {
             self.later.pop_front();
@@ -349,7 +350,7 @@ impl Flight {
         }
     }
 
-    /// Nothing is held lost any more: what was is as old as it is, and may be found lost once more.
+    /// Removes all loss marks. The times stay, so a segment can be marked lost again.
     pub(crate) fn restore_lost(&mut self) {
         let mut again = Vec::new();
         for at in 0..self.entries.len() {

@@ -1,4 +1,4 @@
-//! The SACK scoreboard of RFC 6675: what has arrived, what is lost, how much is in the network, what to send next.
+//! The SACK scoreboard of RFC 6675: delivered data, lost data, bytes in the network, and the next retransmission.
 
 #[cfg(test)]
 pub(super) mod scoreboard_tests;
@@ -6,38 +6,38 @@ pub(super) mod scoreboard_tests;
 use crate::ranges::{Range, RangeSet};
 use crate::record::reason::Reason;
 
-/// What the sender knows of the data between `una` and the highest position sent.
+/// The state of the data between `una` and the highest position sent.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     /// Reported by the peer.
     pub(crate) sacked: RangeSet,
-    /// HighRxt: everything below that is still missing was resent in this recovery.
+    /// HighRxt: every hole below it was retransmitted in this recovery.
     high_rxt: u64,
-    /// Every hole below this is lost by IsLost() (section 4): it only moves up while `una` stays.
+    /// Every hole below it is lost by IsLost() (section 4). It only moves up while `una` stays.
     lost_below: u64,
     /// RescueRxt: whether the rescue retransmission of this recovery was made.
     rescued: bool,
 }
 
 impl Scoreboard {
-    /// Whether a reported range can be taken in where at most so many disjoint ones are kept.
+    /// Whether a reported range can be added if at most `most` disjoint ranges are kept.
     pub(crate) fn has_room_for(&self, range: Range, most: usize) -> bool {
         self.sacked.len() < most || self.sacked.touches(range)
     }
 
-    /// Takes in one reported range; returns whether it told anything new.
+    /// Adds a reported range. Returns whether it contains new data.
     pub(crate) fn report(&mut self, range: Range) -> bool {
         self.sacked.insert(range).1 > 0
     }
 
-    /// Everything below `una` has been acknowledged.
+    /// Everything below `una` is acknowledged.
     pub(crate) fn advance(&mut self, una: u64) {
         self.sacked.remove_below(una);
     }
 
-    /// Moves the edge of loss. IsLost(): a hole is lost if `threshold` separate ranges, or more than
+    /// Updates the edge of loss. IsLost(): a hole is lost if `threshold` separate ranges, or more than
     /// (threshold − 1)·MSS bytes, are reported above it (section 4). So the edge is the start of the range at which
-    /// one of the two sums, taken from the top, gets there.
+    /// one of the two sums, counted from the top, reaches its limit.
     pub(crate) fn update_loss(&mut self, threshold: u32, mss: u32) {
         let enough = u64::from(threshold.saturating_sub(1)) * u64::from(mss);
         let (mut ranges, mut bytes) = (0, 0);
@@ -56,13 +56,13 @@ impl Scoreboard {
         position < self.lost_below
     }
 
-    /// Recovery begins at `una`: nothing has been resent yet.
+    /// Recovery begins at `una`: nothing was retransmitted yet.
     pub(crate) fn begin(&mut self, una: u64) {
         self.high_rxt = una;
         self.rescued = false;
     }
 
-    /// A segment was resent in recovery. The rescue retransmission leaves HighRxt as it is (NextSeg rule 4).
+    /// A segment was retransmitted in recovery. The rescue retransmission does not change HighRxt (NextSeg rule 4).
     pub(crate) fn resent(&mut self, range: Range, reason: Reason) {
         if reason == Reason::SackRescue {
             self.rescued = true;
@@ -71,8 +71,9 @@ impl Scoreboard {
         }
     }
 
-    /// pipe (section 4, SetPipe): bytes in the network. A hole counts unless it is lost, and counts (again) once it
-    /// was resent: lost bytes not yet resent are missing from it, and resent bytes not held lost count twice.
+    /// pipe (section 4, SetPipe): bytes in the network. A hole counts unless it is lost, and counts again if it
+    /// was retransmitted. So lost bytes that were not retransmitted do not count, and retransmitted bytes that are not lost
+    /// count twice.
     pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
         let holes = |from: u64, to: u64| {
             let within = Range::new(from.max(una), to.min(max));
@@ -83,7 +84,7 @@ impl Scoreboard {
         (max - una + perhaps_twice).saturating_sub(self.sacked.covered() + lost_and_waiting)
     }
 
-    /// NextSeg() rules 1 and 3 (section 4): the next hole to resend above what was resent; only a lost one, or any.
+    /// NextSeg() rules 1 and 3 (section 4): the next hole to retransmit above HighRxt; only a lost one, or any.
     pub(crate) fn next_hole(&self, una: u64, mss: u32, only_lost: bool) -> Option<Range> {
         let mut start = una.max(self.high_rxt);
         let highest = self.sacked.last()?.end;
@@ -110,7 +111,7 @@ impl Scoreboard {
         (start < max).then_some(Range::new(start, max))
     }
 
-    /// Forgets all that was resent or held lost: a timeout starts over (section 5.1), the reports stay.
+    /// A timeout (section 5.1): forgets retransmissions and losses, and keeps the reports.
     pub(crate) fn start_over(&mut self) {
         self.high_rxt = 0;
         self.lost_below = 0;
