@@ -168,9 +168,9 @@ pub struct ChannelSpec {
     pub delay: Span,
     /// How it varies, if it does.
     pub varies: Option<DelaySpec>,
-    /// Octets that the link adds to each packet.
+    /// Bytes that the link adds to each packet.
     pub framing: u32,
-    /// Shorter packets are filled up to so many octets.
+    /// Shorter packets are filled up to this many bytes.
     pub least: u32,
     /// What may wait.
     pub queue: QueueSpec,
@@ -227,7 +227,7 @@ pub struct Announced {
 pub struct MtuSpec {
     /// From when on.
     pub from: Time,
-    /// Octets, IP header included.
+    /// Bytes, IP header included.
     pub mtu: u32,
     /// What becomes of one that is longer.
     pub too_big: TooBig,
@@ -272,7 +272,7 @@ pub struct HubSpec {
     pub node: NodeId,
     /// How the stations take turns.
     pub access: Access,
-    /// Silence between two packets, in octets.
+    /// Silence between two packets, in bytes.
     pub gap: u32,
     /// The first of its links. Each leads from a station to the hub.
     pub first_link: u32,
@@ -450,7 +450,7 @@ impl ChannelSpec {
     }
 
     /// The same with a capacity that follows a recording. What leaves at delivery opportunities has a TUN device's four
-    /// octets in front, as where they were recorded.
+    /// bytes in front, as where they were recorded.
     #[must_use]
     pub fn following(mut self, capacity: Arc<Capacity>) -> Self {
         self.rate = Some(capacity.mean_rate());
@@ -468,7 +468,7 @@ impl ChannelSpec {
         self
     }
 
-    /// A station of an Ethernet: preamble, header and check take 26 octets of each packet, and it has at least 46.
+    /// A station of an Ethernet: preamble, header and check take 26 bytes of each packet, and it has at least 46.
     pub fn ethernet(rate: u64, delay: Span) -> Self {
         Self { framing: 26, least: 46, ..Self::new(rate, delay) }
     }

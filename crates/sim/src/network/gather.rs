@@ -1,7 +1,7 @@
-//! Packets that are gathered before they go on: released in bursts, as segmentation offload, receive offload and interrupt
-//! coalescing do; and ACKs of which most are left out, as on links that are short of room for them (RFC 3449, section 5.2).
+//! Packets that are collected before they are forwarded: released in bursts, as with segmentation offload, receive offload
+//! and interrupt coalescing; and ACK thinning, as on links with a narrow return path (RFC 3449, section 5.2).
 //!
-//! A gathered packet has not come to the queue yet. A release at a time is an event of the channel.
+//! A collected packet has not entered the queue yet. A release at a given time is an event of the channel.
 
 use crate::network::loss::Cause;
 use crate::network::packet::{Content, Packet};
@@ -10,33 +10,33 @@ use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Span;
 use std::collections::BTreeMap;
 
-/// When a burst goes on.
+/// When a burst is released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aggregation {
-    /// At multiples of this span, which is above zero.
+    /// At multiples of this span, which is positive.
     Every(Span),
-    /// When there are so many packets, or so long after the first of them.
+    /// When `packets` have arrived, or `timeout` after the first of them.
     Of {
         /// At least 1.
         packets: u32,
-        /// How long the first waits at most.
+        /// The maximum wait of the first packet.
         timeout: Span,
     },
 }
 
-/// Of the ACKs of a connection without data that acknowledge more and more, all but one are left out.
+/// ACK thinning: of consecutive pure ACKs of a connection, only the last one is forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Thinning {
-    /// The last of so many goes on.
+    /// One ACK is forwarded for each group of this size.
     pub keep: u32,
-    /// So long after the first of them the last one goes on anyway.
+    /// The maximum wait of the first ACK of a group.
     pub interval: Span,
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Released {
-    /// It goes on: its place, and its position on its route.
+    /// It is forwarded: its place, and its position on its route.
     On(u32, u32),
     /// It is dropped.
     Dropped(u32, Cause),
@@ -52,7 +52,7 @@ struct Held {
     due: u64,
 }
 
-/// What is gathered in one direction of a link.
+/// Packets collected in one direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
     aggregation: Option<Aggregation>,
@@ -60,12 +60,12 @@ pub(crate) struct Gather {
     burst: Vec<(u32, u32)>,
     burst_due: u64,
     acks: BTreeMap<(u32, u16), Held>,
-    /// The release that the event queue knows of.
+    /// The time of the release event in the event queue.
     armed: u64,
 }
 
 impl Gather {
-    /// `None` if there is nothing to gather.
+    /// `None` if the link collects nothing.
     pub(crate) fn new(aggregation: Option<Aggregation>, thinning: Option<Thinning>) -> Option<Self> {
         let acks = BTreeMap::new();
         (aggregation.is_some() || thinning.is_some()).then_some(Self {
@@ -78,12 +78,12 @@ impl Gather {
         })
     }
 
-    /// Whether it leaves ACKs out.
+    /// Whether it thins ACKs.
     pub(crate) const fn thins(&self) -> bool {
         self.thinning.is_some()
     }
 
-    /// A packet comes at `now`; what goes on, in order.
+    /// A packet arrives at `now`. Returns the packets that are forwarded, in order.
     pub(crate) fn push(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) -> Vec<Released> {
         // What is due by now goes first, whichever of the two events comes up first.
         let mut out = self.take_due(now);
@@ -123,7 +123,7 @@ impl Gather {
         self.acks.insert(connection, Held { slot, position, ack, count, due });
     }
 
-    /// A packet that is not left out.
+    /// Adds a packet that is not dropped.
     fn pass(&mut self, now: u64, slot: u32, position: u32, out: &mut Vec<Released>) {
         let Some(aggregation) = self.aggregation else { return out.push(Released::On(slot, position)) };
         if self.burst.is_empty() {
@@ -141,7 +141,7 @@ impl Gather {
         }
     }
 
-    /// What goes on by itself at `now`.
+    /// Packets whose time of release is `now`.
     pub(crate) fn take_due(&mut self, now: u64) -> Vec<Released> {
         let mut out = Vec::new();
         let due: Vec<_> =
@@ -157,7 +157,7 @@ impl Gather {
         out
     }
 
-    /// When something goes on next, if the event queue does not know yet.
+    /// The time of the next release, if the event queue has no event for it yet.
     pub(crate) fn next_release(&mut self) -> Option<u64> {
         let due = self.acks.values().map(|held| held.due).min().unwrap_or(u64::MAX).min(self.burst_due);
         if due == u64::MAX || due == self.armed {
@@ -168,7 +168,7 @@ impl Gather {
     }
 }
 
-/// Whether a packet carries nothing but an acknowledgment of what comes in order.
+/// Whether a packet is a pure ACK of data in order.
 fn is_pure_ack(packet: &Packet) -> bool {
     let segment = &packet.segment;
     packet.content == Content::Segment

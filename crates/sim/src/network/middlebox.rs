@@ -1,7 +1,7 @@
-//! A middlebox: it rewrites headers of packets that pass, and forgets connections that are idle for too long.
+//! A middlebox: it rewrites packet headers, and removes the state of connections that are idle for too long.
 //!
-//! Options that are stripped are replaced by no-operations, as such boxes do, so that packets keep their length. Connections
-//! are told apart by the end that a packet is for, each direction by itself.
+//! Stripped options are replaced by no-operation options, as real middleboxes do, so packets keep their length. The
+//! destination endpoint identifies the connection; each direction is separate.
 
 use crate::network::packet::{Content, Packet};
 use netspurt_tcp::options::{Options, SackBlocks};
@@ -9,22 +9,22 @@ use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::time::Span;
 use std::collections::BTreeMap;
 
-/// What a middlebox does.
+/// The functions of a middlebox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MiddleboxSpec {
-    /// The MSS option of a SYN says no more than this.
+    /// The maximum value of the MSS option of a SYN.
     pub mss: Option<u16>,
-    /// Options that are taken out.
+    /// Options that are stripped.
     pub strip: Strip,
-    /// Windows are no larger than so many octets.
+    /// The maximum window in bytes.
     pub window: Option<u32>,
     /// The ECN field of the IP header is cleared.
     pub bleaches_ecn: bool,
-    /// A connection without packets for so long is forgotten: only a SYN gets through again.
+    /// The idle timeout of a connection. After it, only a SYN passes.
     pub idle: Option<Span>,
 }
 
-/// Options that are taken out.
+/// Options that are stripped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Strip {
     /// SACK-permitted and SACK.
@@ -33,25 +33,25 @@ pub struct Strip {
     pub timestamps: bool,
     /// Window scaling.
     pub window_scaling: bool,
-    /// All but those of RFC 9293, RFC 7323 and RFC 2018.
+    /// All except those of RFC 9293, RFC 7323 and RFC 2018.
     pub unknown: bool,
 }
 
-/// What is to be done to the header of one packet.
+/// Changes to the header of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rewrite {
-    /// The MSS option says no more than this.
+    /// The maximum value of the MSS option.
     pub mss: Option<u16>,
-    /// Options that are taken out.
+    /// Options that are stripped.
     pub strip: Strip,
-    /// The window field, which is not scaled, is no larger.
+    /// The maximum value of the unscaled window field.
     pub window: Option<u16>,
     /// The ECN field of the IP header is cleared.
     pub bleaches_ecn: bool,
 }
 
 impl Rewrite {
-    /// Does it to a segment.
+    /// Applies the changes to a segment.
     fn apply(self, segment: &mut Segment) {
         let Options { mss, window_scale, sack_permitted, timestamps, .. } = segment.options;
         let options = &mut segment.options;
@@ -89,16 +89,16 @@ impl Rewrite {
     }
 }
 
-/// What the box knows of a connection.
+/// The state of a connection in the middlebox.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     last: u64,
-    /// The shift of its windows, as its SYN announced it.
+    /// Its window scale, from its SYN.
     shift: u8,
     forgotten: bool,
 }
 
-/// A middlebox at work.
+/// A middlebox with its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Middlebox {
     spec: MiddleboxSpec,
@@ -115,7 +115,7 @@ impl Middlebox {
         self.spec.idle.is_some()
     }
 
-    /// A packet passes at `now`; what is done to its header. `None` if it is dropped.
+    /// A packet passes at `now`. Returns the changes to its header, or `None` if it is dropped.
     pub(crate) fn pass(&mut self, now: u64, packet: &mut Packet) -> Option<Rewrite> {
         if packet.content == Content::TooBig {
             return Some(Rewrite::default());

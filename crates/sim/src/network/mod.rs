@@ -1,7 +1,7 @@
-//! The network: channels, packets under way, and the event loop that moves them.
+//! The network: channels, packets in flight, and the event loop that moves them.
 //!
-//! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
-//! that has reached its end, or one of its own timers.
+//! It does not depend on TCP or applications. A driver passes packets and timers to it. The network returns what is due:
+//! a packet that has reached its destination, or a timer of the driver.
 
 mod border;
 pub mod capacity;
@@ -33,16 +33,16 @@ use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 
-/// What is due.
+/// A due event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
-    /// A packet has reached its destination. [`Network::release`] it when it has been looked at.
+    /// A packet has reached its destination. Call [`Network::release`] after processing it.
     Packet(u32),
-    /// The driver's timer of this number.
+    /// The driver's timer with this number.
     Timer(u32),
 }
 
-/// Channels, and what is on its way.
+/// Channels, and packets in flight.
 #[derive(Debug)]
 pub struct Network {
     channels: Vec<Channel>,
@@ -50,20 +50,20 @@ pub struct Network {
     routes: Routes,
     fans: Fans,
     packets: Slab,
-    /// The place of the packet being written.
+    /// The place of the packet that is being written.
     draft: u32,
     queue: EventQueue,
-    /// Nothing that happens later is ever computed.
+    /// Events after this time are not computed.
     horizon: u64,
     data_packets: u64,
-    /// Packets that have crossed the border, by the part of the network to which they go.
+    /// Packets that have crossed the border, by the part of the network that they enter.
     crossings: Vec<Crossings>,
     /// Entries that the other parts of this network have taken from their event queues.
     events_elsewhere: u64,
-    /// For each endpoint that datagrams are for: how many were dropped.
+    /// The number of dropped datagrams by destination endpoint.
     dropped_datagrams: BTreeMap<u32, u64>,
     pub(crate) recorder: Option<Box<Recorder>>,
-    /// For a driver that keeps something beside packets.
+    /// For a driver that stores data for each packet.
     diary: Option<Box<Diary>>,
 }
 
@@ -73,19 +73,19 @@ impl Network {
         Ok(Self::with_routes(spec, Routes::new(spec)?, seed, recorder))
     }
 
-    /// The network of `spec` for packets of somebody else's between these nodes, whatever its flows are. A pair that no path
-    /// joins has no route.
+    /// The network of `spec` for a driver's own packets between these nodes, independent of its flows. A pair without a path
+    /// has no route.
     ///
-    /// Their bytes are the driver's: it keeps them beside the places that the packets have here, as
-    /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_steps`] says so. The
-    /// place of a packet that is dropped is used again without a word.
+    /// The driver stores the bytes of packets, indexed by their places in the network. [`Network::draft_place`] and
+    /// [`Due::Packet`] return these places, and [`Network::take_steps`] says when to copy bytes. The place of a dropped
+    /// packet is used again without a notice.
     pub fn joining(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>, seed: u64) -> Self {
         let routes = Routes::where_joined(spec, pairs);
         Self { diary: Some(Box::default()), ..Self::with_routes(spec, routes, seed, None) }
     }
 
-    /// From now on [`Network::take_steps`] tells of packets in these channels. For the steps to be in order, the network must
-    /// have been made without fused channels ([`WorldSpec::fuse`]).
+    /// From now on [`Network::take_steps`] reports packets in these channels. The steps are in order only if the network was
+    /// created without fused channels ([`WorldSpec::fuse`]).
     pub fn watch(&mut self, channels: impl Iterator<Item = u32>) {
         let Some(diary) = &mut self.diary else { return };
         for channel in channels {
@@ -149,7 +149,7 @@ impl Network {
         &self.channels
     }
 
-    /// How a station of a hub got on with the others, if that is what this channel is and they compete.
+    /// The contention of a hub's station with others, if this channel is such a station and they compete.
     pub fn contention(&self, channel: u32) -> Option<Contention> {
         let (hub, station) = self.channels[channel as usize].station?;
         self.hubs[hub as usize].contention(station)
@@ -165,7 +165,7 @@ impl Network {
         self.data_packets
     }
 
-    /// Packets on their way.
+    /// Packets in flight.
     pub fn packets_under_way(&self) -> usize {
         self.packets.len() - 1
     }
@@ -218,17 +218,17 @@ impl Network {
         self.fans.take_upcoming()
     }
 
-    /// When something is due next, or may be.
+    /// A lower bound of the time of the next due event.
     pub fn next_due(&self) -> Option<Time> {
         self.queue.first().map(Time::from_ps)
     }
 
-    /// What became of packets since the last call, in this order: the place of one that is gone may be that of a later one.
+    /// The steps of packets since the last call, in order. The place of a removed packet may belong to a later one.
     pub fn take_steps(&mut self) -> impl Iterator<Item = Step> {
         self.diary.iter_mut().flat_map(|diary| diary.take())
     }
 
-    /// A packet that has arrived.
+    /// A delivered packet.
     #[inline]
     pub fn packet(&self, slot: u32) -> &Packet {
         self.packets.get(slot)
@@ -247,13 +247,13 @@ impl Network {
         self.send_draft(now, label);
     }
 
-    /// Where the segment of the next packet is to be written, with the content of an earlier one.
+    /// The segment of the next packet, to be overwritten. It holds the content of an earlier one.
     #[inline]
     pub fn draft(&mut self) -> &mut Segment {
         &mut self.packets.get_mut(self.draft).segment
     }
 
-    /// The place that the packet being written will have until it arrives.
+    /// The place of the packet that is being written, until it is delivered.
     pub const fn draft_place(&self) -> u32 {
         self.draft
     }
@@ -265,7 +265,7 @@ impl Network {
         std::mem::replace(&mut self.draft, next)
     }
 
-    /// Writes down a segment that leaves its host, if that is wanted.
+    /// Records a segment that leaves its host, if requested.
     #[cold]
     pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(u32) -> Sent) {
         if let Some(recorder) = &mut self.recorder
@@ -283,7 +283,7 @@ impl Network {
         self.send_slot(now, slot, label);
     }
 
-    /// A host sends the segment in a packet that it has kept.
+    /// A host sends the segment in a packet that it has stored.
     #[inline(always)]
     pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
@@ -312,12 +312,12 @@ impl Network {
         self.forward(slot, datagram.size(), label.route, now.as_ps());
     }
 
-    /// Datagrams for this endpoint that were dropped on their way.
+    /// The number of dropped datagrams for this endpoint.
     pub(crate) fn dropped_datagrams(&self, endpoint: u32) -> u64 {
         self.dropped_datagrams.get(&endpoint).copied().unwrap_or(0)
     }
 
-    /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
+    /// Passes a packet to the channel of this hop at `at`, and through all further hops that can be computed at once.
     #[inline(always)]
     fn forward(&mut self, slot: u32, size: u32, mut position: u32, mut at: u64) {
         loop {
@@ -339,7 +339,7 @@ impl Network {
         }
     }
 
-    /// The arrival of a packet behind this hop is an event.
+    /// Schedules the arrival of a packet after this hop as an event.
     fn carry(&mut self, slot: u32, size: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
         let channel = &self.channels[hop.channel() as usize];
@@ -347,7 +347,7 @@ impl Network {
         self.set_off(slot, hop.channel(), arrival, stage);
     }
 
-    /// A packet waits until it arrives behind a channel.
+    /// Stores a packet until it arrives at the end of a channel.
     #[inline(always)]
     fn set_off(&mut self, slot: u32, number: u32, arrival: u64, stage: Stage) {
         if arrival > self.horizon {
@@ -367,7 +367,7 @@ impl Network {
         }
     }
 
-    /// The run ends at `end`: what was recorded, in order.
+    /// Ends the run at `end`. Returns the recording, in order.
     pub fn close(&mut self, end: Time) -> Recording {
         for (channel, number) in self.channels.iter_mut().zip(0..) {
             watch_queue(self.recorder.as_deref_mut(), channel, number, end.as_ps());
@@ -376,7 +376,7 @@ impl Network {
     }
 }
 
-/// Notes the departures from a queue up to `at`.
+/// Records the departures from a queue up to `at`.
 #[cold]
 fn watch_queue(recorder: Option<&mut Recorder>, channel: &mut Channel, number: u32, at: u64) {
     if let Some(recorder) = recorder

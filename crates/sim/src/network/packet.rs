@@ -1,4 +1,4 @@
-//! Packets: plain values of two cache lines in a slab. No bytes, no reference counts.
+//! Packets: plain values of two cache lines in a slab, without payload bytes or reference counts.
 
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
@@ -6,47 +6,47 @@ use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use std::hint::black_box;
 
-/// Octets of the IPv4 header in front of every segment.
+/// Bytes of the IPv4 header in front of every segment.
 pub const IP_HEADER: u32 = 20;
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(align(64))]
 pub struct Packet {
-    /// What it carries.
+    /// Its content.
     pub segment: Segment,
-    /// Who receives it: a number that means something to the driver of the network.
+    /// Its receiver: a number with a meaning for the driver of the network.
     pub endpoint: u32,
-    /// Octets, IP header included, without a link's own framing.
+    /// Bytes, IP header included, without a link's own framing.
     pub size: u32,
-    /// Which occupant of the endpoint's place is meant.
+    /// The generation of the endpoint's place, as places are used again.
     pub generation: u16,
-    /// What arrives.
+    /// The segment.
     pub content: Content,
-    /// Of a message from a router: what would have fitted.
+    /// In a message from a router: the MTU of the next link.
     pub mtu: u16,
-    /// Its data had been sent before.
+    /// Whether it carries retransmitted data.
     pub resend: bool,
 }
 
-/// What a packet is when it arrives.
+/// The kind of a packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Content {
     /// The segment that was sent.
     #[default]
     Segment,
-    /// Damaged on the way: the receiving host's checksum finds it.
+    /// A corrupted segment: the checksum at the receiving host detects it.
     Damaged,
-    /// A message from a router to the sender of a segment with this sequence number, which was too long (RFC 1191).
+    /// A message from a router to the sender of a segment with this sequence number that was too long (RFC 1191).
     TooBig,
     /// A datagram, which [`Datagram::of`] reads.
     Datagram,
-    /// A datagram that was damaged on the way.
+    /// A corrupted datagram.
     DamagedDatagram,
 }
 
 impl Content {
-    /// The same, damaged on the way.
+    /// The same content, corrupted.
     #[must_use]
     pub(crate) const fn damaged(self) -> Self {
         match self {
@@ -55,22 +55,22 @@ impl Content {
         }
     }
 
-    /// Whether the receiving host's checksum finds it damaged.
+    /// Whether the checksum at the receiving host detects corruption.
     pub const fn is_damaged(self) -> bool {
         matches!(self, Self::Damaged | Self::DamagedDatagram)
     }
 
-    /// Whether it is a datagram, damaged or not.
+    /// Whether it is a datagram, corrupted or not.
     pub const fn is_datagram(self) -> bool {
         matches!(self, Self::Datagram | Self::DamagedDatagram)
     }
 }
 
-/// Octets of the UDP header in front of a datagram's payload.
+/// Bytes of the UDP header in front of a datagram's payload.
 pub const UDP_HEADER: u32 = 8;
 
 /// A datagram. A packet carries it in the fields of its segment: the number in both sequence numbers, the time in the
-/// offset of the payload. So whatever moves packets has one kind of packet to move.
+/// offset of the payload. So the network has one kind of packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram {
     /// Number within its flow, from 0.
@@ -84,7 +84,7 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// The datagram that a packet with this segment carries, if its content says that it carries one.
+    /// The datagram in a packet with this segment and this content, if it carries one.
     pub fn of(segment: &Segment) -> Self {
         Self {
             number: u64::from(segment.ack.0) << 32 | u64::from(segment.seq.0),
@@ -94,7 +94,7 @@ impl Datagram {
         }
     }
 
-    /// The fields of a segment that carry it.
+    /// The segment whose fields carry it.
     pub(crate) fn segment(&self) -> Segment {
         Segment {
             seq: Seq(self.number as u32),
@@ -106,7 +106,7 @@ impl Datagram {
         }
     }
 
-    /// Octets of its packet, IP header included.
+    /// Bytes of its packet, IP header included.
     pub(crate) const fn size(&self) -> u32 {
         IP_HEADER + UDP_HEADER + self.bytes
     }
@@ -117,18 +117,18 @@ impl Datagram {
     }
 }
 
-/// What a host writes on a packet.
+/// The data that a host sets on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Label {
-    /// Who receives it: a number that means something to the driver of the network.
+    /// Its receiver: a number with a meaning for the driver of the network.
     pub endpoint: u32,
-    /// Which occupant of the endpoint's place is meant.
+    /// The generation of the endpoint's place, as places are used again.
     pub generation: u16,
-    /// Where its route begins in the network's list of hops.
+    /// The start of its route in the network's list of hops.
     pub route: u32,
-    /// Octets, IP header included.
+    /// Bytes, IP header included.
     pub size: u32,
-    /// Its data had been sent before.
+    /// Whether it carries retransmitted data.
     pub resend: bool,
 }
 
@@ -144,25 +144,25 @@ impl Label {
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// Where a packet stands, and all of it that matters to who moves it: half a cache line, the only one that an arrival
-/// touches.
+/// The position of a packet, and all its data that forwarding needs: half a cache line, the only one that an arrival
+/// reads.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     arrival: u64,
-    /// The arrival of the packet behind this one.
+    /// The arrival of the next packet.
     next_arrival: u64,
     stage: Stage,
-    /// The packet that arrives behind this one at the same channel, which the last of a chain has not; for a place that is
-    /// free, another that is.
+    /// The next packet that arrives at the same channel; the last one of a chain has none. For a free place, another free
+    /// place.
     next: u32,
-    /// The packet that arrives before this one, which the first of a chain has not.
+    /// The packet that arrives before this one; the first one of a chain has none.
     previous: u32,
 }
 
-/// What comes when a packet has arrived.
+/// The next step after the arrival of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stage {
-    /// Octets of the packet, as [`Packet::size`].
+    /// Bytes of the packet, as [`Packet::size`].
     pub(crate) size: u32,
     /// The position behind this hop in the network's list of hops. [`Stage::DELIVERY`] is set if the packet is delivered.
     pub(crate) onward: u32,
@@ -185,7 +185,7 @@ impl Stage {
     }
 }
 
-/// Packets in flight through one channel, in order of arrival: chained through their places.
+/// Packets in flight through one channel: a linked list of their places, in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     first: u32,
@@ -196,25 +196,25 @@ impl Chain {
     pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE };
 }
 
-/// A packet that has come to the end of a channel.
+/// A packet at the end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) slot: u32,
     pub(crate) stage: Stage,
-    /// When the one behind it arrives.
+    /// When the next packet arrives.
     pub(crate) next_arrival: Option<u64>,
 }
 
 /// An entry of the event queue: a time and a source.
 pub(crate) type Entry = (u64, u32);
 
-/// All packets on their way; a place is a `u32`.
+/// All packets in flight. A place is a `u32`.
 #[derive(Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
-    /// Beside the packets, and not in them: what moves them reads little of what they are.
+    /// Separate from the packets, because forwarding reads only a small part of a packet.
     flights: Vec<Flight>,
-    /// A place that is free.
+    /// A free place.
     free: u32,
 }
 
@@ -265,7 +265,7 @@ impl Slab {
         self.free = slot;
     }
 
-    /// Places in use: they are counted.
+    /// The number of places in use, by counting.
     pub(crate) fn len(&self) -> usize {
         let free = std::iter::successors(self.flights.get(self.free as usize), |flight| {
             self.flights.get(flight.next as usize)
@@ -273,7 +273,7 @@ impl Slab {
         self.flights.len() - free.count()
     }
 
-    /// Puts a packet among those in flight through a channel; whether it is now the first to arrive.
+    /// Adds a packet to those in flight through a channel. Returns whether it is the first to arrive.
     #[inline(always)]
     pub(crate) fn take_off(&mut self, chain: &mut Chain, slot: u32, arrival: u64, stage: Stage) -> bool {
         let previous = chain.last;
@@ -293,7 +293,7 @@ impl Slab {
         }
     }
 
-    /// The same for a packet that arrives before others that left before it.
+    /// The same for a packet that arrives before packets that were sent earlier.
     #[cold]
     fn overtake(&mut self, chain: &mut Chain, slot: u32, arrival: u64) -> bool {
         let mut next = chain.last;
@@ -321,9 +321,9 @@ impl Slab {
         false
     }
 
-    /// Puts a packet at the end of a chain that several channels share, if it belongs there: `channel_of` names the channel of
-    /// a hop, and packets that arrive at the same time stand in the order of their channels. `None` if it does not belong
-    /// there; otherwise whether it is now the first to arrive.
+    /// Appends a packet to a chain that several channels share, if it is the last one to arrive. `channel_of` returns the
+    /// channel of a hop. Packets that arrive at the same time are in the order of their channels. Returns `None` if the
+    /// packet is not the last one, and otherwise whether it is the first to arrive.
     #[inline(always)]
     pub(crate) fn join(
         &mut self,
@@ -353,8 +353,8 @@ impl Slab {
         Some(is_first)
     }
 
-    /// The first packet of a chain that several channels share, if it is to arrive at `now` through `channel`, and the entry
-    /// that the event queue is to have for the one behind it. It is in flight no more.
+    /// Removes the first packet of a chain that several channels share, if it arrives at `now` through `channel`. Also
+    /// returns the entry of the event queue for the next packet.
     #[inline(always)]
     pub(crate) fn leave(
         &mut self,
@@ -378,8 +378,8 @@ impl Slab {
         Some((slot, stage, next))
     }
 
-    /// Loads what will soon be needed of the packets behind the first one of a chain, which the cache may not hold: of the third
-    /// one where it stands, of the second one all, of the first one nothing more. Returns the endpoint that the first one is for.
+    /// Prefetches data of the next packets of a chain into the cache: the position of the third one, and all of the second
+    /// one. Returns the destination endpoint of the first one.
     #[inline]
     pub(crate) fn look_ahead(&self, chain: &Chain, channel_of: impl Fn(u32) -> u32) -> Option<u32> {
         let first = self.flights.get(chain.first as usize)?;
@@ -393,7 +393,7 @@ impl Slab {
         first.stage.is_delivered().then(|| self.packets[chain.first as usize].endpoint)
     }
 
-    /// The first packet of a channel, if it arrives at `now`; it is in flight no more.
+    /// Removes the first packet of a channel, if it arrives at `now`.
     #[inline]
     pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
         let slot = chain.first;

@@ -1,25 +1,25 @@
 //! Values that change at times known in advance, once or periodically.
 //!
-//! What holds at a time is a function of that time alone, so it may be asked in any order. What is asked for the same
-//! stretch again costs two comparisons.
+//! The value at a time depends only on that time, so queries may come in any order. Another query for the same interval
+//! costs two comparisons.
 
 use netspurt_tcp::time::{Span, Time};
 
-/// From a time on the value is this one, until another change.
+/// The value from a time on, until the next change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change<T> {
-    /// When for the first time.
+    /// Its first time.
     pub at: Time,
-    /// Again after each such span, which is above zero.
+    /// The period of its repetition, which is positive.
     pub every: Option<Span>,
-    /// The last time at which it may happen.
+    /// No repetition after this time.
     pub until: Option<Time>,
-    /// From then on.
+    /// The new value.
     pub value: T,
 }
 
 impl<T> Change<T> {
-    /// The last time by `now` at which it happens.
+    /// Its last time up to `now`.
     pub fn last_by(&self, now: u64) -> Option<u64> {
         let (at, last) = (self.at.as_ps(), self.until.map_or(u64::MAX, Time::as_ps));
         let now = now.min(last);
@@ -30,7 +30,7 @@ impl<T> Change<T> {
         })
     }
 
-    /// The first time behind `now` at which it happens; [`u64::MAX`] for never.
+    /// Its first time after `now`; [`u64::MAX`] for never.
     pub fn next_after(&self, now: u64) -> u64 {
         let (at, last) = (self.at.as_ps(), self.until.map_or(u64::MAX, Time::as_ps));
         let next = match (now.checked_sub(at), self.every.map_or(0, Span::as_ps)) {
@@ -50,14 +50,14 @@ impl<T> Change<T> {
 pub struct Schedule<T> {
     initial: T,
     changes: Box<[Change<T>]>,
-    /// What was asked for last: from when on, and before when, the value is this.
+    /// The result of the last query: the start and end of the interval, and its value.
     from: u64,
     to: u64,
     value: T,
 }
 
 impl<T: Copy> Schedule<T> {
-    /// `initial` until the first of these changes. Of two at the same instant, the later in the list holds.
+    /// `initial` until the first of these changes. Of two changes at the same time, the later one in the list applies.
     pub fn new(initial: T, changes: &[Change<T>]) -> Self {
         Self { initial, changes: changes.into(), from: 0, to: 0, value: initial }
     }
@@ -68,7 +68,7 @@ impl<T: Copy> Schedule<T> {
         self.value
     }
 
-    /// When the value of `now` may be another: later than `now`, [`u64::MAX`] for never.
+    /// When the value may change next: after `now`, [`u64::MAX`] for never.
     pub fn until(&mut self, now: u64) -> u64 {
         self.seek(now);
         self.to

@@ -20,7 +20,7 @@ use std::thread;
 /// The cost of one barrier, as a number of packets that could be simulated in its time.
 const BARRIER_COST: f64 = 20.0;
 
-/// Octets of a usual packet.
+/// Bytes of a usual packet.
 const USUAL: f64 = 1500.0;
 
 /// What a link without a rate is taken to carry, in bits per second.

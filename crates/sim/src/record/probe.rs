@@ -150,7 +150,7 @@ pub struct Dropped {
     pub cause: Cause,
     /// Packets waiting at that moment.
     pub queue_packets: u32,
-    /// Octets waiting at that moment.
+    /// Bytes waiting at that moment.
     pub queue_bytes: u64,
     /// Of which flow the packet is.
     pub flow: u32,
@@ -158,7 +158,7 @@ pub struct Dropped {
     pub connection: u32,
     /// Which end sent it.
     pub end: End,
-    /// Octets of the packet.
+    /// Bytes of the packet.
     pub size: u32,
     /// The segment.
     pub segment: Segment,
@@ -173,7 +173,7 @@ pub struct Marked {
     pub channel: u32,
     /// Packets waiting at that moment.
     pub queue_packets: u32,
-    /// Octets waiting at that moment.
+    /// Bytes waiting at that moment.
     pub queue_bytes: u64,
     /// Of which flow the packet is.
     pub flow: u32,
@@ -265,7 +265,7 @@ pub struct CapturedPacket {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// Octets, IP header included.
+    /// Bytes, IP header included.
     pub size: u32,
     /// Damaged on a link before this one.
     pub corrupted: bool,

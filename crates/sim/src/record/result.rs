@@ -215,7 +215,7 @@ pub struct LinkResult {
     pub direction: String,
     /// Packets transmitted, lost ones included.
     pub packets: u64,
-    /// Octets transmitted, framing included.
+    /// Bytes transmitted, framing included.
     pub bytes: u64,
     /// Packets that did not arrive, by cause; a cause that can occur here is listed even if it did not.
     pub drops: BTreeMap<&'static str, u64>,
@@ -304,7 +304,7 @@ pub struct RunResult {
     /// Packets discarded by hosts because the checksum was wrong.
     pub checksum_drops: u64,
     /// Packets that came when their connection was over at both ends. In life a host answers them with a reset, or an ACK
-    /// from TIME-WAIT, of 40 octets that nobody hears; here they are discarded.
+    /// from TIME-WAIT, of 40 bytes that nobody hears; here they are discarded.
     pub late_packets: u64,
     /// What the run cost.
     pub performance: Performance,

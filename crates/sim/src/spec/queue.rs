@@ -10,7 +10,7 @@ pub enum QueueSpec {
     Unlimited,
     /// At most so many packets, the one being transmitted not counted.
     Packets(u32),
-    /// At most so many octets, the packet being transmitted not counted.
+    /// At most this many bytes, the packet being transmitted not counted.
     Bytes(u64),
     /// What finds room, and resends leave before all others.
     ResendFirst(Room),
@@ -42,7 +42,7 @@ pub enum Unit {
     /// Packets, whatever their length.
     #[default]
     Packets,
-    /// Octets.
+    /// Bytes.
     Bytes,
 }
 
@@ -63,7 +63,7 @@ pub struct RedSpec {
     pub weight: f64,
     /// The probability rises steadily above `max`, instead of leaping to 1.
     pub gentle: bool,
-    /// Octets of a typical packet: how fast the average falls while the link is idle.
+    /// Bytes of a typical packet: how fast the average falls while the link is idle.
     pub mean_packet: u32,
     /// Packets that can be marked are marked instead of dropped, below the average from which on all would be dropped.
     pub ecn: bool,
@@ -76,7 +76,7 @@ pub struct CodelSpec {
     pub target: Span,
     /// For how long they may stay above: a round trip of the slower connections.
     pub interval: Span,
-    /// Octets of the largest packet: as long as no more than that waits, nothing is dropped.
+    /// Bytes of the largest packet: as long as no more than that waits, nothing is dropped.
     pub mtu: u32,
     /// Packets that can be marked are marked instead of dropped.
     pub ecn: bool,
@@ -96,7 +96,7 @@ pub struct FqCodelSpec {
     pub room: Room,
     /// What governs each queue.
     pub law: CodelSpec,
-    /// Octets that a queue may send in its turn.
+    /// Bytes that a queue may send in its turn.
     pub quantum: u32,
     /// Queues.
     pub flows: u32,
@@ -123,7 +123,7 @@ pub struct PieSpec {
     pub beta: f64,
     /// For how long a burst passes.
     pub max_burst: Span,
-    /// Octets of a typical packet: while no more than two of them wait, nothing is dropped.
+    /// Bytes of a typical packet: while no more than two of them wait, nothing is dropped.
     pub mean_packet: u32,
     /// The probability is for a typical packet, and proportional to the size.
     pub by_size: bool,
@@ -143,7 +143,7 @@ pub enum PieForm {
     Docsis {
         /// Bits per second that the modem may send.
         rate: u64,
-        /// Octets that its buffer holds.
+        /// Bytes that its buffer holds.
         buffer: u64,
     },
 }
@@ -189,7 +189,7 @@ pub struct FqPieSpec {
     pub room: Room,
     /// What governs each queue.
     pub law: PieSpec,
-    /// Octets that a queue may send in its turn.
+    /// Bytes that a queue may send in its turn.
     pub quantum: u32,
     /// Queues.
     pub flows: u32,
@@ -225,7 +225,7 @@ pub struct DualPi2Spec {
     pub scheduler: DualScheduler,
     /// What happens where marking is not enough.
     pub overload: Overload,
-    /// Octets of the largest packet: while less than two of them wait, chance neither drops nor marks.
+    /// Bytes of the largest packet: while less than two of them wait, chance neither drops nor marks.
     pub mtu: u32,
 }
 
@@ -288,9 +288,9 @@ pub struct CakeSpec {
     pub diffserv: Diffserv,
     /// Which ACKs are dropped.
     pub ack_filter: AckFilter,
-    /// Octets that the wire adds to an IP packet.
+    /// Bytes that the wire adds to an IP packet.
     pub overhead: u32,
-    /// Octets that the shortest packet takes on the wire.
+    /// Bytes that the shortest packet takes on the wire.
     pub mpu: u32,
     /// How the wire carries packets.
     pub link_layer: LinkLayer,
@@ -365,9 +365,9 @@ pub enum LinkLayer {
     /// As they are.
     #[default]
     Plain,
-    /// In ATM cells, of 53 octets for 48.
+    /// In ATM cells, of 53 bytes for 48.
     Atm,
-    /// In PTM's code, of 65 octets for 64.
+    /// In PTM's code, of 65 bytes for 64.
     Ptm,
 }
 
@@ -406,12 +406,12 @@ impl ClassesSpec {
 pub struct DrrSpec {
     /// The classes.
     pub classes: ClassesSpec,
-    /// Octets that each may send in its turn.
+    /// Bytes that each may send in its turn.
     pub quanta: [u32; MAX_CLASSES],
 }
 
 impl DrrSpec {
-    /// These classes, with so many octets for each, and an Ethernet's largest frame for those that are not given any.
+    /// These classes, with this many bytes for each, and an Ethernet's largest frame for those that are not given any.
     pub fn new(classes: ClassesSpec, quanta: &[u32]) -> Self {
         let mut all = [1514; MAX_CLASSES];
         for (to, from) in all.iter_mut().zip(quanta) {
@@ -429,6 +429,6 @@ pub enum Room {
     Unlimited,
     /// At most so many packets, the one being transmitted not counted.
     Packets(u32),
-    /// At most so many octets, the packet being transmitted not counted.
+    /// At most this many bytes, the packet being transmitted not counted.
     Bytes(u64),
 }

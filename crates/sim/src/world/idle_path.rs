@@ -5,7 +5,7 @@ use crate::network::route::Routes;
 use crate::spec::{NodeId, WorldSpec};
 use netspurt_tcp::time::Span;
 
-/// The path from a client to a server, for full packets with so much data and so many octets in all. `None` if no path
+/// The path from a client to a server, for full packets with so much data and this many bytes in all. `None` if no path
 /// joins them.
 pub fn idle_path(spec: &WorldSpec, client: NodeId, server: NodeId, packet: [u32; 2]) -> Option<IdlePath> {
     let routes = Routes::where_joined(spec, [(client, server)].into_iter());

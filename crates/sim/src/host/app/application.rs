@@ -59,11 +59,11 @@ impl AppSpec {
 /// What an application does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// It reads so many bytes at most.
+    /// It reads this many bytes at most.
     Read(u64),
-    /// It writes so many bytes, for which there is room.
+    /// It writes this many bytes, for which there is room.
     Write(u64),
-    /// Of what it writes at once, so many bytes find room; it is not the end of application data.
+    /// Of what it writes at once, this many bytes find room; it is not the end of application data.
     WritePart(u64),
     /// It works: what was asked has been read whole, and the answer is to be found. It takes as long as the host needs.
     Work,

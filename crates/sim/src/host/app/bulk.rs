@@ -8,7 +8,7 @@ use netspurt_tcp::time::Time;
 /// transfer, and it keeps a large buffer from being filled up byte by byte, each time with an end of data of its own.
 const PART: u64 = 64;
 
-/// No transfer comes to an end that has so many bytes.
+/// No transfer comes to an end that has this many bytes.
 const fn endless(bytes: Option<u64>) -> u64 {
     match bytes {
         Some(bytes) => bytes,

@@ -1,6 +1,6 @@
 //! How much an application's own protocol lets its server send: the credit of HTTP/2 (RFC 9113, section 5.2).
 
-/// Octets of a frame that gives credit (RFC 9113, sections 4.1 and 6.9).
+/// Bytes of a frame that gives credit (RFC 9113, sections 4.1 and 6.9).
 const UPDATE: u64 = 13;
 
 /// What is fetched, and how much may be sent without credit.
@@ -38,7 +38,7 @@ impl StreamsSpec {
         (self.allowance() / 2).max(1)
     }
 
-    /// Octets of the frames that give a quantum of credit.
+    /// Bytes of the frames that give a quantum of credit.
     fn update(&self) -> u64 {
         if self.streams.saturating_mul(self.window) <= self.connection_window {
             UPDATE.saturating_mul(self.streams + 1)

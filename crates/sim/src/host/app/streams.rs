@@ -2,7 +2,7 @@
 //!
 //! The client asks for all files at once. The server may send so much of each file, and so much of all together, as the client
 //! has given it credit for. The client gives back the credit for half a window as soon as it has read that much, in a frame
-//! of 13 octets for each stream and one for the connection (section 6.9).
+//! of 13 bytes for each stream and one for the connection (section 6.9).
 //!
 //! The files are equally long and are sent in turn, so their windows open together: one sum of credits says all. Frame headers
 //! are left out; they are 0.05 % of the data.

@@ -6,7 +6,7 @@ use crate::random::Stream;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
 
-/// The largest payload of a datagram: 65 535 octets less the headers of IPv4 and UDP.
+/// The largest payload of a datagram: 65 535 bytes less the headers of IPv4 and UDP.
 pub const MAX_PAYLOAD: u32 = 65_535 - 28;
 
 /// Sends datagrams without listening to anything.
@@ -118,7 +118,7 @@ impl Source {
     }
 }
 
-/// How long so many bytes take at `rate` bits per second, rounded to the nearest picosecond.
+/// How long this many bytes take at `rate` bits per second, rounded to the nearest picosecond.
 fn time_at(rate: u64, bytes: u32) -> Span {
     const PS: u128 = 1_000_000_000_000;
     let rate = u128::from(rate.max(1));

@@ -44,12 +44,12 @@ impl Costs {
         sum(fixed, self.byte_out, u64::from(payload.len))
     }
 
-    /// Reading so many bytes.
+    /// Reading this many bytes.
     pub(crate) fn reading(&self, len: u64) -> Span {
         sum(self.read, self.byte_read, len)
     }
 
-    /// Handing so many bytes of a write to TCP: its beginning, or what follows.
+    /// Handing this many bytes of a write to TCP: its beginning, or what follows.
     pub(crate) fn writing(&self, len: u64, part: Part) -> Span {
         let fixed = match part {
             Part::First => self.write,
@@ -78,7 +78,7 @@ pub enum Handover {
     /// Whole.
     #[default]
     Whole,
-    /// In buffers of so many bytes, as BSD does whose mbuf clusters hold 2048.
+    /// In buffers of this many bytes, as BSD does whose mbuf clusters hold 2048.
     Clusters(u32),
     /// As segments, cut when they are written: the first part fills up the segment that waits unsent, if there is one. Behind
     /// one that waits, TCP is not asked before the write is over (Linux 2.2, `tcp_do_sendmsg()`).

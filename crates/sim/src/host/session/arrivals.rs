@@ -26,7 +26,7 @@ pub struct IdlePath {
     pub rate: Option<u64>,
     /// Propagation there and back.
     pub round_trip: Span,
-    /// Data in a full packet, and all of its octets.
+    /// Data in a full packet, and all of its bytes.
     pub packet: [u32; 2],
 }
 

@@ -148,7 +148,7 @@ impl Player {
         self.spec.bytes(quality)
     }
 
-    /// A segment of so many bytes is there that took so long; `last` if there is no other. Returns how long to wait before
+    /// A segment of this many bytes is there that took so long; `last` if there is no other. Returns how long to wait before
     /// asking for the next one.
     pub(crate) fn fetched(&mut self, now: Time, took: Span, bytes: u64, last: bool) -> Span {
         self.advance(now);

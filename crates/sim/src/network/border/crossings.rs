@@ -2,18 +2,17 @@
 
 use crate::network::packet::{Packet, Stage};
 
-/// Packets on their way through border channels into one other part of the network, in the order in which they passed each of
-/// them.
+/// Packets in flight through border channels into one other part of the network. Packets of the same channel are in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Crossings {
     passages: Vec<Crossing>,
-    /// The packets themselves, apart from what is needed first.
+    /// The packets, separate from the data that is needed first.
     packets: Vec<Packet>,
     /// When the first of them arrives.
     first: u64,
 }
 
-/// How a packet passed a border channel.
+/// The passage of a packet through a border channel.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::network) struct Crossing {
     /// When it arrives at the far end.
@@ -41,7 +40,7 @@ impl Crossings {
         self.packets.push(packet);
     }
 
-    /// All of them; the list is empty then.
+    /// Removes all packets from the list and returns them.
     pub(in crate::network) fn take(&mut self) -> impl Iterator<Item = (Crossing, Packet)> {
         self.first = u64::MAX;
         self.passages.drain(..).zip(self.packets.drain(..))

@@ -1,4 +1,4 @@
-//! The border of a network of which other parts run on other threads.
+//! The border between two parts of a network that run on different threads.
 //!
 //! A channel that leads out of this part is a *border channel*. Its queue and its transmitter are in this part. A packet that
 //! has passed them goes to the part in which the channel ends, and arrives there.
@@ -16,7 +16,7 @@ const fn part_behind(fan: u16) -> usize {
 }
 
 impl Network {
-    /// From now on these channels lead out of this part of the network, each to the part with this number.
+    /// Makes these channels border channels, each into the part with the given number.
     pub(crate) fn set_border(&mut self, channels: impl Iterator<Item = (u32, u16)>) {
         for (number, part) in channels {
             self.routes.part_behind(number);
@@ -41,7 +41,7 @@ impl Network {
         }
     }
 
-    /// Packets come from another part of the network, each before the time of its arrival; the list is empty then.
+    /// Takes packets from another part of the network, before their times of arrival. The list is empty afterwards.
     pub(crate) fn receive_crossings(&mut self, crossings: &mut Crossings) {
         for (crossing, packet) in crossings.take() {
             let Crossing { channel, arrival, stage } = crossing;

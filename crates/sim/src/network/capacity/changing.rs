@@ -6,7 +6,7 @@
 use super::Transmitted;
 use crate::network::schedule::Schedule;
 
-/// What an octet costs: bits times picoseconds in a second, to be paid at the rate of each picosecond.
+/// What a byte costs: bits times picoseconds in a second, to be paid at the rate of each picosecond.
 const PER_BYTE: u128 = 8 * 1_000_000_000_000;
 /// Bits per second that stand for infinitely many: no packet takes a picosecond.
 pub(crate) const INFINITE: u64 = u64::MAX;
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_packet_leaves_at_the_rates_of_its_time() {
-        // 8 Mbit/s is an octet a microsecond; from 1000 µs on twice that.
+        // 8 Mbit/s is a byte a microsecond; from 1000 µs on twice that.
         let change = Change { at: Time::from_ps(1000 * US), every: None, until: None, value: 16_000_000 };
         let mut link = Changing::new(Schedule::new(8_000_000, &[change]));
         assert_eq!(link.transmit(0, 400).departure, 400 * US);

@@ -1,13 +1,13 @@
 //! Delivery opportunities: the recordings of Mahimahi (Netravali et al., "Mahimahi: accurate record-and-replay for HTTP",
 //! USENIX ATC 2015, section 4) and of Winstein et al. (Sprout, NSDI 2013).
 //!
-//! An opportunity is an instant at which so many octets of what was there *before* may leave. Several packets share one,
+//! An opportunity is an instant at which this many bytes of what was there *before* may leave. Several packets share one,
 //! a packet may need several, and what finds nobody waiting is lost.
 
 use super::Transmitted;
 use std::sync::Arc;
 
-/// Octets of an opportunity: an MTU of 1500 and the four that a TUN device adds.
+/// Bytes of an opportunity: an MTU of 1500 and the four that a TUN device adds.
 pub const OPPORTUNITY: u32 = 1504;
 
 const MS: u64 = 1_000_000_000;
@@ -53,9 +53,9 @@ impl Deliveries {
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     recording: Arc<Deliveries>,
-    /// The opportunity that the next octet takes, unless it comes too late for it.
+    /// The opportunity that the next byte takes, unless it comes too late for it.
     number: u64,
-    /// How many octets are left of it.
+    /// How many bytes are left of it.
     left: u32,
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Capacity {
-    /// Instants at which so many octets may leave.
+    /// Instants at which this many bytes may leave.
     Deliveries(Arc<Deliveries>),
     /// A rate at any time.
     Rates(Arc<Rates>),
@@ -74,7 +74,7 @@ impl Transmitter {
         }
     }
 
-    /// `size` octets leave, from `start` on: no earlier than the transmitter was free.
+    /// `size` bytes leave, from `start` on: no earlier than the transmitter was free.
     pub(crate) fn transmit(&mut self, start: u64, size: u32) -> Transmitted {
         match self {
             Self::Deliveries(cursor) => cursor.transmit(size),

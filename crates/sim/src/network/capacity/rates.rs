@@ -5,7 +5,7 @@
 use super::Transmitted;
 use std::sync::Arc;
 
-/// What an octet costs: bits times picoseconds in a second, to be paid at the rate of each picosecond.
+/// What a byte costs: bits times picoseconds in a second, to be paid at the rate of each picosecond.
 const PER_BYTE: u128 = 8 * 1_000_000_000_000;
 
 /// From `from` on the rate is this.
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_packet_leaves_at_the_rates_of_its_time() {
-        // 8 Mbit/s is an octet a microsecond: 1000 octets; then nothing; then 4 Mbit/s.
+        // 8 Mbit/s is a byte a microsecond: 1000 bytes; then nothing; then 4 Mbit/s.
         let mut cursor = cursor(&[(0, 8_000_000), (1000, 0), (3000, 4_000_000)], None);
         assert_eq!(cursor.transmit(0, 400).departure, 400 * US);
         assert_eq!(cursor.transmit(400 * US, 800).departure, (3000 + 2 * 200) * US);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn one_rate_is_what_a_link_of_that_rate_does() {
-        // 7 bit/s divide nothing: n octets back to back take n · 8 / 7 s, cut to picoseconds once.
+        // 7 bit/s divide nothing: n bytes back to back take n · 8 / 7 s, cut to picoseconds once.
         let mut cursor = cursor(&[(0, 7)], None);
         let mut at = 0;
         for n in 1..100u128 {

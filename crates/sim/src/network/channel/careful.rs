@@ -1,5 +1,5 @@
-//! The long way of a packet through a link: where something may go wrong, or is shared with others, or is watched, or where
-//! packets are kept.
+//! The full path of a packet through a link, for links with impairments, shared media, recordings, or queues that store
+//! packets.
 
 use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
@@ -13,12 +13,12 @@ use crate::spec::TooBig;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
 
-/// Octets of a message from a router: its IP header, its own, and of what it is about the IP header and eight more (RFC 792).
+/// Bytes of an ICMP message from a router: its IP and ICMP headers, and the IP header and eight more bytes of the packet
+/// that it reports (RFC 792).
 const ICMP_SIZE: u32 = 20 + 8 + 20 + 8;
 
 impl Network {
-    /// [`Network::forward`] where something may go wrong, or is shared with others, or is watched, or where packets are
-    /// kept.
+    /// [`Network::forward`] for links with impairments, shared media, recordings, or queues that store packets.
     #[cold]
     pub(in crate::network) fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
@@ -41,7 +41,7 @@ impl Network {
         self.admit(slot, position, at);
     }
 
-    /// Packets that were gathered at a channel go on, or not; the event queue has to know when the next do.
+    /// Forwards or drops packets that were collected at a channel, and schedules the next release.
     pub(in crate::network) fn release_gathered(&mut self, number: u32, at: u64, released: Vec<Released>) {
         for packet in released {
             match packet {
@@ -55,7 +55,7 @@ impl Network {
         }
     }
 
-    /// A packet comes to the policer and the queue of a channel.
+    /// Passes a packet to the policer and the queue of a channel.
     pub(in crate::network) fn admit(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
         let channel = &mut self.channels[number as usize];
@@ -88,7 +88,7 @@ impl Network {
         self.wait_or_pass(slot, position, at);
     }
 
-    /// A packet comes to the middlebox of a channel; false if it goes no further.
+    /// Passes a packet to the middlebox of a channel. Returns false if it is dropped.
     pub(in crate::network) fn pass_middlebox(&mut self, slot: u32, number: u32, at: u64) -> bool {
         let packet = self.packets.get_mut(slot);
         let Some(rewrite) = self.channels[number as usize].rewrite(at, packet) else { return false };
@@ -98,7 +98,7 @@ impl Network {
         true
     }
 
-    /// A packet goes through a channel, as [`Network::forward_carefully`] says.
+    /// Passes a packet through a channel, see [`Network::forward_carefully`].
     pub(in crate::network) fn pass(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
         let channel = &mut self.channels[number as usize];
@@ -142,7 +142,7 @@ impl Network {
         }
     }
 
-    /// Makes a second packet of this one.
+    /// Duplicates a packet.
     #[cold]
     pub(in crate::network) fn double(&mut self, slot: u32) -> u32 {
         let twin = self.packets.insert(*self.packets.get(slot));
@@ -152,7 +152,7 @@ impl Network {
         twin
     }
 
-    /// A packet has come through this hop: to the next one at once, or at an event.
+    /// A packet has passed this hop: it enters the next one at once, or at an event.
     pub(in crate::network) fn go_on(&mut self, slot: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
         let size = self.packets.get(slot).size;
@@ -163,7 +163,7 @@ impl Network {
         }
     }
 
-    /// A queue tells of congestion, unless another one has before it.
+    /// A queue marks a packet, unless another queue has already marked it.
     #[cold]
     pub(in crate::network) fn mark(&mut self, slot: u32, number: u32, at: u64) {
         let packet = self.packets.get_mut(slot);
@@ -195,8 +195,8 @@ impl Network {
         impairments.narrowness.refuses(at, self.packets.get(slot).size)
     }
 
-    /// A packet is too long for the channel of this hop. Where its sender is told, a message takes its place; of which bytes, a
-    /// driver that keeps them knows.
+    /// A packet is too long for the channel of this hop. If its sender is informed, an ICMP message takes its place; a driver
+    /// that stores bytes creates the bytes of the message.
     #[cold]
     pub(in crate::network) fn refuse(&mut self, slot: u32, position: u32, at: u64, refused: Refused) {
         let number = self.routes.hop(position).channel();

@@ -65,7 +65,7 @@ impl Conditions {
         self.policer.is_some() || self.shaper.is_some()
     }
 
-    /// What becomes of a packet of `size` octets that comes at `now`.
+    /// What becomes of a packet of `size` bytes that comes at `now`.
     pub(crate) fn police(&mut self, now: u64, size: u32, ecn: Ecn) -> OnArrival {
         if self.shaper.as_ref().is_some_and(|shaper| !shaper.lets_through(size)) {
             return OnArrival::Drop(Cause::Shaper);
@@ -91,7 +91,7 @@ impl Conditions {
         policer.into_iter().chain(self.shaper.as_ref().map(|_| Cause::Shaper)).chain(idle).chain(thinned)
     }
 
-    /// The first time from `start` on at which a packet of so many octets may begin to leave. It may be asked of packets
+    /// The first time from `start` on at which a packet of this many bytes may begin to leave. It may be asked of packets
     /// that do not leave after all.
     pub(crate) fn opens(&mut self, start: u64, size: u32) -> u64 {
         let mut at = start;
@@ -105,7 +105,7 @@ impl Conditions {
         }
     }
 
-    /// A packet of so many octets begins to leave at `start`.
+    /// A packet of this many bytes begins to leave at `start`.
     pub(crate) fn leaves(&mut self, start: u64, size: u32) {
         if let Some(shaper) = &mut self.shaper {
             shaper.take(start, size);

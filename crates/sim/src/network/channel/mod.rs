@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 
 mod passing;
 
-/// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
+/// What a byte costs: bits times picoseconds in a second, to be divided by the rate.
 const PER_BYTE: u64 = 8 * 1_000_000_000_000;
 
 /// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
@@ -66,7 +66,7 @@ pub struct Passage {
 pub struct ChannelCounters {
     /// Packets transmitted, lost ones included.
     pub packets: u64,
-    /// Octets transmitted, framing included.
+    /// Bytes transmitted, framing included.
     pub bytes: u64,
     /// Packets that did not arrive, by [`Cause`].
     pub drops: [u64; Cause::ALL.len()],
@@ -91,9 +91,9 @@ pub struct ChannelCounters {
 pub struct Channel {
     /// The transmitter is free from here on.
     busy_until: u64,
-    /// Picoseconds for each octet, where they leave no remainder; else 0.
+    /// Picoseconds for each byte, where they leave no remainder; else 0.
     ps_per_byte: u64,
-    // Not beside the octets: a compiler that sees both counted at once does it by vectors, in thrice the instructions.
+    // Not beside the bytes: a compiler that sees both counted at once does it by vectors, in thrice the instructions.
     packets: u64,
     delay: u64,
     bytes: u64,
@@ -128,7 +128,7 @@ pub struct Channel {
     transmitter: Option<Box<Transmitter>>,
     /// What else there is to it.
     conditions: Option<Box<Conditions>>,
-    /// Shorter packets are filled up to so many octets.
+    /// Shorter packets are filled up to this many bytes.
     least: u32,
     /// Which station of which hub this is, if it is one.
     pub(crate) station: Option<(u32, u32)>,
@@ -230,7 +230,7 @@ impl Channel {
         self.plain = false;
     }
 
-    /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it. To a link that keeps its
+    /// A packet of `size` bytes comes to the link at `now`, no earlier than the one before it. To a link that keeps its
     /// packets it comes when they let it through.
     #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
@@ -271,7 +271,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Picoseconds for `size` octets that come at `now`, where they may leave a fraction: that goes to the remainder.
+    /// Picoseconds for `size` bytes that come at `now`, where they may leave a fraction: that goes to the remainder.
     #[cold]
     const fn transmission(&mut self, now: u64, size: u32) -> u64 {
         if self.rate == 0 {
@@ -283,12 +283,12 @@ impl Channel {
         work / self.rate
     }
 
-    /// Octets of a packet without framing, filled up if it is too short.
+    /// Bytes of a packet without framing, filled up if it is too short.
     pub(crate) fn filled(&self, size: u32) -> u32 {
         size.max(self.least)
     }
 
-    /// Octets that a packet of `size` octets has on this link.
+    /// Bytes that a packet of `size` bytes has on this link.
     pub(crate) fn framed(&self, size: u32) -> u32 {
         self.filled(size) + self.framing
     }
@@ -415,7 +415,7 @@ impl Channel {
         (Time::from_ps(self.busy_until), self.remainder)
     }
 
-    /// The same after a pause of so many octets.
+    /// The same after a pause of this many bytes.
     pub(crate) fn occupied_after(&self, octets: u32) -> (Time, u64) {
         if self.rate == 0 {
             return self.occupied();

@@ -1,4 +1,4 @@
-//! How a packet passes a link that has a recording to follow, or [`Conditions`](crate::network::channel::conditions::Conditions).
+//! The passage of a packet through a link with a recording of its capacity, or with [`Conditions`](crate::network::channel::conditions::Conditions).
 
 use crate::network::capacity::Transmitted;
 use crate::network::channel::{Channel, Passage, sum};
@@ -10,7 +10,7 @@ use crate::network::queue::{Discipline, OnArrival};
 use crate::network::token_bucket::policer::Colours;
 
 impl Channel {
-    /// [`Channel::enter`] for whatever link. Before, it is to [`Channel::attune`].
+    /// [`Channel::enter`] for any link. Call [`Channel::attune`] first.
     pub(crate) fn enter_any(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
         if self.transmitter.is_none() && self.conditions.is_none() {
             return self.enter(now, size);
@@ -38,7 +38,7 @@ impl Channel {
         Ok(Passage { start, arrival: arrival.unwrap_or_else(|| sum(departure, self.delay)) })
     }
 
-    /// When a packet of `size` octets begins to leave, the transmitter being free at `free`.
+    /// When the transmission of a packet of `size` bytes begins, if the transmitter is free at `free`.
     fn starts(&mut self, free: u64, size: u32) -> u64 {
         let Some(conditions) = &mut self.conditions else { return free };
         let mut start = free;
@@ -52,8 +52,8 @@ impl Channel {
         }
     }
 
-    /// A packet is coming at `now`. A link that follows a recording and has been idle, or that is down, may not be free for
-    /// it at once.
+    /// Prepares for a packet at `now`. A link that follows a recording and was idle, or that is down, may not be free at
+    /// once.
     pub(crate) fn attune(&mut self, now: u64) {
         if let Some(transmitter) = &mut self.transmitter
             && self.busy_until <= now
@@ -63,7 +63,7 @@ impl Channel {
         self.hold(now);
     }
 
-    /// As long as the link is down, the transmitter is not free.
+    /// The transmitter is not free while the link is down.
     fn hold(&mut self, now: u64) {
         let free = now.max(self.busy_until);
         let opens = self.starts(free, 0);
@@ -72,18 +72,18 @@ impl Channel {
         }
     }
 
-    /// Whether a packet that has been kept could begin to be transmitted.
+    /// Whether the transmission of a stored packet could begin.
     pub(crate) fn is_open(&mut self, now: u64) -> bool {
         self.hold(now);
         self.is_free(now)
     }
 
-    /// Whether packets may be marked or dropped here before anything else.
+    /// Whether packets may be marked or dropped on arrival.
     pub(crate) fn polices(&self) -> bool {
         self.conditions.as_ref().is_some_and(|conditions| conditions.polices())
     }
 
-    /// What becomes of a packet that comes at `at`, before it comes to the queue.
+    /// The fate of a packet that arrives at `at`, before it enters the queue.
     pub(crate) fn police(&mut self, at: u64, packet: &Packet) -> OnArrival {
         let size = self.framed(packet.size);
         self.conditions.as_mut().map_or(OnArrival::Pass, |all| all.police(at, size, packet.segment.ecn))
@@ -94,28 +94,28 @@ impl Channel {
         self.conditions.as_ref().is_some_and(|conditions| conditions.middlebox.is_some())
     }
 
-    /// Rewrites the header of a packet that comes at `at`; `None` if the packet is dropped.
+    /// Rewrites the header of a packet that arrives at `at`. Returns `None` if the packet is dropped.
     pub(crate) fn rewrite(&mut self, at: u64, packet: &mut Packet) -> Option<Rewrite> {
         let middlebox = self.conditions.as_mut().and_then(|conditions| conditions.middlebox.as_mut());
         middlebox.map_or(Some(Rewrite::default()), |middlebox| middlebox.pass(at, packet))
     }
 
-    /// What gathers packets before they go on, if anything does.
+    /// The collector of packets before the queue, if there is one.
     pub(crate) fn gather(&mut self) -> Option<&mut Gather> {
         self.conditions.as_mut()?.gather.as_mut()
     }
 
-    /// Whether it has to be asked at the time itself which packets go on.
+    /// Whether the decision which packet leaves must be made at its time, as an event.
     pub(crate) fn gathers(&self) -> bool {
         self.conditions.as_ref().is_some_and(|conditions| conditions.gather.is_some())
     }
 
-    /// How many packets had which colour, where packets have colours.
+    /// The number of packets of each colour, if the link has a policer with colours.
     pub fn colours(&self) -> Option<Colours> {
         self.conditions.as_ref()?.colours()
     }
 
-    /// The queue has the room that it has at `now`.
+    /// Sets the size of the queue to its value at `now`.
     pub(crate) fn adjust(&mut self, now: u64) {
         if let Some(room) = self.conditions.as_mut().and_then(|conditions| conditions.room(now)) {
             self.discipline = Discipline::of(room);

@@ -113,7 +113,7 @@ impl Impairments {
         self.reorder.is_some()
     }
 
-    /// What befalls this packet of `size` octets that enters at `at`.
+    /// What befalls this packet of `size` bytes that enters at `at`.
     pub fn decide(&mut self, packet: &Packet, size: u32, at: u64) -> Fate {
         // Every process sees every packet, so that one more does not change the others.
         let mut lost = None;

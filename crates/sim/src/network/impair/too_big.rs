@@ -33,7 +33,7 @@ impl Narrowness {
         self.steps.iter().any(|step| step.too_big == TooBig::Icmp)
     }
 
-    /// Whether a packet of so many octets, IP header included, is refused at this time.
+    /// Whether a packet of this many bytes, IP header included, is refused at this time.
     pub fn refuses(&self, at: u64, size: u32) -> Option<Refused> {
         let now = self.steps.iter().rfind(|step| step.from.as_ps() <= at)?;
         (size > now.mtu).then_some(Refused { mtu: now.mtu, too_big: now.too_big })

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::spec::Counted;
 
-    /// Share of `n` packets of 1000 octets that are lost.
+    /// Share of `n` packets of 1000 bytes that are lost.
     fn share(spec: &LossSpec, n: u32) -> f64 {
         let (mut loss, mut stream) = (Loss::new(spec).unwrap(), Stream::new(11, "loss"));
         let lost = (0..n).filter(|_| loss.loses(&Packet::default(), 1000, &mut stream)).count();

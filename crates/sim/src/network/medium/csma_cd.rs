@@ -1,18 +1,17 @@
 //! Carrier sense, multiple access, collision detection: IEEE 802.3, clause 4, in half duplex.
 //!
 //! A station with a frame listens, and sends when it has heard nothing for the interframe gap of 96 bit times; in the
-//! last third of the gap it no longer listens (4.2.3.2.2), so that nobody is kept waiting for ever by a faster one.
+//! last third of the gap it no longer listens (4.2.3.2.2), so that a faster station cannot block others for ever.
 //! Stations that begin before they can hear each other collide. Each goes on for a jam of 32 bits after it has noticed,
 //! and for its preamble at least; then it waits a random number of slots of 512 bit times, out of 2^n after its n-th
 //! collision, 2^10 at most (4.2.3.2.5). After the 16th collision the frame is dropped.
 //!
-//! Who has just sent starts afresh at one slot, while those who lost to him choose among more: with two busy stations
-//! one of them often sends many frames in a row, the *capture effect*. It is in the rules, and so it is here.
+//! A station that has just sent starts again with one slot, while the others choose among more slots. So with two busy
+//! stations, one of them often sends many frames in sequence: the *capture effect*. It follows from the standard.
 //!
-//! All stations are equally far from one another, as round a hub: each hears another after the same delay. So whoever
-//! begins before the first one's carrier has reached him is known when it has, and no earlier; then it is settled who
-//! has sent what. A frame is longer than a slot, and a slot longer than the way there and back, so that this is always
-//! before its end.
+//! All stations have the same distance from each other, as at a hub: the delay between any two is equal. A station can
+//! begin until the carrier of the first one reaches it. At that time it is known which stations have sent. A frame is
+//! longer than a slot, and a slot is longer than the round-trip time, so this is always before the end of the frame.
 
 use super::{Contention, Step, Then};
 use crate::random::Stream;
@@ -21,7 +20,7 @@ const GAP: u64 = 96;
 const SLOT: u64 = 512;
 const PREAMBLE: u64 = 64;
 const JAM: u64 = 32;
-/// The number of slots to choose from doubles so often.
+/// The number of slots doubles at most this many times.
 const BACKOFF_LIMIT: u32 = 10;
 const ATTEMPT_LIMIT: u32 = 16;
 
@@ -31,23 +30,23 @@ pub(crate) struct CsmaCd {
     rate: u64,
     delay: u64,
     stations: Vec<Station>,
-    /// Who is sending and when he began, in order, until it is settled what becomes of it.
+    /// Stations that are sending and their start times, in order, until the result is known.
     senders: Vec<(u32, u64)>,
-    /// Who is to let go of his frame.
+    /// Stations that must drop their frames.
     losers: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct Station {
-    /// It sends as soon as the medium is clear from then on; never, if it has nothing to send or has begun.
+    /// It sends as soon as the medium is idle from this time on; never, if it has no frame or has begun to send.
     ready: u64,
-    /// It hears nothing from here on, as far as is settled.
+    /// The medium is idle at this station from this time on, as far as is known.
     quiet: u64,
-    /// Its own last transmission was over.
+    /// The end of its last transmission.
     silent: u64,
-    /// It has taken a frame from its queue.
+    /// Whether it has taken a frame from its queue.
     holds: bool,
-    /// How often that frame has collided.
+    /// The number of collisions of that frame.
     collided: u32,
     stream: Stream,
     contention: Contention,
@@ -56,8 +55,8 @@ struct Station {
 const NEVER: u64 = u64::MAX;
 
 impl CsmaCd {
-    /// A medium of `rate` bits a second, on which every station is `delay` from any other; `stream` gives each the
-    /// random numbers of its own.
+    /// A medium of `rate` bits a second, with the delay `delay` between any two stations. `stream` returns the
+    /// random numbers of a station.
     pub(crate) fn new(rate: u64, delay: u64, stations: u32, stream: impl Fn(u32) -> Stream) -> Self {
         let station = |number| Station {
             ready: NEVER,
@@ -77,12 +76,12 @@ impl CsmaCd {
         }
     }
 
-    /// The longest delay at which a collision is noticed in time, in picoseconds: half a slot.
+    /// The longest delay at which a collision is detected in time, in picoseconds: half a slot.
     pub(crate) const fn longest_delay(rate: u64) -> u64 {
         (SLOT as u128 * 1_000_000_000_000 / (2 * rate as u128)) as u64
     }
 
-    /// What `bits` take, in whole picoseconds.
+    /// The transmission time of `bits`, in whole picoseconds.
     fn bits(&self, bits: u64) -> u64 {
         (u128::from(bits) * 1_000_000_000_000).div_ceil(u128::from(self.rate)) as u64
     }
@@ -91,13 +90,13 @@ impl CsmaCd {
         &mut self.stations[number as usize]
     }
 
-    /// Before the gap has passed since a station last heard or sent something, nothing begins there (clause 4.2.8 gives
-    /// 96 bits). The medium was silent before time began.
+    /// A station does not begin until the interframe gap after the last activity that it heard or sent has passed (clause
+    /// 4.2.8: 96 bits). The medium was idle before the start of the simulation.
     fn clear_from(&self, station: &Station) -> u64 {
         if station.quiet == 0 { 0 } else { station.quiet.saturating_add(self.bits(GAP)) }
     }
 
-    /// When a station sends that has been ready since then: `None` if it first hears somebody else.
+    /// When a station sends that is ready since this time: `None` if it hears another station first.
     fn start(&self, station: &Station, ready: u64) -> Option<u64> {
         let clear = self.clear_from(station);
         let (start, listens_until) =
@@ -107,7 +106,7 @@ impl CsmaCd {
         (!heard).then_some(start)
     }
 
-    /// When the next station begins to send, and which.
+    /// The next station that begins to send, and when.
     fn next_start(&self) -> Option<(u64, u32)> {
         let waiting = self.stations.iter().zip(0..).filter(|(station, _)| station.ready != NEVER);
         let starts =
@@ -115,7 +114,7 @@ impl CsmaCd {
         starts.min()
     }
 
-    /// When it is known who sends: everybody else has heard the first one, or will not send before he has.
+    /// When the senders are known: every other station has heard the first one, or will not send before that.
     fn settled_at(&self) -> Option<u64> {
         let heard = self.delay.saturating_add(self.bits(GAP) / 3);
         self.senders.first().map(|(_, first)| first.saturating_add(heard))
@@ -163,7 +162,7 @@ impl CsmaCd {
         self.losers.first().map(|&loser| Step::GivenUp(loser))
     }
 
-    /// A first attempt that others have put off.
+    /// Counts a first attempt that others have delayed.
     fn note_deferral(&mut self, number: u32, now: u64) {
         let gap = self.bits(GAP);
         let station = self.station(number);
@@ -173,7 +172,7 @@ impl CsmaCd {
         }
     }
 
-    /// All who are sending have collided.
+    /// All stations that are sending have collided.
     fn collide(&mut self) {
         let senders = core::mem::take(&mut self.senders);
         let ends: Vec<u64> = senders
@@ -200,7 +199,7 @@ impl CsmaCd {
         }
     }
 
-    /// A transmission ends: where it came from at once, elsewhere after the delay.
+    /// A transmission ends: at its station at once, at the others after the delay.
     fn falls_silent(&mut self, sender: u32, end: u64) {
         for (station, number) in self.stations.iter_mut().zip(0..) {
             let heard_until = if number == sender { end } else { end.saturating_add(self.delay) };
@@ -240,7 +239,7 @@ impl CsmaCd {
 }
 
 impl Station {
-    /// It is done with a frame.
+    /// A station has finished a frame.
     const fn goes_on(&mut self, end: u64, then: Then) {
         (self.holds, self.collided) = (false, 0);
         self.ready = match then {

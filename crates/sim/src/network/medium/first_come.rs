@@ -1,7 +1,7 @@
-//! First come, first served over all stations, without any loss of time: what contention is to be compared with.
+//! First come, first served over all stations without overhead: the reference for contention.
 //!
-//! Each frame that comes to a station puts the station into the line. Where a queue drops frames that have waited, as
-//! many of the station's places in the line are void; the earliest, since those are the ones.
+//! Each frame that arrives at a station adds the station to the line. If a queue drops waiting frames, the same number of
+//! the station's places in the line become void: the earliest ones.
 
 use super::Step;
 use std::collections::VecDeque;
@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 /// A line of stations.
 #[derive(Debug)]
 pub(crate) struct FirstCome {
-    /// The medium is free from here on.
+    /// The medium is free from this time on.
     free: u64,
-    /// Stations, once for each frame that waits.
+    /// Stations, once for each waiting frame.
     line: VecDeque<u32>,
-    /// For each station, how many of its places are void.
+    /// For each station, the number of its void places.
     void: Vec<u32>,
-    /// Who has the medium.
+    /// The station that has the medium.
     holder: Option<u32>,
 }
 

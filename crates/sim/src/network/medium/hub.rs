@@ -11,19 +11,19 @@ use netspurt_tcp::time::Time;
 pub(in crate::network) struct Hub {
     pub(in crate::network) medium: Medium,
     pub(in crate::network) stations: Vec<Station>,
-    /// Silence between two packets, in octets.
+    /// The gap between two packets, in bytes.
     pub(in crate::network) gap: u32,
-    /// When the medium is free, as [`Channel::occupied`] says it.
+    /// When the medium is free, as in [`Channel::occupied`].
     pub(in crate::network) free: (Time, u64),
-    /// The instant that the event queue knows of.
+    /// The time of the hub's event in the event queue.
     pub(in crate::network) armed_at: u64,
 }
 
-/// A channel with its place at the medium.
+/// A channel as a station of the medium.
 #[derive(Debug)]
 pub(in crate::network) struct Station {
     pub(in crate::network) channel: u32,
-    /// The packet that has left the queue: its place, and its position on its route.
+    /// The packet that has left the queue: its place and its position on its route.
     pub(in crate::network) held: Option<(u32, u32)>,
 }
 

@@ -1,8 +1,7 @@
-//! A medium that several stations share, of which one carries a frame at a time: who may send, and when. One file for
-//! each way of taking turns.
+//! A medium that several stations share. One frame at a time passes it. One file for each access method.
 //!
-//! Nothing here knows packets or queues. A medium is told that a station has something to send, and asked for `Step`s
-//! while the clock stands still; what a step asks for is done by `network/medium/hub.rs`, which tells the medium how it went.
+//! A medium does not depend on packets or queues. Its caller (`network/medium/hub.rs`) reports that a station has a frame,
+//! requests the `Step`s that are due at the present time, carries them out, and reports their results.
 
 mod csma_cd;
 mod first_come;
@@ -15,12 +14,12 @@ pub(crate) use first_come::FirstCome;
 pub use step::Contention;
 pub(crate) use step::{Step, Then};
 
-/// The longest delay in picoseconds at which stations that send at `rate` notice a collision in time: half a slot.
+/// The longest delay in picoseconds at which stations that send at `rate` detect a collision in time: half a slot.
 pub const fn longest_delay(rate: u64) -> u64 {
     CsmaCd::longest_delay(rate)
 }
 
-/// The ways of taking turns.
+/// The access methods.
 #[derive(Debug)]
 pub(crate) enum Medium {
     FirstCome(FirstCome),
@@ -28,7 +27,7 @@ pub(crate) enum Medium {
 }
 
 impl Medium {
-    /// Whether a frame that comes to this station at `now` leaves at once.
+    /// Whether a frame that arrives at this station at `now` is sent at once.
     pub(crate) fn is_clear(&self, station: u32, now: u64) -> bool {
         match self {
             Self::FirstCome(medium) => medium.is_clear(now),

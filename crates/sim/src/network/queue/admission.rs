@@ -8,13 +8,13 @@ use crate::spec::Room;
 pub struct Backlog {
     /// Packets.
     pub packets: u32,
-    /// Octets.
+    /// Bytes.
     pub bytes: u64,
 }
 
 /// A discipline that decides on arrival. It is asked only when the link is busy.
 pub trait Admission {
-    /// Whether a packet of `size` octets may join `backlog`.
+    /// Whether a packet of `size` bytes may join `backlog`.
     fn admits(&mut self, backlog: Backlog, size: u32) -> bool;
 }
 

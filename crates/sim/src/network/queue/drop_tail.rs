@@ -16,10 +16,10 @@ impl Admission for DropTailPackets {
     }
 }
 
-/// A limit in octets.
+/// A limit in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DropTailBytes {
-    /// Octets that may wait.
+    /// Bytes that may wait.
     pub limit: u64,
 }
 

@@ -18,7 +18,7 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// Octets that wait.
+    /// Bytes that wait.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -201,7 +201,7 @@ pub(super) mod bench {
             Self { order, out: Outbox::new() }
         }
 
-        /// A packet of `size` octets comes, numbered `slot`; who had to make room.
+        /// A packet of `size` bytes comes, numbered `slot`; who had to make room.
         pub(crate) fn push(&mut self, now: u64, slot: u32, size: u32, packet: &Packet) -> Vec<u32> {
             let kept =
                 Kept { slot, position: 0, size, since: now, ecn: packet.segment.ecn, ..Kept::default() };

@@ -41,7 +41,7 @@ pub enum Discipline {
     Unlimited,
     /// Drop-tail, counted in packets.
     DropTailPackets(DropTailPackets),
-    /// Drop-tail, counted in octets.
+    /// Drop-tail, counted in bytes.
     DropTailBytes(DropTailBytes),
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Kept {
     pub(crate) slot: u32,
     /// Position in the network's list of hops: this channel's.
     pub(crate) position: u32,
-    /// Octets, framing included.
+    /// Bytes, framing included.
     pub(crate) size: u32,
     /// When it came.
     pub(crate) since: u64,

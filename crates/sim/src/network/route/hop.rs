@@ -1,6 +1,6 @@
 //! One step of a route.
 
-/// One hop of a route: the channel to enter, and what comes after it.
+/// One hop of a route: the channel to enter, and the step after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hop(pub(in crate::network) u32);
 
@@ -16,13 +16,13 @@ impl Hop {
         self.0 & !(Self::LAST | Self::FUSED)
     }
 
-    /// Whether the packet is delivered behind this channel.
+    /// Whether the packet is delivered after this channel.
     #[inline]
     pub(crate) const fn is_last(self) -> bool {
         self.0 & Self::LAST != 0
     }
 
-    /// Whether the next channel is to be entered at once, for the time of arrival.
+    /// Whether the passage through the next channel is computed at once, for the time of arrival.
     #[inline]
     pub(crate) const fn goes_on_at_once(self) -> bool {
         self.0 & Self::FUSED != 0

@@ -1,13 +1,12 @@
-//! Routes: fewest hops, ties broken by the order in which links are declared; computed once, before the run.
+//! Routes: the fewest hops; among equal routes the order in which links are declared decides. Computed once, before the run.
 //!
 //! The stations of a hub are neighbours of one another, although their packets pass two channels: one to the hub and one
 //! from it.
 //!
 //! All routes lie in one list of hops. A hop names the channel to enter, and says whether it can be *fused*: computed
-//! together with the channel before it. That is so where a channel is fed by exactly one other over all routes in use,
-//! and by no host: then the order and the times of what enters it are known as soon as they are known for the other
-//! one, and no event is needed in between. A channel that keeps its packets (see [`crate::network::queue`]) has to be asked at the
-//! time itself.
+//! together with the channel before it. This is possible if, over all routes in use, packets enter a channel from exactly
+//! one other channel and from no host. Then their order and times follow from those of the other channel, and no event in
+//! between is needed. A channel that stores its packets (see [`crate::network::queue`]) decides at events.
 
 pub(super) mod hop;
 
@@ -23,9 +22,9 @@ const NONE: u32 = u32::MAX;
 /// A host pair without a path between them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoRoute {
-    /// From here.
+    /// The source.
     pub from: NodeId,
-    /// To there.
+    /// The destination.
     pub to: NodeId,
 }
 
@@ -33,17 +32,17 @@ pub struct NoRoute {
 #[derive(Default)]
 pub struct Routes {
     hops: Vec<Hop>,
-    /// Where the route from one node to another begins.
+    /// The start of the route from one node to another.
     starts: BTreeMap<(NodeId, NodeId), u32>,
-    /// The same for packets with a codepoint other than the default one. The place of a packet on its route says whose it is
-    /// and of which class, so that the packet itself need not carry it.
+    /// The same for packets with another codepoint than the default one. The position of a packet on its route shows its
+    /// source, destination and class, so the packet does not carry them.
     classes: BTreeMap<(NodeId, NodeId, u8), u32>,
-    /// Where each route begins, in this order, and whose packets take it.
+    /// The start of each route, in order, and the source, destination and class of its packets.
     origins: Vec<(u32, Origin)>,
 }
 
 impl Routes {
-    /// The route of `from` and `to`, and the way back, which takes the same links.
+    /// The route from `from` to `to`, and the route back over the same links.
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<(u32, u32)> {
         Some((*self.starts.get(&(from, to))?, *self.starts.get(&(to, from))?))
     }
@@ -56,7 +55,7 @@ impl Routes {
         Some((*self.classes.get(&(from, to, dscp))?, *self.classes.get(&(to, from, dscp))?))
     }
 
-    /// Adds the routes of a class beside those of all other packets, if the two are joined.
+    /// Adds the routes of a class between two nodes, if there is a path.
     pub(crate) fn add_class(&mut self, from: NodeId, to: NodeId, dscp: u8) {
         for (from, to) in [(from, to), (to, from)] {
             if dscp == 0 || self.classes.contains_key(&(from, to, dscp)) {
@@ -71,7 +70,7 @@ impl Routes {
         }
     }
 
-    /// Whose packets are at a position in the list of hops.
+    /// The source, destination and class of packets at a position in the list of hops.
     pub(crate) fn origin(&self, position: u32) -> Origin {
         self.route_at(position).map_or_else(Origin::default, |(_, origin)| origin)
     }
@@ -87,8 +86,8 @@ impl Routes {
         self.hops[position as usize]
     }
 
-    /// Where the way back begins from the node before the channel of this hop; or, if that is where the packet was sent, from the
-    /// node behind it.
+    /// The start of the route back from the node before the channel of this hop. If that node has sent the packet: from the
+    /// node after the channel.
     pub(crate) fn way_back(&self, position: u32) -> Option<u32> {
         let (start, Origin { from, to, .. }) = self.route_at(position)?;
         let back = *self.starts.get(&(NodeId(to), NodeId(from)))?;
@@ -118,7 +117,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The routes between those of these pairs of nodes that are joined at all, there and back.
+    /// The routes in both directions between these pairs of nodes, where there is a path.
     pub(crate) fn where_joined(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Self {
         let (mut finder, mut routes) = (Finder::new(spec), Self::default());
         for (from, to) in pairs {
@@ -192,14 +191,14 @@ impl Routes {
 }
 
 impl Routes {
-    /// What comes behind this channel is not computed together with it.
+    /// The next channel is not computed together with this one.
     pub(crate) fn part_behind(&mut self, channel: u32) {
         for hop in self.hops.iter_mut().filter(|hop| hop.channel() == channel) {
             hop.0 &= !Hop::FUSED;
         }
     }
 
-    /// Fused channels, each behind the one before it: once for each route.
+    /// Fused channels, each with the one before it: once for each route.
     pub(crate) fn fused(&self) -> impl Iterator<Item = (u32, u32)> {
         let pairs = self.hops.windows(2).filter(|pair| pair[0].goes_on_at_once());
         pairs.map(|pair| (pair[0].channel(), pair[1].channel()))
@@ -215,18 +214,18 @@ impl core::fmt::Debug for Routes {
     }
 }
 
-/// Breadth-first search, with the trees already grown kept: hosts on one router share its tree.
+/// Breadth-first search. It stores its trees, because hosts at one router share the router's tree.
 struct Finder {
     map: Map,
-    /// For each root, the channel by which each node is reached.
+    /// For each root, the channel that reaches each node.
     trees: BTreeMap<u32, Vec<u32>>,
     /// For each channel the node where it begins.
     origin: Vec<u32>,
 }
 
-/// What the search is over.
+/// The graph of the search.
 struct Map {
-    /// For each node its outgoing channels and where they lead, in declaration order.
+    /// For each node its outgoing channels with their ends, in the order of declaration.
     out: Vec<Vec<(u32, u32)>>,
     /// Which nodes are hubs.
     hubs: Vec<bool>,
@@ -249,8 +248,8 @@ impl Finder {
         Self { map: Map { out, hubs }, trees: BTreeMap::new(), origin }
     }
 
-    /// The channels from one node to another. The lower-numbered node is where the search begins, so that there and
-    /// back are the same links.
+    /// The channels from one node to another. The search begins at the node with the lower number, so both directions use
+    /// the same links.
     fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
         if from > to {
             let back = self.path(to, from)?;
@@ -282,7 +281,7 @@ impl Finder {
 }
 
 impl Map {
-    /// The channel by which breadth-first search from `root` first reaches each node.
+    /// The channel through which breadth-first search from `root` first reaches each node.
     fn grow(&self, root: u32) -> Vec<u32> {
         let mut reached = vec![NONE; self.out.len()];
         let mut frontier = std::collections::VecDeque::from([root]);

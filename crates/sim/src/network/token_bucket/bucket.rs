@@ -1,27 +1,27 @@
-//! The token bucket: r·t + b octets leave in any stretch of length t, and never more.
+//! The token bucket: at most r·t + b bytes leave in any interval of length t.
 //!
-//! Tokens are counted in bits times picoseconds per second, so that nothing is ever rounded: a bucket of rate r gains r of
-//! them in a picosecond, and an octet takes 8 · 10^12.
+//! The unit of tokens is one bit times one picosecond per second, so no rounding occurs: a bucket of rate r gains r tokens
+//! in a picosecond, and a byte takes 8 · 10^12.
 
-/// What an octet takes.
+/// The tokens of one byte.
 const PER_BYTE: u128 = 8 * 1_000_000_000_000;
 
-/// How fast a bucket fills, and how much it holds.
+/// The rate and the size of a bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bucket {
-    /// Bits per second, above zero.
+    /// Bits per second, positive.
     pub rate: u64,
-    /// Octets.
+    /// Bytes.
     pub burst: u64,
 }
 
-/// A bucket with what is in it. It begins full.
+/// A bucket with its tokens. It begins full.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
     rate: u128,
     most: u128,
     level: u128,
-    /// As of this time.
+    /// The time of its last update.
     at: u64,
 }
 
@@ -31,17 +31,17 @@ impl Tokens {
         Self { rate: u128::from(bucket.rate), most, level: most, at: 0 }
     }
 
-    /// One that is never refilled by itself.
+    /// A bucket that is never refilled by time.
     pub(crate) fn of(burst: u64) -> Self {
         Self::new(Bucket { rate: 0, burst })
     }
 
-    /// As many tokens as there would be at `now` without a bound. The past is not known any more.
+    /// The tokens at `now` without the bound of the size.
     fn unbounded(&self, now: u64) -> u128 {
         self.level + self.rate * u128::from(now.saturating_sub(self.at))
     }
 
-    /// The first time from `now` on at which there are tokens for so many octets, which must fit into the bucket.
+    /// The first time from `now` on with tokens for this many bytes, which must fit into the bucket.
     pub(crate) fn ready(&self, now: u64, size: u32) -> u64 {
         let (now, needed) = (now.max(self.at), u128::from(size) * PER_BYTE);
         let missing = needed.saturating_sub(self.unbounded(now));
@@ -49,37 +49,37 @@ impl Tokens {
         now.saturating_add(wait)
     }
 
-    /// Whether a packet of so many octets can ever get its tokens.
+    /// Whether a packet of this many bytes can ever get its tokens.
     pub(crate) const fn holds(&self, size: u32) -> bool {
         size as u128 * PER_BYTE <= self.most
     }
 
-    /// Fills the bucket as of `now`; what does not fit is returned.
+    /// Fills the bucket up to `now`. Returns the excess tokens.
     pub(crate) fn fill(&mut self, now: u64) -> u128 {
         let level = self.unbounded(now);
         self.at = self.at.max(now);
         self.pour(level)
     }
 
-    /// Puts in these instead of what there is; what does not fit is returned.
+    /// Replaces the tokens by these. Returns the excess tokens.
     fn pour(&mut self, level: u128) -> u128 {
         self.level = level.min(self.most);
         level - self.level
     }
 
-    /// Puts in more tokens.
+    /// Adds tokens.
     pub(crate) fn add(&mut self, tokens: u128) {
         let _ = self.pour(self.level + tokens);
     }
 
-    /// Takes tokens for so many octets, if there are enough. Before, it is to be [filled](Self::fill).
+    /// Takes tokens for this many bytes, if there are enough. [Fill](Self::fill) the bucket first.
     pub(crate) fn take(&mut self, size: u32) -> bool {
         let Some(left) = self.level.checked_sub(u128::from(size) * PER_BYTE) else { return false };
         self.level = left;
         true
     }
 
-    /// Whether there are tokens for so many octets.
+    /// Whether there are tokens for this many bytes.
     #[cfg(test)]
     const fn has(&self, size: u32) -> bool {
         self.level >= size as u128 * PER_BYTE
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_bucket_fills_at_its_rate_up_to_its_burst() {
-        // An octet a microsecond.
+        // A byte a microsecond.
         let mut tokens = Tokens::new(Bucket { rate: 8_000_000, burst: 1000 });
         assert!(tokens.take(1000) && !tokens.take(1));
         assert_eq!(

@@ -1,57 +1,57 @@
-//! Policers: packets beyond a token bucket are dropped on arrival, or marked; none waits.
+//! Policers: packets that exceed a token bucket are dropped or marked on arrival. No packet waits.
 //!
-//! With a second bucket packets have three colours: green, yellow and red. All are taken as uncoloured before.
+//! With a second bucket packets have three colours: green, yellow and red. Earlier colours are ignored (colour-blind mode).
 
 use crate::network::token_bucket::bucket::{Bucket, Tokens};
 
-/// What a policer is.
+/// The configuration of a policer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolicerSpec {
     /// The committed rate and burst.
     pub committed: Bucket,
-    /// What tells yellow from red; without it there is no yellow.
+    /// The second bucket, which distinguishes yellow from red. Without it no packet is yellow.
     pub excess: Excess,
-    /// What becomes of yellow packets.
+    /// The action on yellow packets.
     pub yellow: Action,
-    /// What becomes of red packets.
+    /// The action on red packets.
     pub red: Action,
 }
 
 /// The second bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Excess {
-    /// There is none.
+    /// No second bucket.
     #[default]
     None,
-    /// Of so many octets, filled by what overflows the first (RFC 2697).
+    /// A bucket of this many bytes, filled by the excess of the first one (RFC 2697).
     Burst(u64),
-    /// Of a rate of its own, which the first does not exceed (RFC 2698).
+    /// A bucket with a rate of its own, not below that of the first one (RFC 2698).
     Peak(Bucket),
 }
 
-/// What becomes of packets of a colour.
+/// The action on packets of a colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// They pass.
     Pass,
-    /// They are marked with congestion experienced if they are ECN-capable, and dropped otherwise.
+    /// They are marked CE if they are ECN-capable, and dropped otherwise.
     Mark,
     /// They are dropped.
     Drop,
 }
 
-/// How many packets had which colour.
+/// The number of packets of each colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Colours {
     /// Within the committed rate and burst.
     pub green: u64,
     /// Within the second bucket.
     pub yellow: u64,
-    /// Beyond.
+    /// Above both.
     pub red: u64,
 }
 
-/// A policer at work.
+/// A policer with its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Policer {
     spec: PolicerSpec,
@@ -70,7 +70,7 @@ impl Policer {
         Self { spec, committed: Tokens::new(spec.committed), excess, colours: Colours::default() }
     }
 
-    /// What becomes of a packet of so many octets that comes at `now`.
+    /// The action on a packet of this many bytes that arrives at `now`.
     pub(crate) fn judge(&mut self, now: u64, size: u32) -> Action {
         let overflow = self.committed.fill(now);
         let Some(excess) = &mut self.excess else {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     const US: u64 = 1_000_000;
-    /// An octet a microsecond.
+    /// A byte a microsecond.
     const OCTET: u64 = 8_000_000;
 
     fn policer(excess: Excess) -> Policer {
@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn two_rates_and_three_colours_are_those_of_rfc_2698() {
-        // Peak: two octets a microsecond, 1500 at once.
+        // Peak: two bytes a microsecond, 1500 at once.
         let mut policer = policer(Excess::Peak(Bucket { rate: 2 * OCTET, burst: 1500 }));
         use Action::{Drop, Mark, Pass};
         let packets = [(0, 1000), (0, 500), (0, 1), (100, 200), (100, 1), (200, 100), (200, 100)];
-        // At 100 µs: 100 and 200 tokens, so that 200 octets are yellow; at 200 µs: 200 and 200.
+        // At 100 µs: 100 and 200 tokens, so that 200 bytes are yellow; at 200 µs: 200 and 200.
         assert_eq!(judged(&mut policer, &packets), [Pass, Mark, Drop, Mark, Drop, Pass, Pass]);
     }
 }

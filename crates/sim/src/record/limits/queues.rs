@@ -36,7 +36,7 @@ struct Carried {
     busy: Union,
     /// When packets waited, of a link with a shaper: then its tokens are used up.
     held: Union,
-    /// Of each packet: when it left, of whom it was, and its octets.
+    /// Of each packet: when it left, of whom it was, and its bytes.
     packets: Vec<(u64, Direction, u32)>,
 }
 
@@ -165,7 +165,7 @@ impl Full {
             .is_some_and(|carried| carried.packets.iter().any(|packet| packet.1 == direction))
     }
 
-    /// The share of `direction` in the octets that a channel carried from `from` to `until`.
+    /// The share of `direction` in the bytes that a channel carried from `from` to `until`.
     pub(super) fn share(&self, channel: u32, direction: Direction, from: u64, until: u64) -> f64 {
         let Some(carried) = self.channels.get(&channel) else { return 1.0 };
         let first = carried.packets.partition_point(|packet| packet.0 < from);

@@ -178,7 +178,7 @@ impl Controller {
         self.wait < half && self.last_wait < half
     }
 
-    /// What is done to a packet of `size` octets that finds `bytes` waiting.
+    /// What is done to a packet of `size` bytes that finds `bytes` waiting.
     pub(in crate::network::queue) fn judge(
         &mut self,
         spec: &PieSpec,
@@ -242,7 +242,7 @@ impl Controller {
     }
 }
 
-/// How long so many octets take.
+/// How long this many bytes take.
 fn wait_at(bytes: u64, rate: u64) -> u64 {
     let wait = u128::from(bytes) * 8_000_000_000_000 / u128::from(rate.max(1));
     u64::try_from(wait).unwrap_or(u64::MAX)

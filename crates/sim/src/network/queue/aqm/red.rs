@@ -6,7 +6,7 @@
 //! so that the gaps between drops are even rather than random. Above `max` every packet is dropped; in the *gentle*
 //! variant (Floyd, 2000) the probability rises from `max_p` to 1 between `max` and twice that.
 //!
-//! A queue measured in octets does not make the drop of a large packet more likely (RFC 7141, section 2.2).
+//! A queue measured in bytes does not make the drop of a large packet more likely (RFC 7141, section 2.2).
 
 use crate::network::loss::Cause;
 use crate::network::queue::Backlog;
@@ -178,7 +178,7 @@ mod tests {
             red.drops(packets(4), None);
         }
         let before = red.average();
-        // A packet of 1000 octets takes 1 ms.
+        // A packet of 1000 bytes takes 1 ms.
         red.drops(packets(0), Some(Span::from_ms(300)));
         assert_near(red.average(), before * libm::pow(1.0 - SPEC.weight, 300.0));
         let mut instant = Red::new(SPEC, None, Stream::new(5, "red"));

@@ -47,7 +47,7 @@ impl Classes {
         Some(kept)
     }
 
-    /// Octets of the first packet of a line.
+    /// Bytes of the first packet of a line.
     pub(in crate::network::queue) fn first(&self, class: usize) -> Option<u32> {
         self.lines[class].0.first().map(|kept| kept.size)
     }

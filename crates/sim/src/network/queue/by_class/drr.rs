@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub(in crate::network::queue) struct Drr {
     spec: DrrSpec,
     classes: Classes,
-    /// Octets that each class may still send.
+    /// Bytes that each class may still send.
     deficits: Box<[u64]>,
     /// The classes that have packets, the one whose turn it is first.
     active: VecDeque<usize>,

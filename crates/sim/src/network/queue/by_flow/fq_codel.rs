@@ -53,7 +53,7 @@ impl FqCodel {
         line_of(packet, self.keys, self.buckets.len())
     }
 
-    /// Drops from the head of the fattest queue: half of its octets, but no more than a batch.
+    /// Drops from the head of the fattest queue: half of its bytes, but no more than a batch.
     fn make_room(&mut self, out: &mut Outbox) {
         let fattest = self.buckets.iter_mut().rev().max_by_key(|bucket| bucket.packets.bytes());
         let Some(bucket) = fattest else { return };
@@ -167,7 +167,7 @@ mod tests {
             fill(&mut bench, 2, 1, 1000);
             order.extend(served(&mut bench, 1));
         }
-        // Never gone, flow 2 shares with flow 1 instead: in octets, so that it may send three packets for two.
+        // Never gone, flow 2 shares with flow 1 instead: in bytes, so that it may send three packets for two.
         let first = order.iter().filter(|&&flow| flow == 1).count();
         assert!((12..=20).contains(&first), "{order:?}");
     }

@@ -13,7 +13,7 @@ use crate::network::packet::Packet;
 /// A line's place in the rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
-    /// Octets that it may still send in this round.
+    /// Bytes that it may still send in this round.
     credit: i64,
     /// It stands in one of the two lists.
     listed: bool,

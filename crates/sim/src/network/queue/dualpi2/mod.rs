@@ -56,7 +56,7 @@ pub(super) struct DualPi2 {
     last_wait: u64,
     /// When the probability is computed next.
     due: u64,
-    /// Octets, in per cent, that the L queue is ahead of its share; only weighted round robin has it.
+    /// Bytes, in per cent, that the L queue is ahead of its share; only weighted round robin has it.
     credit: i64,
 }
 

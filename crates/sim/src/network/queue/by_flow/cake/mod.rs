@@ -1,7 +1,7 @@
 //! CAKE (Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `sch_cake.c`): a shaper, tins by codepoint, and in each
 //! tin flows that are kept apart, under COBALT.
 //!
-//! The shaper has no burst: the next packet leaves when the last one would be through at the bandwidth, in octets of the
+//! The shaper has no burst: the next packet leaves when the last one would be through at the bandwidth, in bytes of the
 //! wire. Of the tins the one of the highest number goes first that keeps to its share; if none does, the one that will
 //! soonest. Without a bandwidth they send in turn.
 
@@ -26,7 +26,7 @@ use overhead::on_the_wire;
 use siphasher::sip::SipHasher24;
 use tin::{Hashes, Item, Tin};
 
-/// Picoseconds of a second, times bits of an octet.
+/// Picoseconds of a second, times bits of a byte.
 const PER_BYTE: u128 = 8 * 1_000_000_000_000;
 /// The largest frame of an Ethernet.
 const MTU: u32 = 1514;
@@ -55,7 +55,7 @@ impl Cake {
         let tins = shares.iter().map(|share| {
             let rate =
                 spec.bandwidth.map(|rate| rate as u128 * u128::from(share.rate.0) / u128::from(share.rate.1));
-            // Between 300 octets and a frame, by what is sent in about 2 ms.
+            // Between 300 bytes and a frame, by what is sent in about 2 ms.
             let quantum = rate.map_or(MTU, |rate| (rate / 8 / 4096).clamp(300, u128::from(MTU)) as u32);
             Tin::new(spec.isolation, law(&spec, rate), quantum)
         });

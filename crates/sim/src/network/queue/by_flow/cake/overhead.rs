@@ -2,14 +2,14 @@
 
 use crate::spec::{CakeSpec, LinkLayer};
 
-/// Octets on the wire of a packet with so many, IP header included.
+/// Bytes on the wire of a packet with so many, IP header included.
 pub(super) fn on_the_wire(spec: &CakeSpec, size: u32) -> u32 {
     let framed = (size + spec.overhead).max(spec.mpu);
     match spec.link_layer {
         LinkLayer::Plain => framed,
-        // Cells of 53 octets carry 48, the last one is filled up.
+        // Cells of 53 bytes carry 48, the last one is filled up.
         LinkLayer::Atm => framed.div_ceil(48) * 53,
-        // One octet in 65 is a code for the 64 others.
+        // One byte in 65 is a code for the 64 others.
         LinkLayer::Ptm => framed + framed.div_ceil(64),
     }
 }
@@ -25,7 +25,7 @@ mod tests {
         };
         assert_eq!(of(LinkLayer::Plain, 18, 64, 1500), 1518);
         assert_eq!(of(LinkLayer::Plain, 18, 64, 40), 64);
-        // An ACK of 40 octets with 8 of AAL5 just fits into a cell, one octet more does not.
+        // An ACK of 40 bytes with 8 of AAL5 just fits into a cell, one byte more does not.
         assert_eq!([40, 41].map(|size| of(LinkLayer::Atm, 8, 0, size)), [53, 106]);
         assert_eq!(of(LinkLayer::Atm, 40, 0, 1500), 33 * 53);
         assert_eq!(of(LinkLayer::Ptm, 22, 0, 1500), 1522 + 24);

@@ -7,7 +7,7 @@ use netspurt_tcp::time::Span;
 
 const MS: u64 = 1_000_000_000;
 
-/// Sends `size` octets of each of these codepoints in each millisecond, and counts the octets that leave of each in a second; packets
+/// Sends `size` bytes of each of these codepoints in each millisecond, and counts the bytes that leave of each in a second; packets
 /// leave as soon as they may.
 fn run(spec: CakeSpec, loads: &[(u8, u32)], seconds: u64) -> (Vec<u64>, Vec<u64>) {
     let mut cake = Cake::new(spec, Stream::new(1, "cake"));
@@ -42,7 +42,7 @@ fn the_shaper_sends_at_the_bandwidth_in_octets_of_the_wire_and_without_bursts() 
         ..CakeSpec::default()
     };
     let (sent, times) = run(spec, &[(0, 1000)], 10);
-    // 1028 octets at 3 Mbit/s take 2741.3 µs.
+    // 1028 bytes at 3 Mbit/s take 2741.3 µs.
     let packets = sent[0] / 1000;
     assert_eq!(packets, 10_000_000 / 2742 + 2, "{packets}");
     let first = times[0];
@@ -142,7 +142,7 @@ fn a_slow_link_has_a_longer_target() {
     let spec = CakeSpec::default();
     let fast = law(&spec, Some(100_000_000));
     assert_eq!((fast.target, fast.interval), (Span::from_ms(5).as_ps(), Span::from_ms(100).as_ps()));
-    // 1514 octets at 1 Mbit/s take 12.112 ms.
+    // 1514 bytes at 1 Mbit/s take 12.112 ms.
     let slow = law(&spec, Some(1_000_000));
     assert_eq!((slow.target, slow.interval), (18_168_000_000, 113_168_000_000));
     assert_eq!(law(&spec, Some(10_000)).interval, 2 * law(&spec, Some(10_000)).target);

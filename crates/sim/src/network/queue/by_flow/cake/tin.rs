@@ -21,7 +21,7 @@ const WAYS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kept: Kept,
-    /// Octets on the wire.
+    /// Bytes on the wire.
     pub(super) wire: u32,
     /// What it acknowledges, if that is looked at.
     pub(super) ack: Option<Box<Ack>>,
@@ -79,7 +79,7 @@ pub(super) struct Tin {
     /// Sparse and bulk flows.
     pub(super) active: u32,
     pub(super) packets: u32,
-    /// Octets that it may still send in this round, where there is no rate.
+    /// Bytes that it may still send in this round, where there is no rate.
     pub(super) deficit: i64,
     /// It keeps to its share if it sends from here on.
     pub(super) time_next: u64,
