@@ -1,5 +1,5 @@
-//! What makes a direction of a link more than a rate, a delay and a queue: it goes down and up, its delay and its queue's
-//! room change, a policer or a shaper stands before it. Links of which nothing of this is said have none, and pay nothing.
+//! Additional features of a direction of a link: it goes down and up, its delay and the size of its queue change, a policer
+//! or a shaper precedes it. Links without these features have no `Conditions`, and cost nothing more.
 
 use crate::network::delay::Delay;
 use crate::network::gather::Gather;
@@ -14,7 +14,7 @@ use crate::spec::{ChannelSpec, Room};
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Span;
 
-/// What else there is to one direction of a link.
+/// The additional features of one direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditions {
     /// Whether packets can leave.
@@ -26,12 +26,12 @@ pub(crate) struct Conditions {
     delay: Option<Schedule<Span>>,
     varying: Option<Delay>,
     room: Option<Schedule<Room>>,
-    /// When the last packet arrived: none overtakes it because the delay is another, if order is kept.
+    /// When the last packet arrived. If order is preserved, a change of the delay causes no reordering.
     arrived: u64,
 }
 
 impl Conditions {
-    /// What `spec` asks for; `None` if it is nothing.
+    /// The features of `spec`; `None` if there are none.
     pub(crate) fn new(spec: &ChannelSpec, room: Room, (seed, name): (u64, &str)) -> Option<Self> {
         let changes = &spec.changes;
         let schedule = |some: bool| some.then_some(());
@@ -60,12 +60,12 @@ impl Conditions {
         (!none).then_some(all)
     }
 
-    /// Whether packets may be marked or dropped before they come to the queue.
+    /// Whether packets may be marked or dropped before the queue.
     pub(crate) const fn polices(&self) -> bool {
         self.policer.is_some() || self.shaper.is_some()
     }
 
-    /// What becomes of a packet of `size` bytes that comes at `now`.
+    /// The fate of a packet of `size` bytes that arrives at `now`.
     pub(crate) fn police(&mut self, now: u64, size: u32, ecn: Ecn) -> OnArrival {
         if self.shaper.as_ref().is_some_and(|shaper| !shaper.lets_through(size)) {
             return OnArrival::Drop(Cause::Shaper);
@@ -77,7 +77,7 @@ impl Conditions {
         }
     }
 
-    /// How many packets had which colour.
+    /// The number of packets of each colour.
     pub(crate) fn colours(&self) -> Option<Colours> {
         self.policer.as_ref().map(|policer| policer.colours)
     }
@@ -91,8 +91,8 @@ impl Conditions {
         policer.into_iter().chain(self.shaper.as_ref().map(|_| Cause::Shaper)).chain(idle).chain(thinned)
     }
 
-    /// The first time from `start` on at which a packet of this many bytes may begin to leave. It may be asked of packets
-    /// that do not leave after all.
+    /// The first time from `start` on at which the transmission of a packet of this many bytes may start. The packet need not
+    /// be sent afterwards.
     pub(crate) fn opens(&mut self, start: u64, size: u32) -> u64 {
         let mut at = start;
         loop {
@@ -105,14 +105,14 @@ impl Conditions {
         }
     }
 
-    /// A packet of this many bytes begins to leave at `start`.
+    /// The transmission of a packet of this many bytes starts at `start`.
     pub(crate) fn leaves(&mut self, start: u64, size: u32) {
         if let Some(shaper) = &mut self.shaper {
             shaper.take(start, size);
         }
     }
 
-    /// When a packet arrives whose last bit leaves at `departure`, if the link's own delay does not say it.
+    /// When a packet arrives whose last bit leaves at `departure`, unless the fixed delay of the link applies.
     pub(crate) fn arrival(&mut self, departure: u64) -> Option<u64> {
         let delay = match (&mut self.varying, &mut self.delay) {
             (Some(varying), _) => varying.next(departure),
@@ -132,7 +132,7 @@ impl Conditions {
         self.varying.as_ref().is_some_and(|varying| varying.reorders)
     }
 
-    /// How much may wait at `now`, if that changes.
+    /// The size of the queue at `now`, if it changes.
     pub(crate) fn room(&mut self, now: u64) -> Option<Room> {
         Some(self.room.as_mut()?.at(now))
     }

@@ -1,10 +1,10 @@
 //! Fans: channels behind one router that share a chain of packets in flight.
 //!
 //! Channels that are fused with the same channel, and are equally long and fast, are a *fan*: the links from a router to
-//! its hosts, for example. Packets come out of a fan in the order in which they went in, but for few. So they wait in one
-//! chain, and only the first of all has an entry in the event queue, instead of one for each channel. Where that order
-//! does not hold, a packet waits in its own channel's chain, as it would without a fan. The order of events is the same
-//! either way: the chain is sorted by arrival, then by channel, as the event queue is.
+//! its hosts, for example. Most packets leave a fan in the order in which they entered it. So they are in one chain, and
+//! only the first one has an entry in the event queue, instead of one for each channel. A packet that does not follow this
+//! order is in the chain of its own channel, as it would be without a fan. The order of events is the
+//! same in both cases: the chain is sorted by arrival, then by channel, as the event queue is.
 
 use crate::engine::EventQueue;
 use crate::network::channel::{Channel, LAST_FAN};
@@ -12,10 +12,10 @@ use crate::network::packet::{Arrived, Chain, Slab, Stage};
 use crate::network::route::Routes;
 use std::collections::BTreeMap;
 
-/// Fewer channels than these stay on their own: their entries are no burden to the event queue.
+/// Fewer channels than this are not joined: their entries cost little in the event queue.
 const LEAST: usize = 32;
 
-/// So many channels are a wide fan.
+/// The number of channels of a wide fan.
 const WIDE: usize = 256;
 
 /// No endpoint.
@@ -25,14 +25,14 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Debug)]
 pub(in crate::network) struct Fans {
     chains: Vec<Chain>,
-    /// There are so many channels that the cache cannot hold what belongs to each: it is worth while to look ahead.
+    /// Whether there are so many channels that their data does not fit into the cache: then prefetching saves time.
     is_wide: bool,
     /// See [`Fans::take_upcoming`].
     upcoming: u32,
 }
 
 impl Fans {
-    /// Joins these channels to fans, where there are enough of a kind.
+    /// Joins these channels to fans, if there are enough of one kind.
     pub(in crate::network) fn join(channels: &mut [Channel], routes: &Routes) -> Self {
         let mut groups: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (before, this) in routes.fused() {
@@ -56,8 +56,8 @@ impl Fans {
         found
     }
 
-    /// Puts a packet among those in flight through a channel of a fan: into the fan's chain, if it belongs there. Whether the
-    /// packet is now the first to arrive.
+    /// Adds a packet to those in flight through a channel of a fan: to the fan's chain if the order permits it. Returns
+    /// whether the packet is the first to arrive.
     #[inline(never)]
     pub(in crate::network) fn take_off(
         &mut self,
@@ -71,8 +71,8 @@ impl Fans {
             .join(chain, slot, (arrival, stage), |position| routes.hop(position).channel())
             .unwrap_or_else(|| packets.take_off(&mut channel.in_flight, slot, arrival, stage))
     }
-    /// The packet of a channel of a fan that arrives at `now`, if one does: it is in flight no more, and the event queue knows
-    /// when the one behind it arrives.
+    /// Removes the packet of a channel of a fan that arrives at `now`, if there is one, and schedules the arrival of the next
+    /// one.
     #[inline(never)]
     pub(in crate::network) fn land(
         &mut self,
@@ -103,7 +103,7 @@ impl Fans {
         Some((slot, stage))
     }
 
-    /// The endpoint that the next packet of a wide fan is for, of which a packet has just been delivered.
+    /// The destination endpoint of the next packet of a wide fan, after the delivery of a packet.
     #[inline]
     pub(in crate::network) fn take_upcoming(&mut self) -> Option<u32> {
         if self.upcoming == NOBODY {

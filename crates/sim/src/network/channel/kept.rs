@@ -1,4 +1,4 @@
-//! Packets that come to a channel that keeps its packets, how they leave it, and the classes that some of them tell apart.
+//! Channels that store their packets: arrivals, departures, and the routes of classes.
 
 use crate::network::Network;
 use crate::network::packet::Packet;
@@ -16,7 +16,7 @@ impl Network {
         self.routes.between_in_class(from, to, dscp & 63).map(|(there, _)| there)
     }
 
-    /// A packet comes to a channel that keeps its packets.
+    /// A packet arrives at a channel that stores its packets.
     pub(in crate::network) fn wait_or_pass(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
         // What may leave at this very instant does so, whichever of the two events comes up first.
@@ -39,7 +39,7 @@ impl Network {
         self.arm_departure(number);
     }
 
-    /// A packet comes to a channel that keeps its packets, where nobody waits and the transmitter is free.
+    /// A packet arrives at a channel that stores its packets, with an empty queue and a free transmitter.
     fn pass_by(&mut self, number: u32, kept: Kept, packet: &Packet) {
         match self.channels[number as usize].pass_by(kept, packet) {
             Passing::Sent(kept) => {
@@ -55,7 +55,7 @@ impl Network {
         }
     }
 
-    /// Packets kept at a channel leave, if its transmitter is free and there are any.
+    /// Sends stored packets of a channel if its transmitter is free.
     #[cold]
     pub(in crate::network) fn depart(&mut self, number: u32, now: u64) {
         if let Some(gather) = self.channels[number as usize].gather() {
@@ -73,7 +73,7 @@ impl Network {
         self.arm_departure(number);
     }
 
-    /// The next packet kept at a channel, its transmitter being free; those that do not leave at all are discarded.
+    /// The next stored packet of a channel with a free transmitter. Packets that the queue drops are discarded.
     pub(in crate::network) fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
         while let Some(leaving) = self.channels[number as usize].let_go(now) {
             self.note_queue(number, now);
@@ -89,7 +89,7 @@ impl Network {
         None
     }
 
-    /// A packet is kept at a channel now; others, or itself, make room for it.
+    /// A packet was stored at a channel. Discards packets that the queue drops to make room, possibly this one.
     pub(in crate::network) fn make_room(&mut self, number: u32, now: u64) {
         let with_it = self.channels[number as usize].backlog().packets;
         while let Some(leaving) = self.channels[number as usize].overflow(now) {
@@ -102,14 +102,14 @@ impl Network {
         }
     }
 
-    /// The event queue has to know when the next packet kept at a channel leaves.
+    /// Schedules the departure of the next stored packet of a channel.
     fn arm_departure(&mut self, number: u32) {
         if let Some(at) = self.channels[number as usize].next_departure().filter(|&at| at <= self.horizon) {
             self.queue.push(at, number);
         }
     }
 
-    /// The number of packets kept at a channel has changed.
+    /// Records a change of the number of stored packets of a channel.
     fn note_queue(&mut self, number: u32, at: u64) {
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::QUEUE)
@@ -118,14 +118,14 @@ impl Network {
         }
     }
 
-    /// A packet is kept at a channel.
+    /// Records that a channel has stored a packet.
     fn note_kept(&mut self, number: u32, packet: &Packet, at: u64) {
         if let Some(recorder) = &mut self.recorder {
             recorder.kept(number, packet, at);
         }
     }
 
-    /// A packet that was kept at a channel leaves its queue.
+    /// Records that a stored packet leaves the queue of a channel.
     fn note_left(&mut self, number: u32, leaving: Leaving, now: u64) {
         let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;
         if let Some(recorder) = &mut self.recorder {
@@ -133,7 +133,7 @@ impl Network {
         }
     }
 
-    /// A packet that leaves a queue has the mark that it got there.
+    /// Copies the mark that a queue has set to the packet.
     pub(in crate::network) fn mark_as_kept(&mut self, kept: Kept, number: u32, now: u64) {
         if kept.ecn == Ecn::Ce {
             self.mark(kept.slot, number, now);

@@ -2,13 +2,13 @@
 //!
 //! The departure of a packet follows by arithmetic when it enters: it starts when the transmitter is free, and takes
 //! `bits / rate`. Fractions of a picosecond are carried from packet to packet within a busy period, so that n packets
-//! back to back occupy the link for exactly n · bits / rate, cut to picoseconds once. No event is needed for a
-//! departure; what waits at a given instant is counted by looking which starts lie ahead.
+//! back to back occupy the link for exactly n · bits / rate, rounded down to picoseconds once. A departure
+//! needs no event. The packets that wait at a given time are those whose transmission starts later.
 //!
-//! What a link has beside these stands in `conditions.rs`; how packets pass a link that has such things, or
-//! follows a recording, in `passing.rs`.
+//! `conditions.rs` has the additional features of a link. `passing.rs` has the passage of packets through a link with such
+//! features, or with a recording of its capacity.
 //!
-//! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
+//! The channel stores packets in flight in order of arrival. Only the first of them is in the event queue.
 
 pub(super) mod careful;
 pub(super) mod conditions;
@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 
 mod passing;
 
-/// What a byte costs: bits times picoseconds in a second, to be divided by the rate.
+/// Bits of a byte times picoseconds of a second, to be divided by the rate.
 const PER_BYTE: u64 = 8 * 1_000_000_000_000;
 
 /// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
@@ -43,16 +43,16 @@ pub const MAX_PACKET: u32 = 1 << 20;
 /// No fan.
 pub(crate) const ALONE: u16 = u16::MAX;
 
-/// No fan, but a channel that leads to the first part of the network; those that lead to the others have the numbers below.
+/// No fan, but a border channel into the first part of the network. Border channels into other parts have the numbers below.
 pub(crate) const BORDER: u16 = u16::MAX - 1;
 
 /// The highest number of a fan.
 pub(crate) const LAST_FAN: u16 = BORDER - MAX_PARTS;
 
-/// Into how many parts a network can be divided at most.
+/// The maximum number of parts of a network.
 pub(crate) const MAX_PARTS: u16 = 1024;
 
-/// When a packet that was let in moves.
+/// The times of a packet that was accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
     /// Its first bit leaves.
@@ -61,7 +61,7 @@ pub struct Passage {
     pub arrival: u64,
 }
 
-/// What passed through one direction of a link.
+/// The counters of one direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelCounters {
     /// Packets transmitted, lost ones included.
@@ -70,28 +70,28 @@ pub struct ChannelCounters {
     pub bytes: u64,
     /// Packets that did not arrive, by [`Cause`].
     pub drops: [u64; Cause::ALL.len()],
-    /// Packets marked with congestion experienced.
+    /// Packets marked CE.
     pub marked: u64,
-    /// Packets held back.
+    /// Packets delayed by reordering.
     pub held: u64,
-    /// Packets doubled.
+    /// Packets duplicated.
     pub doubled: u64,
-    /// Packets damaged.
+    /// Packets corrupted.
     pub damaged: u64,
-    /// Most packets that ever waited.
+    /// The maximum number of waiting packets.
     pub queue_max: u32,
 }
 
 /// One direction of a link.
 ///
-/// The order of the fields is the order in which they are needed: an idle link is passed by touching the first cache
-/// line, a busy one by touching two or three. Its size is a power of two, for the sake of who looks one up by its number.
+/// The order of the fields is the order in which they are needed: a packet on an idle link reads the first
+/// cache line, on a busy link two or three. The size is a power of two, which makes the lookup by number fast.
 #[derive(Debug)]
 #[repr(C, align(256))]
 pub struct Channel {
-    /// The transmitter is free from here on.
+    /// The transmitter is free from this time on.
     busy_until: u64,
-    /// Picoseconds for each byte, where they leave no remainder; else 0.
+    /// Picoseconds for each byte if that is a whole number; otherwise 0.
     ps_per_byte: u64,
     // Not beside the bytes: a compiler that sees both counted at once does it by vectors, in thrice the instructions.
     packets: u64,
@@ -99,18 +99,18 @@ pub struct Channel {
     bytes: u64,
     /// Latency of the host at the end, for packets that are addressed to it.
     pub(crate) end_latency: u64,
-    /// Packets on their way whose arrival is the next thing that happens to them.
+    /// Packets in flight whose next event is their arrival.
     pub(crate) in_flight: Chain,
     framing: u32,
     /// The fan that it belongs to, or [`ALONE`], or about [`BORDER`].
     pub(crate) fan: u16,
     plain: bool,
 
-    /// Start of transmission and size of what is waiting.
+    /// The start of transmission and the size of each waiting packet.
     waiting: Ring<(u64, u32)>,
     waiting_bytes: u64,
     discipline: Discipline,
-    /// Sum over all packets of the picoseconds they waited.
+    /// The sum of the waiting times of all packets in picoseconds.
     waited: u128,
     /// Bits per second; 0 stands for infinite.
     rate: u64,
@@ -120,24 +120,24 @@ pub struct Channel {
     /// The other direction, if both share the medium.
     pub(crate) partner: Option<u32>,
 
-    /// What waits, if it is not known on arrival when or whether it leaves.
+    /// The queue that stores packets, if departures are not known on arrival.
     kept: Option<Box<Keeper>>,
-    /// What marks or drops packets before the queue is full.
+    /// The AQM that marks or drops packets on arrival.
     early: Option<Box<Early>>,
-    /// What transmits, if its capacity follows a recording or changes.
+    /// The transmitter, if its capacity follows a recording or changes.
     transmitter: Option<Box<Transmitter>>,
-    /// What else there is to it.
+    /// Its additional features.
     conditions: Option<Box<Conditions>>,
-    /// Shorter packets are filled up to this many bytes.
+    /// Shorter packets are padded to this many bytes.
     least: u32,
-    /// Which station of which hub this is, if it is one.
+    /// Its hub and its number at that hub, if it is a station.
     pub(crate) station: Option<(u32, u32)>,
 
     pub(crate) impairments: Option<Box<Impairments>>,
     mishaps: Box<Mishaps>,
 }
 
-/// What befell packets.
+/// Counters of what happened to packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mishaps {
     drops: [u64; Cause::ALL.len()],
@@ -150,7 +150,7 @@ struct Mishaps {
 }
 
 impl Channel {
-    /// A channel as `spec` says; `name` is the direction's, and gives its random streams their names.
+    /// The channel of `spec`. `name` is the name of the direction and of its random streams.
     pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Self {
         let impairments = Impairments::new(spec, seed, name).map(Box::new);
         let kept = Keeper::new(&spec.queue, seed, name).map(Box::new);
@@ -205,7 +205,7 @@ impl Channel {
         }
     }
 
-    /// Both directions of a link; `numbers` are the channels' own.
+    /// Both directions of a link. `numbers` are the numbers of the channels.
     pub(crate) fn pair(
         spec: &crate::spec::LinkSpec,
         names: [&str; 2],
@@ -223,15 +223,15 @@ impl Channel {
         })
     }
 
-    /// Makes this a station of a hub: it sends when it has its turn.
+    /// Makes this a station of a hub: the hub's medium decides when it sends.
     pub(crate) fn join(&mut self, hub: u32, station: u32) {
         self.kept.get_or_insert_with(|| Box::new(Keeper::fifo())).open();
         self.station = Some((hub, station));
         self.plain = false;
     }
 
-    /// A packet of `size` bytes comes to the link at `now`, no earlier than the one before it. To a link that keeps its
-    /// packets it comes when they let it through.
+    /// A packet of `size` bytes enters the link at `now`, not before the previous packet. If the link stores its packets, the
+    /// packet enters when the queue releases it.
     #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
         let size = size + self.framing;
@@ -251,13 +251,13 @@ impl Channel {
         Ok(Passage { start, arrival: sum(departure, self.delay) })
     }
 
-    /// The transmitter is busy: the packet joins those that wait, if it may.
+    /// The transmitter is busy: the packet waits if the queue accepts it.
     #[inline(never)]
     fn wait(&mut self, now: u64, size: u32) -> Result<(), Cause> {
         self.wait_until(self.busy_until, now, size)
     }
 
-    /// The same where it begins to leave at `start`.
+    /// The same for a packet whose transmission starts at `start`.
     #[inline(always)]
     fn wait_until(&mut self, start: u64, now: u64, size: u32) -> Result<(), Cause> {
         self.settle(now);
@@ -271,7 +271,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Picoseconds for `size` bytes that come at `now`, where they may leave a fraction: that goes to the remainder.
+    /// Picoseconds for `size` bytes that enter at `now`. A fraction is added to the remainder.
     #[cold]
     const fn transmission(&mut self, now: u64, size: u32) -> u64 {
         if self.rate == 0 {
@@ -283,7 +283,7 @@ impl Channel {
         work / self.rate
     }
 
-    /// Bytes of a packet without framing, filled up if it is too short.
+    /// Bytes of a packet without framing, padded if it is too short.
     pub(crate) fn filled(&self, size: u32) -> u32 {
         size.max(self.least)
     }
@@ -293,7 +293,7 @@ impl Channel {
         self.filled(size) + self.framing
     }
 
-    /// Forgets what began to be transmitted by `now`.
+    /// Removes waiting packets whose transmission has started by `now`.
     #[inline]
     fn settle(&mut self, now: u64) {
         while let Some((start, size)) = self.waiting.front()
@@ -312,12 +312,12 @@ impl Channel {
         Some(start)
     }
 
-    /// What waits, as of the last call that told the time.
+    /// The backlog at the time of the last call with a time.
     pub fn backlog(&self) -> Backlog {
         self.kept.as_ref().map_or_else(|| self.ahead(), |kept| kept.backlog())
     }
 
-    /// What waits at `now`, which need not be the time of a packet.
+    /// The backlog at `now`, which need not be the time of a packet.
     pub fn backlog_at(&self, now: Time) -> Backlog {
         if self.kept.is_some() {
             return self.backlog();
@@ -330,31 +330,31 @@ impl Channel {
         })
     }
 
-    /// The same where the order is that of arrival.
+    /// The same for a queue in order of arrival.
     const fn ahead(&self) -> Backlog {
         Backlog { packets: self.waiting.len(), bytes: self.waiting_bytes }
     }
 
-    /// Whether packets wait here until it is known which one leaves.
+    /// Whether this channel stores its packets.
     #[inline]
     pub(crate) const fn keeps(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// Whether packets may be marked or dropped here before the queue is full.
+    /// Whether an AQM marks or drops packets on arrival.
     pub(crate) const fn detects_early(&self) -> bool {
         self.early.is_some()
     }
 
-    /// For how long the transmitter has been free, nothing waiting.
+    /// How long the transmitter has been idle with an empty queue.
     pub(crate) fn idle(&mut self, now: u64) -> Option<Span> {
         self.settle(now);
         let free = self.busy_until <= now && self.backlog().packets == 0;
         free.then(|| Span::from_ps(now - self.busy_until))
     }
 
-    /// What is done to a packet that comes when the transmitter has been `idle` for some time. One that finds no room is not
-    /// marked before it is dropped.
+    /// The verdict of the AQM on a packet that arrives when the transmitter has been idle for `idle`. A packet for which the
+    /// queue has no room is dropped without a mark.
     pub(crate) fn judge_early(&mut self, idle: Option<Span>, packet: &Packet) -> OnArrival {
         let (backlog, size) = (self.backlog(), self.framed(packet.size));
         let Some(early) = &mut self.early else { return OnArrival::Pass };
@@ -364,23 +364,23 @@ impl Channel {
         }
     }
 
-    /// Whether it has to be known whose the packets are that come here.
+    /// Whether the queue needs the source, destination and class of packets.
     pub(crate) fn classifies(&self) -> bool {
         self.kept.as_ref().is_some_and(|kept| kept.classifies())
     }
 
-    /// A packet with the place `slot` as it waits here, at this position of its route.
+    /// The queue entry of the packet with the place `slot` at this position of its route.
     pub(crate) fn waiting_for(&self, now: u64, (slot, position): (u32, u32), packet: &Packet) -> Kept {
         let (size, ecn) = (self.framed(packet.size), packet.segment.ecn);
         Kept { slot, position, size, since: now, ecn, origin: Origin::default() }
     }
 
-    /// A packet comes to a link that keeps its packets, where nobody waits and the transmitter is free.
+    /// A packet arrives at a link that stores its packets, with an empty queue and a free transmitter.
     pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) -> Passing {
         self.kept.as_mut().map_or(Passing::Sent(kept), |keeper| keeper.pass_by(kept, packet))
     }
 
-    /// A packet comes to a link that keeps its packets, and waits if it may. Then [`Channel::overflow`] is to be asked.
+    /// A packet arrives at a link that stores its packets, and waits if it is accepted. Call [`Channel::overflow`] afterwards.
     pub(crate) fn keep(&mut self, kept: Kept, packet: &Packet) -> Result<(), Cause> {
         let Some(keeper) = &mut self.kept else { return Ok(()) };
         if !self.discipline.admits(keeper.backlog(), kept.size) {
@@ -390,32 +390,32 @@ impl Channel {
         Ok(())
     }
 
-    /// The next packet kept here that has to make room for the last one that came.
+    /// The next stored packet that is dropped to make room for the last arrival.
     pub(crate) fn overflow(&mut self, now: u64) -> Option<Leaving> {
         self.kept.as_mut()?.overflow(now)
     }
 
-    /// The next packet that leaves what is kept here, to [`Channel::enter`] at `now` or to be dropped.
+    /// The next stored packet that leaves: to [`Channel::enter`] at `now`, or dropped.
     pub(crate) fn let_go(&mut self, now: u64) -> Option<Leaving> {
         self.kept.as_mut()?.pop(now)
     }
 
-    /// Whether a packet could begin to be transmitted.
+    /// Whether a transmission could start.
     pub(crate) const fn is_free(&self, now: u64) -> bool {
         self.busy_until <= now
     }
 
-    /// When the next packet kept here is to leave, if the event queue does not know yet.
+    /// When the next stored packet leaves, if the event queue has no event for it yet.
     pub(crate) fn next_departure(&mut self) -> Option<u64> {
         self.kept.as_mut()?.next_departure(self.busy_until)
     }
 
-    /// When the transmitter is free, and the fraction of a picosecond on top of it in units of 1 / rate.
+    /// When the transmitter is free, and the additional fraction of a picosecond in units of 1 / rate.
     pub const fn occupied(&self) -> (Time, u64) {
         (Time::from_ps(self.busy_until), self.remainder)
     }
 
-    /// The same after a pause of this many bytes.
+    /// The same after a gap of this many bytes.
     pub(crate) fn occupied_after(&self, octets: u32) -> (Time, u64) {
         if self.rate == 0 {
             return self.occupied();
@@ -424,13 +424,13 @@ impl Channel {
         (Time::from_ps(self.busy_until.saturating_add(work / self.rate)), work % self.rate)
     }
 
-    /// Takes over the state of a medium shared with others.
+    /// Sets the state of a shared medium.
     pub(crate) const fn share(&mut self, (busy_until, remainder): (Time, u64)) {
         self.busy_until = busy_until.as_ps();
         self.remainder = remainder;
     }
 
-    /// Counts a packet that did not arrive.
+    /// Counts a lost packet.
     #[cold]
     pub(crate) fn count_drop(&mut self, now: u64, size: u32, cause: Cause) {
         self.mishaps.drops[cause as usize] += 1;
@@ -438,7 +438,7 @@ impl Channel {
         self.mishaps.digest.fold(u64::from(size) << 8 | cause as u64);
     }
 
-    /// Counts a packet that is marked.
+    /// Counts a marked packet.
     #[cold]
     pub(crate) fn count_mark(&mut self, now: u64, size: u32) {
         self.mishaps.marked += 1;
@@ -446,15 +446,15 @@ impl Channel {
         self.mishaps.digest.fold(u64::from(size) << 8 | 0xFF);
     }
 
-    /// Counts what befell a packet that arrives.
+    /// Counts the impairments of a packet that arrives.
     pub(crate) fn count_fate(&mut self, fate: Fate) {
         self.mishaps.held += u64::from(fate.held > 0);
         self.mishaps.doubled += u64::from(fate.doubled);
         self.mishaps.damaged += u64::from(fate.damaged);
     }
 
-    /// What comes behind this hop for a packet that reaches its end at `arrival`, and when: the next hop, as in `stage`, or a
-    /// host, which takes its time.
+    /// The next step of a packet that reaches the end of this hop at `arrival`, and its time: the next hop, as in `stage`, or
+    /// a host with its latency.
     #[inline]
     pub(crate) fn behind(&self, hop: Hop, arrival: u64, stage: Stage) -> (u64, Stage) {
         if hop.is_last() {
@@ -464,42 +464,42 @@ impl Channel {
         }
     }
 
-    /// What was dropped, as a hash.
+    /// The hash of the dropped packets.
     pub(crate) fn digest(&self) -> Digest {
         self.mishaps.digest
     }
 
-    /// Whether packets may overtake each other here.
+    /// Whether packets may be reordered here.
     pub(crate) fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
             || self.conditions.as_ref().is_some_and(|conditions| conditions.reorders())
     }
 
-    /// What the arrivals behind this channel follow from those in front of it by, if it may share a chain with others: each of
-    /// its packets arrives later than the one before, whatever happens.
+    /// The parameters that determine arrivals at the end of this channel from arrivals at its start, if it may share a chain
+    /// with other channels: its packets must never be reordered.
     pub(crate) fn pace(&self) -> Option<(u64, u64)> {
         let is_steady = self.plain && self.ps_per_byte > 0 && self.end_latency == 0;
         is_steady.then_some((self.ps_per_byte, self.delay))
     }
 
-    /// Loads what a packet needs that comes to it.
+    /// Prefetches the data for an arriving packet.
     #[inline]
     pub(crate) fn fetch(&self) {
         std::hint::black_box(self.busy_until);
     }
 
-    /// Whether there is nothing to a passage but queue, transmission and delay.
+    /// Whether the passage consists only of queue, transmission and delay.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// Every passage is to be looked at.
+    /// Requests the full path for every packet.
     pub(crate) const fn watch(&mut self) {
         self.plain = false;
     }
 
-    /// Whether the transmitter is never busy and the far end is reached at once.
+    /// Whether the channel has infinite rate and no delay.
     pub(crate) const fn is_instant(&self) -> bool {
         self.rate == 0 && (self.delay == 0 || self.conditions.is_some())
     }
@@ -512,8 +512,8 @@ impl Channel {
         ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
     }
 
-    /// Packets that did not arrive, by the name of the cause; one that can occur here, or that is given, is listed even
-    /// if it did not.
+    /// Lost packets by the name of the cause. Causes that can occur here, and those in the argument, are listed even if they
+    /// did not occur.
     pub fn drops_by_name(&self, given: Option<Cause>) -> BTreeMap<&'static str, u64> {
         let possible = self.possible_causes().chain(given).map(|cause| (cause.name(), 0));
         let happened = Cause::ALL.iter().zip(self.mishaps.drops).filter(|(_, count)| *count > 0);
@@ -531,7 +531,7 @@ impl Channel {
         queue.into_iter().chain(early).chain(late).chain(conditions).chain(losses)
     }
 
-    /// Share of the time up to `end` in which the transmitter was busy.
+    /// The share of the time up to `end` in which the transmitter was busy.
     pub fn utilisation(&self, end: Time) -> f64 {
         if let Some(busy) = self.transmitter.as_ref().and_then(|transmitter| transmitter.busy(end.as_ps())) {
             return ratio(busy as f64, end);
@@ -544,7 +544,7 @@ impl Channel {
         ratio(busy.saturating_sub(ahead) as f64, end)
     }
 
-    /// Packets waiting, averaged over the time up to `end`.
+    /// The mean number of waiting packets over the time up to `end`.
     pub fn queue_mean(&self, end: Time) -> f64 {
         let end_ps = end.as_ps();
         if let Some(kept) = &self.kept {
@@ -556,13 +556,13 @@ impl Channel {
     }
 }
 
-/// A time and how long something takes from then on; at most [`u64::MAX`], which is never.
+/// The sum of a time and a duration; at most [`u64::MAX`], which means never.
 #[inline]
 fn sum(time: u64, span: u64) -> u64 {
     time.checked_add(span).unwrap_or_else(never)
 }
 
-/// Out of line, so that an ordinary sum costs no more than itself.
+/// Not inlined, to keep the usual sum fast.
 #[cold]
 #[inline(never)]
 const fn never() -> u64 {

@@ -1,9 +1,9 @@
-//! What a queue is asked when a packet arrives, and what it knows then.
+//! The decision of a queue on an arriving packet, and its input.
 
 use crate::network::loss::Cause;
 use crate::spec::Room;
 
-/// What is waiting, the packet being transmitted not counted.
+/// Waiting packets, without the packet that is being transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets.
@@ -12,14 +12,14 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// A discipline that decides on arrival. It is asked only when the link is busy.
+/// A discipline that decides on arrival. It is called only when the link is busy.
 pub trait Admission {
     /// Whether a packet of `size` bytes may join `backlog`.
     fn admits(&mut self, backlog: Backlog, size: u32) -> bool;
 }
 
 impl Room {
-    /// Whether more waits than there is room for.
+    /// Whether the backlog exceeds the limit.
     pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
         match self {
             Self::Unlimited => false,
@@ -29,7 +29,7 @@ impl Room {
     }
 }
 
-/// What a rule says.
+/// The verdict of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnArrival {
     /// Nothing.

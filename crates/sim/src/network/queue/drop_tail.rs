@@ -1,11 +1,11 @@
-//! Drop-tail: who finds the queue full is dropped.
+//! Drop-tail: a packet that arrives at a full queue is dropped.
 
 use super::{Admission, Backlog};
 
 /// A limit in packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DropTailPackets {
-    /// Packets that may wait.
+    /// The maximum number of waiting packets.
     pub limit: u32,
 }
 
@@ -19,7 +19,7 @@ impl Admission for DropTailPackets {
 /// A limit in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DropTailBytes {
-    /// Bytes that may wait.
+    /// The maximum number of waiting bytes.
     pub limit: u64,
 }
 

@@ -1,10 +1,10 @@
-//! First in, first out, of packets that are kept.
+//! First in, first out, for stored packets.
 
 use super::order::{Kept, Leaving, Order, Outbox};
 use crate::network::packet::Packet;
 use crate::network::queue::ring::Ring;
 
-/// Packets in the order in which they came.
+/// Packets in order of arrival.
 #[derive(Debug)]
 pub(super) struct Fifo {
     packets: Ring<Kept>,
@@ -18,12 +18,12 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The one that waits longest.
+    /// The first packet.
     pub(super) fn first(&self) -> Option<Kept> {
         self.packets.front()
     }

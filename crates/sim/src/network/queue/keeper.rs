@@ -1,5 +1,5 @@
-//! A queue that keeps its packets until it is known which of them leaves, and what all such queues have in common: how
-//! much waits, how long things waited, and which departure the event queue knows of.
+//! A queue that stores its packets until it decides which one leaves. All such queues share the counters of waiting packets
+//! and times, and the scheduled departure.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -18,23 +18,23 @@ use crate::network::queue::resend_first::ResendFirst;
 use crate::random::Stream;
 use crate::spec::QueueSpec;
 
-/// What waits for one direction of a link.
+/// The stored packets of one direction of a link.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     order: Box<dyn Order>,
     out: Outbox,
     backlog: Backlog,
-    /// Most packets that ever waited.
+    /// The maximum number of waiting packets.
     most: u32,
-    /// Sum over all packets of the picoseconds they waited, up to the last change.
+    /// The sum of the waiting times of all packets in picoseconds, up to the last change.
     waited: u128,
     changed: u64,
-    /// The departure that the event queue knows of.
+    /// The departure in the event queue.
     armed_at: u64,
 }
 
 impl Keeper {
-    /// The keeper of `spec`, if it needs one. `name` is the direction's, and gives its random streams their names.
+    /// The keeper of `spec`, if it needs one. `name` is the name of the direction and of its random streams.
     pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
         let stream = || Stream::new(seed, &format!("{name}/queue"));
         let order: Box<dyn Order> = match spec {
@@ -61,7 +61,7 @@ impl Keeper {
         Some(Self::of(order))
     }
 
-    /// First in, first out, where nothing but the departures is unknown.
+    /// First in, first out, for links whose departures are not known on arrival.
     pub(crate) fn fifo() -> Self {
         Self::of(Box::new(Fifo::default()))
     }
@@ -86,17 +86,17 @@ impl Keeper {
         self.backlog.packets == 0
     }
 
-    /// Most packets that ever waited.
+    /// The maximum number of waiting packets.
     pub(crate) const fn most(&self) -> u32 {
         self.most
     }
 
-    /// Under which names it drops, beside what a [`crate::network::queue::Discipline`] keeps out.
+    /// The drop causes, in addition to those of a [`crate::network::queue::Discipline`].
     pub(crate) fn causes(&self) -> &'static [Cause] {
         self.order.causes()
     }
 
-    /// Whether it has to know whose each packet is.
+    /// Whether it needs the source, destination and class of packets.
     pub(crate) fn classifies(&self) -> bool {
         self.order.classifies()
     }
@@ -106,7 +106,7 @@ impl Keeper {
         self.order.open();
     }
 
-    /// A packet comes and waits. Then ask for [`Keeper::overflow`].
+    /// Stores an arriving packet. Call [`Keeper::overflow`] afterwards.
     pub(crate) fn push(&mut self, kept: Kept, packet: &Packet) {
         self.order.push(kept, packet, &mut self.out);
         self.note(kept);
@@ -119,7 +119,7 @@ impl Keeper {
         self.most = self.most.max(self.backlog.packets - self.out.len() as u32);
     }
 
-    /// A packet comes to an empty queue, and leaves at once if the queue lets it.
+    /// A packet arrives at an empty queue, and leaves at once if the queue permits it.
     pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) -> Passing {
         debug_assert!(self.is_empty(), "nobody is overtaken by passing by");
         // The transmitter has been free: it has asked for a packet, and found none.
@@ -141,15 +141,15 @@ impl Keeper {
         }
     }
 
-    /// The next packet that had to make room for the last one.
+    /// The next packet that is dropped to make room for the last one.
     pub(crate) fn overflow(&mut self, now: u64) -> Option<Leaving> {
         let leaving = self.out.pop_front()?;
         self.forget(leaving, now);
         Some(leaving)
     }
 
-    /// The next packet that leaves at `now`, the transmitter being free: any number of [`Leaving::Dropped`], until one
-    /// is [`Leaving::Sent`] or nothing is left.
+    /// The next packet that leaves at `now` when the transmitter is free: any number of [`Leaving::Dropped`], then one
+    /// [`Leaving::Sent`] unless the queue is empty.
     pub(crate) fn pop(&mut self, now: u64) -> Option<Leaving> {
         if self.out.is_empty() {
             self.order.pop(now, &mut self.out);
@@ -169,12 +169,12 @@ impl Keeper {
         self.changed = now;
     }
 
-    /// Picoseconds that packets waited up to `end`, those that still wait included.
+    /// The sum of the waiting times up to `end` in picoseconds, including packets that still wait.
     pub(crate) fn waited(&self, end: u64) -> u128 {
         self.waited + u128::from(self.backlog.packets) * u128::from(end.saturating_sub(self.changed))
     }
 
-    /// When the next packet is to leave, the transmitter being free at `free`, if the event queue does not know yet.
+    /// When the next packet leaves if the transmitter is free at `free`; `None` if the event queue has this departure.
     pub(crate) fn next_departure(&mut self, free: u64) -> Option<u64> {
         let at = free.max(self.order.opens());
         if self.is_empty() || self.armed_at == at {

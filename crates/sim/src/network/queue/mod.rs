@@ -1,14 +1,14 @@
-//! Queue disciplines: what may wait for a link. One file each.
+//! Queue disciplines. One file each.
 //!
-//! A [`Discipline`] decides when a packet *arrives*, knowing what is waiting; that is all a FIFO link needs, because
-//! the departure of every packet it lets in follows by arithmetic. [`Red`] decides on arrival too, but wants to hear of
-//! every packet, and when; so does [`Step`], which marks.
+//! A [`Discipline`] decides when a packet *arrives*, from the backlog. A FIFO link needs no more, because it can compute the
+//! departure of every packet that it accepts. [`Red`] and [`Step`] decide on arrival, too, but must see every packet and
+//! its time.
 //!
 //! Those that change the order (resends first, fair queueing), or decide when a packet *departs* (CoDel), cannot be
-//! computed ahead: a channel with such a queue has a `Keeper`, which keeps its packets, has a departure event of its own
-//! in the event queue, and is not computed together with the channel before it (see [`crate::network::route`]). A packet that
-//! comes to it may be told to wait: a third answer beside "it arrives then" and "it is dropped"; and one that waits may
-//! be dropped when others come or leave. Beyond that point nothing is different.
+//! computed in advance. A channel with such a queue has a `Keeper`, which stores its packets. The channel has its own
+//! departure event, and is not computed together with the channel before it (see [`crate::network::route`]). For an arriving
+//! packet there is a third result besides an arrival time and a drop: it waits. A waiting packet may be dropped when other
+//! packets arrive or leave.
 
 mod admission;
 mod aqm;
@@ -37,7 +37,7 @@ use crate::spec::{QueueSpec, Room};
 /// The built-in disciplines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Discipline {
-    /// Everything waits.
+    /// Unlimited.
     Unlimited,
     /// Drop-tail, counted in packets.
     DropTailPackets(DropTailPackets),
@@ -46,7 +46,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// Who may wait under `spec`, in whatever order they leave.
+    /// The admission rule of `spec`, for any order of departure.
     pub const fn new(spec: &QueueSpec) -> Self {
         let room = match spec {
             // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of their own.
@@ -66,7 +66,7 @@ impl Discipline {
         Self::of(room)
     }
 
-    /// Who may wait where there is so much room.
+    /// The admission rule of a limit.
     pub(crate) const fn of(room: Room) -> Self {
         match room {
             Room::Unlimited => Self::Unlimited,
@@ -75,7 +75,7 @@ impl Discipline {
         }
     }
 
-    /// The room that there is.
+    /// The limit.
     pub(crate) const fn room(self) -> Room {
         match self {
             Self::Unlimited => Room::Unlimited,

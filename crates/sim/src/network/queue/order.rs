@@ -1,22 +1,22 @@
-//! In which order the packets leave that a queue keeps.
+//! The order in which stored packets leave a queue.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use netspurt_tcp::segment::Ecn;
 use std::collections::VecDeque;
 
-/// Whose packet it is: what a queue that tells hosts or classes apart wants to know.
+/// The source, destination and class of a packet, for queues that distinguish hosts or classes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Origin {
-    /// The node that sent it.
+    /// The source node.
     pub(crate) from: u32,
-    /// The node that it is for.
+    /// The destination node.
     pub(crate) to: u32,
     /// Its differentiated services codepoint (RFC 2474).
     pub(crate) dscp: u8,
 }
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) slot: u32,
@@ -24,15 +24,15 @@ pub(crate) struct Kept {
     pub(crate) position: u32,
     /// Bytes, framing included.
     pub(crate) size: u32,
-    /// When it came.
+    /// When it arrived.
     pub(crate) since: u64,
-    /// Its ECN field: a mark made here goes onto the packet when it leaves.
+    /// Its ECN field. A mark that the queue sets is copied to the packet when it leaves.
     pub(crate) ecn: Ecn,
-    /// Whose it is, where the order [classifies](Order::classifies).
+    /// Its source, destination and class, if the order [classifies](Order::classifies).
     pub(crate) origin: Origin,
 }
 
-/// A packet that waits no longer.
+/// A packet that leaves the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaving {
     /// It is transmitted now.
@@ -41,26 +41,26 @@ pub(crate) enum Leaving {
     Dropped(Kept, Cause),
 }
 
-/// What becomes of a packet that finds nobody waiting and the transmitter free.
+/// The fate of a packet that arrives at an empty queue and a free transmitter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Passing {
     /// It is transmitted now.
     Sent(Kept),
     /// It is dropped.
     Dropped(Cause),
-    /// It waits until the queue lets it leave.
+    /// It waits until the queue permits it to leave.
     Waits,
 }
 
-/// What leaves a queue, in this order.
+/// Packets that leave a queue, in order.
 pub(crate) type Outbox = VecDeque<Leaving>;
 
-/// In which order packets leave, and which of them do not leave at all.
+/// The order in which packets leave, and which packets are dropped.
 pub(super) trait Order: core::fmt::Debug + Send + Sync {
-    /// A packet comes that may wait. Others may have to make room.
+    /// Adds an accepted packet. Other packets may be dropped to make room.
     fn push(&mut self, kept: Kept, packet: &Packet, out: &mut Outbox);
 
-    /// The transmitter is free at `now`: the packets that are dropped, then the one that is sent, if there is one.
+    /// The transmitter is free at `now`: returns dropped packets, then the packet that is sent, if there is one.
     fn pop(&mut self, now: u64, out: &mut Outbox);
 
     /// No packet leaves before this time, however long the transmitter has been free.
@@ -68,15 +68,15 @@ pub(super) trait Order: core::fmt::Debug + Send + Sync {
         0
     }
 
-    /// Packets leave whenever the transmitter is free: a medium decides, or tests do.
+    /// Makes packets leave whenever the transmitter is free, because a medium or a test decides.
     fn open(&mut self) {}
 
-    /// Under which names it drops, beside what a [`crate::network::queue::Discipline`] keeps out.
+    /// The drop causes, in addition to those of a [`crate::network::queue::Discipline`].
     fn causes(&self) -> &'static [Cause] {
         &[]
     }
 
-    /// Whether it has to know whose each packet is.
+    /// Whether it needs the source, destination and class of packets.
     fn classifies(&self) -> bool {
         false
     }

@@ -1,16 +1,16 @@
-//! Resends first: a segment that is sent again overtakes all that waits, but not the packet being transmitted.
+//! Retransmissions first: a retransmitted segment overtakes all waiting packets, except the packet that is being transmitted.
 //!
-//! So the order in which packets leave is not known when they come, and nothing about a departure can be computed ahead.
-//! A channel with this queue keeps its packets itself and is woken when its transmitter is free. What happens on the way
-//! (losses, captures) is decided when a packet leaves, in the order of leaving. Resends among themselves keep their
-//! order, and a packet that begins to be transmitted at the very instant at which a resend comes is not overtaken. A
-//! packet that finds no room is dropped, resend or not.
+//! So the order of departure is not known on arrival, and departures cannot be computed in advance. A channel with this
+//! queue stores its packets, and has an event when its transmitter is free. Impairments and captures on the link are
+//! computed when a packet leaves, in order of departure. Retransmissions keep their order among themselves. A packet whose
+//! transmission starts at the time at which a retransmission arrives is not overtaken. A packet that arrives at a full
+//! queue is dropped, even if it is a retransmission.
 
 use super::fifo::Fifo;
 use super::order::{Kept, Leaving, Order, Outbox};
 use crate::network::packet::Packet;
 
-/// Resends, and the others behind them.
+/// Retransmissions, and the other packets after them.
 #[derive(Debug, Default)]
 pub(super) struct ResendFirst {
     resends: Fifo,

@@ -1,4 +1,4 @@
-//! A queue in a power-of-two ring of plain values: no allocation once it has grown to its working size.
+//! A queue in a ring of plain values. The size is a power of two. There is no allocation after it has reached its size.
 
 /// First in, first out, with random access from the front.
 #[derive(Debug)]

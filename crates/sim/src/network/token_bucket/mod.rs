@@ -1,4 +1,4 @@
-//! Token buckets, and what uses them: policers, which drop, and shapers, which delay.
+//! Token buckets, and their users: policers, which drop packets, and shapers, which delay them.
 
 pub mod bucket;
 pub mod policer;

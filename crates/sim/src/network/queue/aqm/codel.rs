@@ -1,8 +1,8 @@
-//! CoDel (RFC 8289): drops at departure, when packets have waited too long for too long.
+//! CoDel (RFC 8289): drops packets at departure if the queueing delay was above a target for an interval.
 //!
-//! What counts is the time that a packet has waited when it leaves. If even the least of these times stays above
-//! `target` for a whole `interval`, the queue does not drain by itself: a packet is dropped, and from then on others at
-//! distances of interval / √n, until the waits are below the target again.
+//! The sojourn time of a packet is its waiting time at departure. If the minimum sojourn time stays above `target` for an
+//! `interval`, there is a standing queue: a packet is dropped, and then further packets at distances of interval / √n,
+//! until the sojourn time is below the target.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -43,11 +43,11 @@ impl Order for Codel {
 /// The state of one queue (section 5.2). Times are picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::network::queue) struct Controller {
-    /// From then on the wait has been above the target for an interval.
+    /// When the sojourn time will have been above the target for an interval.
     first_above: Option<u64>,
     dropping: bool,
     drop_next: u64,
-    /// Packets dropped since dropping began, or more if it began where it last left off.
+    /// Packets dropped since dropping began, or more if it resumed at its previous rate.
     count: u32,
     /// `count` when dropping began.
     last_count: u32,
@@ -57,7 +57,7 @@ pub(in crate::network::queue) struct Controller {
 type Head = (Option<Kept>, bool);
 
 impl Controller {
-    /// The next packet to be sent; those before it that are dropped go to `out` (section 5.5).
+    /// The next packet to send. Dropped packets before it are added to `out` (section 5.5).
     pub(in crate::network::queue) fn dequeue(
         &mut self,
         law: &CodelSpec,
@@ -91,7 +91,7 @@ impl Controller {
         head.0
     }
 
-    /// Dropping begins. If it ended a short while ago, the rate that it had reached is a good one to begin with.
+    /// Dropping begins. If it ended recently, it resumes near the rate that it had reached.
     fn begin(&mut self, law: &CodelSpec, now: u64) {
         let recent = now.saturating_sub(self.drop_next) < law.interval.saturating_mul(16).as_ps();
         let reached = self.count.saturating_sub(self.last_count);
@@ -101,8 +101,8 @@ impl Controller {
         self.drop_next = next_drop(now, law, self.count);
     }
 
-    /// Takes the first packet out of the queue, and looks whether waits have been above the target for an interval. A
-    /// queue of no more than a packet of the largest size is never too long: below that the link would run dry.
+    /// Removes the first packet of the queue, and checks whether sojourn times were above the target for an interval. A queue
+    /// of at most one full-sized packet is never too long, because the link could become idle.
     fn look(&mut self, law: &CodelSpec, queue: &mut Fifo, now: u64) -> Head {
         let Some(packet) = queue.take() else {
             self.first_above = None;
@@ -117,7 +117,7 @@ impl Controller {
     }
 }
 
-/// The control law (section 5.6): TCP's rate goes with 1 / √p, so that drops at these distances slow it down steadily.
+/// The control law (section 5.6): the rate of TCP is proportional to 1 / √p, so drops at these distances reduce it linearly.
 fn next_drop(after: u64, law: &CodelSpec, count: u32) -> u64 {
     after.saturating_add((law.interval.as_ps() as f64 / libm::sqrt(f64::from(count))) as u64)
 }

@@ -1,4 +1,4 @@
-//! What is done to a packet on arrival, before the queue is full.
+//! Rules that mark or drop a packet on arrival before the queue is full.
 
 use crate::network::loss::Cause;
 use crate::network::queue::admission::{Backlog, OnArrival};
@@ -15,7 +15,7 @@ pub(crate) enum Early {
 }
 
 impl Early {
-    /// A packet comes while `backlog` waits, or after the transmitter has been `idle` for some time.
+    /// A packet arrives at `backlog`, or after the transmitter has been idle for `idle`.
     pub(crate) fn judge(&mut self, backlog: Backlog, idle: Option<Span>, ecn: Ecn) -> OnArrival {
         match self {
             Self::Red(red) => red.judge(backlog, idle, ecn),
@@ -24,7 +24,7 @@ impl Early {
         }
     }
 
-    /// Under which name it drops.
+    /// The cause of its drops.
     pub(crate) const fn cause(&self) -> Option<Cause> {
         match self {
             Self::Red(_) => Some(Cause::Red),

@@ -1,11 +1,11 @@
-//! PIE (RFC 8033): drops on arrival, with a probability that a proportional-integral controller keeps such that packets wait
-//! for the target time; and DOCSIS-PIE (RFC 8034), its form in cable modems.
+//! PIE (RFC 8033): drops packets on arrival with a probability that a proportional-integral controller adjusts to a target
+//! delay. DOCSIS-PIE (RFC 8034) is the variant for cable modems.
 //!
-//! The controller has a clock: it computes its probability anew at fixed intervals. Between two packets nothing changes but
-//! that, so what was due is caught up with when a packet comes or leaves, and no event is needed.
+//! The controller updates its probability at fixed intervals. Overdue updates are computed when a packet arrives or leaves,
+//! so no event is needed.
 //!
-//! How long packets wait is what the last one that left has waited (RFC 8033, section 5.1, by time stamps, as in Linux).
-//! DOCSIS-PIE divides what waits by the rate, which a modem knows (RFC 8034, section 4.2).
+//! The delay is the waiting time of the last packet that left (RFC 8033, section 5.1, with timestamps, as in Linux).
+//! DOCSIS-PIE divides the backlog by the rate, which a modem knows (RFC 8034, section 4.2).
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -19,32 +19,32 @@ use netspurt_tcp::time::Span;
 
 /// Picoseconds of a second.
 const SECOND: f64 = 1e12;
-/// Below this sum of probabilities nothing is dropped, however the dice fall (RFC 8033, section 5.4).
+/// Below this sum of probabilities no packet is dropped (RFC 8033, section 5.4).
 const LEAST_SUM: f64 = 0.85;
-/// From this sum on it is dropped.
+/// From this sum on the packet is dropped.
 const MOST_SUM: f64 = 8.5;
 /// Up to this probability packets are marked instead of dropped (RFC 8033, section 5.1).
 const MARKED_BELOW: f64 = 0.1;
-/// Steps of the probability are not larger than this, once it is a tenth.
+/// The maximum step of the probability if it is at least 0.1.
 const LARGEST_STEP: f64 = 0.02;
-/// What is left of the probability in each interval without a queue.
+/// The factor of the probability in each interval without a queue.
 const DECAY: f64 = 0.98;
-/// The smallest packet, by which DOCSIS-PIE bounds its probability (RFC 8034, appendix A).
+/// The smallest packet size for the bound of the probability in DOCSIS-PIE (RFC 8034, appendix A).
 const DOCSIS_SMALLEST: f64 = 64.0;
-/// A wait below which DOCSIS-PIE lets its probability decay, and one above which it adds a step.
+/// The delay below which DOCSIS-PIE reduces its probability, and the delay above which it adds a step.
 const DOCSIS_LATENCY: [Span; 2] = [Span::from_ms(5), Span::from_ms(200)];
-/// After this time without a queue a burst passes again.
+/// After this time without a queue a burst is permitted again.
 const DOCSIS_RESET: Span = Span::from_secs(1);
 
-/// How far DOCSIS-PIE is from dropping (RFC 8034, section 4.3).
+/// The state of DOCSIS-PIE (RFC 8034, section 4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Phase {
-    /// Not yet: a third of the buffer is free for a burst.
+    /// Inactive: a third of the buffer is free for a burst.
     #[default]
     Inactive,
-    /// It drops, once the burst is over.
+    /// Active: it drops after the burst allowance.
     Active,
-    /// There has been no queue for a while. The next drop makes it active, without another burst.
+    /// There was no queue recently. The next drop makes it active without another burst allowance.
     Quiescent,
 }
 
@@ -52,16 +52,16 @@ enum Phase {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::network::queue) struct Controller {
     probability: f64,
-    /// Of the packets since the last drop.
+    /// The sum of the drop probabilities since the last drop.
     sum: f64,
     wait: u64,
     last_wait: u64,
-    /// For how long packets still pass.
+    /// The remaining burst allowance.
     burst: u64,
-    /// When the probability is computed next.
+    /// The time of the next update.
     due: u64,
     phase: Phase,
-    /// For how long there has been no queue.
+    /// How long there has been no queue.
     quiet: u64,
 }
 
@@ -83,13 +83,13 @@ impl Controller {
         }
     }
 
-    /// The probability that the next packet is dropped, before its size counts.
+    /// The drop probability of the next packet, without the factor of its size.
     #[cfg(test)]
     pub(in crate::network::queue) const fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Catches up with the clock: `bytes` have waited since the last packet came or left.
+    /// Computes overdue updates. The backlog was `bytes` since the last packet arrived or left.
     pub(in crate::network::queue) fn advance(&mut self, spec: &PieSpec, bytes: u64, now: u64) {
         let interval = spec.update.as_ps().max(1);
         while self.due <= now {
@@ -178,7 +178,7 @@ impl Controller {
         self.wait < half && self.last_wait < half
     }
 
-    /// What is done to a packet of `size` bytes that finds `bytes` waiting.
+    /// The verdict on a packet of `size` bytes that arrives at a backlog of `bytes`.
     pub(in crate::network::queue) fn judge(
         &mut self,
         spec: &PieSpec,
@@ -215,7 +215,7 @@ impl Controller {
         }
     }
 
-    /// RFC 8033, section 4.1 and 5.4: by chance, but not where the link could run dry, and not in clusters.
+    /// RFC 8033, section 4.1 and 5.4: a random decision, but no drop if the link could become idle, and no clusters of drops.
     fn drops(&mut self, spec: &PieSpec, bytes: u64, size: u32, stream: &mut Stream) -> bool {
         let mean = f64::from(spec.mean_packet);
         let share = if spec.by_size { self.probability * f64::from(size) / mean } else { self.probability };
@@ -236,13 +236,13 @@ impl Controller {
         self.sum >= MOST_SUM || stream.unit() < share
     }
 
-    /// A packet leaves that has waited since `since`; `bytes` are left behind it.
+    /// A packet leaves that arrived at `since`; the backlog is `bytes` afterwards.
     pub(in crate::network::queue) const fn departs(&mut self, since: u64, now: u64, bytes: u64) {
         self.wait = if bytes == 0 { 0 } else { now - since };
     }
 }
 
-/// How long this many bytes take.
+/// The transmission time of this many bytes.
 fn wait_at(bytes: u64, rate: u64) -> u64 {
     let wait = u128::from(bytes) * 8_000_000_000_000 / u128::from(rate.max(1));
     u64::try_from(wait).unwrap_or(u64::MAX)
@@ -263,7 +263,7 @@ impl Pie {
     }
 }
 
-/// A packet comes to a line under PIE's control: it waits, or is dropped.
+/// A packet arrives at a queue under PIE's control: it waits or is dropped.
 pub(in crate::network::queue) fn admit(
     spec: &PieSpec,
     (packets, controller): (&mut Fifo, &mut Controller),
@@ -284,7 +284,7 @@ pub(in crate::network::queue) fn admit(
     true
 }
 
-/// The next packet leaves a line under PIE's control.
+/// The next packet leaves a queue under PIE's control.
 pub(in crate::network::queue) fn release(
     spec: &PieSpec,
     (packets, controller): (&mut Fifo, &mut Controller),

@@ -1,5 +1,5 @@
-//! Random early detection (Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993): drops on arrival, the more often the longer
-//! the queue is on average.
+//! Random early detection (Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993): drops packets on arrival with a
+//! probability that increases with the average queue.
 //!
 //! The average follows the queue slowly, with each arrival; while the link is idle it falls as if small packets had
 //! come to an empty queue. Between `min` and `max` a packet is dropped with a probability that rises to `max_p`, spread
@@ -20,7 +20,7 @@ use netspurt_tcp::time::Span;
 #[derive(Clone, Debug)]
 pub struct Red {
     spec: RedSpec,
-    /// What the transmission of a packet of mean size takes, in picoseconds; 0 on an infinitely fast link.
+    /// The transmission time of a packet of mean size in picoseconds; 0 on an infinitely fast link.
     packet_time: f64,
     average: f64,
     /// Packets since the last one that was dropped, or since the first that found the average above `min`.
@@ -40,8 +40,8 @@ impl Red {
         self.average
     }
 
-    /// What is done to a packet that comes. Where the average asks for all to be dropped, marks would tell nothing, and there
-    /// may be senders that do not heed them: it is dropped (RFC 3168, section 7).
+    /// The verdict on an arriving packet. If the average requires a drop of every packet, the packet is dropped and not
+    /// marked, because some senders may ignore marks (RFC 3168, section 7).
     pub(crate) fn judge(&mut self, backlog: Backlog, idle: Option<Span>, ecn: Ecn) -> OnArrival {
         if !self.drops(backlog, idle) {
             OnArrival::Pass
@@ -52,8 +52,8 @@ impl Red {
         }
     }
 
-    /// A packet comes while `backlog` waits, or after the transmitter has been `idle` for some time: whether it is
-    /// dropped, or marked instead.
+    /// A packet arrives at `backlog`, or after the transmitter has been idle for `idle`. Returns whether it is dropped (or
+    /// marked instead).
     pub fn drops(&mut self, backlog: Backlog, idle: Option<Span>) -> bool {
         self.average = match idle {
             Some(idle) if self.packet_time > 0.0 => {

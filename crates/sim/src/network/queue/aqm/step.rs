@@ -1,5 +1,5 @@
-//! Step marking (RFC 8257, section 3.1): a packet that finds more waiting than a threshold is marked. Nothing is averaged, so
-//! that senders hear of a queue as soon as there is one; packets that cannot be marked pass, as long as there is room.
+//! Step marking (RFC 8257, section 3.1): a packet that arrives at a backlog above a threshold is marked. There is no average,
+//! so senders learn of a queue at once. Packets that are not ECN-capable pass, as long as there is room.
 
 use crate::network::queue::Backlog;
 use crate::spec::Room;
@@ -7,12 +7,12 @@ use crate::spec::Room;
 /// A threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// What may wait unmarked.
+    /// The threshold.
     pub above: Room,
 }
 
 impl Step {
-    /// Whether a packet is marked that finds `backlog`.
+    /// Whether a packet that arrives at `backlog` is marked.
     pub const fn marks(self, backlog: Backlog) -> bool {
         self.above.is_exceeded_by(backlog)
     }

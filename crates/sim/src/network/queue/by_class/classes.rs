@@ -1,4 +1,4 @@
-//! A line for each class of packets, told apart by their differentiated services codepoint (RFC 2474), each with room of its own.
+//! A queue for each class of packets, by their differentiated services codepoint (RFC 2474), each with its own limit.
 
 use crate::network::loss::Cause;
 use crate::network::queue::admission::{Admission as _, Backlog};
@@ -7,7 +7,7 @@ use crate::network::queue::order::{Kept, Leaving, Outbox};
 use crate::network::queue::{Discipline, Room};
 use crate::spec::ClassesSpec;
 
-/// The lines of all classes.
+/// The queues of all classes.
 #[derive(Debug)]
 pub(in crate::network::queue) struct Classes {
     spec: ClassesSpec,
@@ -21,12 +21,12 @@ impl Classes {
         Self { spec, room: Discipline::of(spec.room), lines }
     }
 
-    /// How many there are.
+    /// The number of classes.
     pub(in crate::network::queue) const fn count(&self) -> usize {
         self.lines.len()
     }
 
-    /// A packet comes, and waits in its line if that has room; the number of the line then.
+    /// Adds an arriving packet to the queue of its class, if that has room. Returns the number of the queue.
     pub(in crate::network::queue) fn admit(&mut self, kept: Kept, out: &mut Outbox) -> Option<usize> {
         let class = usize::from(self.spec.of[usize::from(kept.origin.dscp & 63)]).min(self.lines.len() - 1);
         let (line, packets) = &mut self.lines[class];
@@ -39,7 +39,7 @@ impl Classes {
         Some(class)
     }
 
-    /// The first packet of a line leaves.
+    /// Removes the first packet of a queue.
     pub(in crate::network::queue) fn take(&mut self, class: usize) -> Option<Kept> {
         let (line, packets) = &mut self.lines[class];
         let kept = line.take()?;
@@ -47,12 +47,12 @@ impl Classes {
         Some(kept)
     }
 
-    /// Bytes of the first packet of a line.
+    /// The size of the first packet of a queue in bytes.
     pub(in crate::network::queue) fn first(&self, class: usize) -> Option<u32> {
         self.lines[class].0.first().map(|kept| kept.size)
     }
 
-    /// Under which names packets are dropped.
+    /// The drop causes.
     pub(in crate::network::queue) fn causes(&self) -> &'static [Cause] {
         if self.spec.room == Room::Unlimited { &[] } else { &[Cause::Queue] }
     }

@@ -1,5 +1,5 @@
 //! Deficit round robin over classes (Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", 1996): each
-//! class that has packets sends its quantum in turn, and what it could not use of it counts for the next turn.
+//! class with packets sends its quantum in turn. The unused part of a quantum is added to the next one.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -8,16 +8,16 @@ use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
 use crate::spec::DrrSpec;
 use std::collections::VecDeque;
 
-/// Lines that send in turn.
+/// Queues that send in turn.
 #[derive(Debug)]
 pub(in crate::network::queue) struct Drr {
     spec: DrrSpec,
     classes: Classes,
-    /// Bytes that each class may still send.
+    /// The remaining bytes of each class.
     deficits: Box<[u64]>,
-    /// The classes that have packets, the one whose turn it is first.
+    /// The classes with packets; the first one is sending.
     active: VecDeque<usize>,
-    /// The first of them has got its quantum for this turn.
+    /// Whether the first class has received its quantum for this turn.
     granted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Queues that serve the classes of packets (RFC 2474) apart from each other.
+//! Queues with a separate queue for each class of packets (RFC 2474).
 
 pub(super) mod classes;
 pub(super) mod drr;

@@ -1,4 +1,4 @@
-//! Strict priority: a class sends while no class before it has a packet (the priority queueing that RFC 3246 allows for EF). The
+//! Strict priority: a class sends only if no class before it has a packet (the priority queueing that RFC 3246 allows for EF). The
 //! last class can starve.
 
 use crate::network::loss::Cause;
@@ -7,7 +7,7 @@ use crate::network::queue::by_class::classes::Classes;
 use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
 use crate::spec::ClassesSpec;
 
-/// Lines of which the first that is not empty sends.
+/// Queues of which the first one with packets sends.
 #[derive(Debug)]
 pub(in crate::network::queue) struct Priority {
     classes: Classes,

@@ -1,4 +1,4 @@
-//! Queues that serve flows apart from each other.
+//! Queues with a separate queue for each flow.
 
 pub(super) mod cake;
 pub(super) mod fq_codel;
