@@ -1,6 +1,6 @@
 //! What the caller of an emulation decides and sees while it runs.
 
-use super::report::name_of;
+use super::report::{directions, name_of};
 use netspurt_sim::network::channel::Channel;
 use netspurt_sim::network::queue::Backlog;
 use netspurt_sim::spec::WorldSpec;
@@ -82,18 +82,18 @@ impl Intervals {
         now: Time,
     ) -> Progress<'a> {
         let seconds = now.since(std::mem::replace(&mut self.last, now)).as_secs_f64();
-        let ways = spec.links.iter().flat_map(|link| [(link, 0), (link, 1)]);
-        let links = ways.zip(channels).zip(&mut self.before).map(|(((link, way), channel), before)| {
-            let after = totals(channel);
-            let (bytes, drops) = std::mem::replace(before, after);
-            LinkProgress {
-                link: &link.name,
-                direction: name_of(spec, link, way),
-                rate: 8.0 * (after.0 - bytes) as f64 / seconds,
-                drops: after.1 - drops,
-                backlog: channel.backlog_at(now),
-            }
-        });
+        let links =
+            directions(spec).zip(channels).zip(&mut self.before).map(|(((link, way), channel), before)| {
+                let after = totals(channel);
+                let (bytes, drops) = std::mem::replace(before, after);
+                LinkProgress {
+                    link: &link.name,
+                    direction: name_of(spec, link, way),
+                    rate: 8.0 * (after.0 - bytes) as f64 / seconds,
+                    drops: after.1 - drops,
+                    backlog: channel.backlog_at(now),
+                }
+            });
         Progress { at: now.since(began), links: links.collect() }
     }
 }

@@ -161,7 +161,6 @@ pub(super) fn links(
     errors: Vec<DelayError>,
     busy: Span,
 ) -> Vec<LinkReport> {
-    let ways = spec.links.iter().flat_map(|link| [(link, 0), (link, 1)]);
     let report = |(((link, way), channel), error): (((&LinkSpec, usize), &Channel), DelayError)| {
         let counters = channel.counters();
         LinkReport {
@@ -181,7 +180,12 @@ pub(super) fn links(
             queue_max_packets: counters.queue_max,
         }
     };
-    ways.zip(channels).zip(errors).map(report).collect()
+    directions(spec).zip(channels).zip(errors).map(report).collect()
+}
+
+/// Both directions of each link, in the order of the channels: the link, and the number of the direction.
+pub(super) fn directions(spec: &WorldSpec) -> impl Iterator<Item = (&LinkSpec, usize)> {
+    spec.links.iter().flat_map(|link| [(link, 0), (link, 1)])
 }
 
 /// The name of a direction of a link.
