@@ -1,4 +1,4 @@
-//! A segment leaves: the edges move, the timers start, and what is to be remembered of it is recorded.
+//! A segment is sent: updates SND.NXT, starts timers, and records the transmission.
 
 use crate::config::Recovery;
 use crate::congestion::Signal;
@@ -16,7 +16,7 @@ use crate::wire::options::timestamp;
 use crate::wire::segment::Flags;
 
 impl Sender {
-    /// The segment of `plan` leaves, with a header of `header_len` bytes.
+    /// The segment of `plan` is sent with a header of `header_len` bytes.
     #[inline]
     pub(crate) fn departs(&mut self, cx: &mut Context, now: Time, plan: &Plan, header_len: u8) {
         if let Some(extras) = &mut self.extras
@@ -31,7 +31,7 @@ impl Sender {
         self.count(cx, now, plan);
     }
 
-    /// Sequence numbers leave: moves the edges, times the segment, arms the timer.
+    /// Sequence numbers are sent: updates SND.NXT, times the segment, arms the timer.
     #[inline]
     fn occupy(&mut self, cx: &mut Context, now: Time, plan: &Plan, seq_len: u32) {
         let end = plan.start + u64::from(seq_len);
@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// The same for what follows all that was sent before.
+    /// The same for new data after all sent data.
     #[inline]
     pub(crate) fn occupy_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
         self.space.last_sent = now;
@@ -84,13 +84,13 @@ impl Sender {
         self.move_max(cx, now, end);
     }
 
-    /// When what is out left is not known: its ACK tells no round trip, and its timer runs from whenever it is asked.
+    /// Forgets the transmission times of outstanding data: its ACK gives no RTT sample, and its timer starts at the query.
     pub(crate) fn forget_timing(&mut self) {
         self.space.first_sent = Coarse::default();
         self.space.timed_end = 0;
     }
 
-    /// Times what leaves for the first time, if nothing is being timed.
+    /// Times a first transmission, if no segment is being timed.
     #[inline]
     fn time_segment(&mut self, now: Time, end: u64) {
         if self.space.timed_end == 0 {
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Something is outstanding: someone must wait for its acknowledgment.
+    /// Data is outstanding: a timer must run for its acknowledgment.
     #[inline(always)]
     fn move_max(&mut self, cx: &mut Context, now: Time, max: u64) {
         let first = !self.space.is_outstanding();
@@ -115,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// What was sent before leaves again.
+    /// A retransmission.
     #[cold]
     fn note_resent(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
         self.space.timed_end = 0;
@@ -138,7 +138,7 @@ impl Sender {
         cx.counters().retransmitted += 1;
     }
 
-    /// What was sent before leaves again. A SYN has its own timer and nothing else.
+    /// A retransmission. A SYN has its own timer and no other state.
     pub(crate) fn note_resent_by_time(&mut self, now: Time, sent: Range) {
         if let Some(rack) = self.rack.as_mut().filter(|_| sent.start > 0) {
             rack.resend(sent, now);
@@ -151,7 +151,7 @@ impl Sender {
         }
     }
 
-    /// What first leaves is written down, but for a SYN.
+    /// Records a first transmission, except of a SYN.
     #[inline]
     pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
         let fast = self.loss.phase == recovery::Phase::Fast;
@@ -174,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// Sequence numbers leave, for the first time or again.
+    /// Sequence numbers are sent, for the first time or again.
     pub(crate) fn note_departure(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
         if self.paced().is_none() || plan.start == 0 {
             return;

@@ -15,7 +15,7 @@ pub(super) struct Extras {
     pub(super) send_urgent: u64,
     /// The position after the last short segment sent, for the policy that needs it.
     pub(super) short_end: u64,
-    /// The position behind the present burst, whose last segment carries PSH; the start of a lone segment.
+    /// The end of the present burst, whose last segment carries PSH; the start of a single segment.
     pub(super) burst_end: u64,
     /// The position up to which no policy may hold back data, after an uncork or at the ceiling.
     pub(super) released: u64,
@@ -77,7 +77,7 @@ impl Extras {
     }
 }
 
-/// What is kept for it; made when the connection opens, where the configuration needs it.
+/// Its state; created when the connection opens, if the configuration needs it.
 #[derive(Debug)]
 pub(crate) struct Paced {
     pub(crate) pacer: Pacer,

@@ -1,7 +1,7 @@
-//! The sending half: the send sequence space, what may leave now, what leaves, and what ACKs mean to it.
+//! The sending half: the send sequence space, the decision what to send, transmission, and the processing of ACKs.
 //!
-//! `Sender` owns its state; its parts are the files of this folder. It knows nothing of the receiver: what it wants of
-//! the other half is in the verdicts that it returns.
+//! `Sender` owns its state; its parts are the files of this folder. It does not depend on the receiver: requests to the
+//! receiver are part of the verdicts that it returns.
 
 mod mtu;
 pub mod transmit;
@@ -42,39 +42,39 @@ pub(crate) use timers::timeouts::Expired;
 pub(crate) struct Sender {
     space: SendSpace,
     loss: Loss,
-    /// What loss detection by time knows, where it is used.
+    /// The state of loss detection by time, if it is used.
     rack: Option<Box<Rack>>,
     congestion: Congestion,
     rto: Rto,
     timers: Timers,
     /// Bytes sent for the first time at this sending opportunity.
     run: u32,
-    /// cwnd held something back since the last ACK.
+    /// Whether cwnd has held back data since the last ACK.
     cwnd_limited: bool,
     /// The MSS that the peer announced.
     peer_mss: u16,
-    /// What keeps segments from the short way.
+    /// Conditions that exclude the fast path.
     unusual: Prediction,
     extras: Option<Box<Extras>>,
 }
 
 /// The application has closed.
 const CLOSING: Prediction = Prediction::bit(0);
-/// A byte is to go into a closed window.
+/// A window probe is due.
 const PROBE: Prediction = Prediction::bit(1);
-/// Departures are paced, or deliveries measured.
+/// Pacing or delivery rate measurement is in use.
 const PACED: Prediction = Prediction::bit(2);
-/// The path MTU is searched for.
+/// The search for the path MTU is active.
 const MTU_SEARCH: Prediction = Prediction::bit(3);
-/// What limits the sender is measured.
+/// The limits of the sender are measured.
 const LIMITS: Prediction = Prediction::bit(4);
-/// The interface below matters.
+/// A mechanism depends on the network interface.
 const INTERFACE: Prediction = Prediction::bit(5);
 /// There is urgent data.
 const URGENT: Prediction = Prediction::bit(6);
 
 impl Sender {
-    /// Nothing has been sent. `iss` is the initial sequence number.
+    /// The initial state. `iss` is the initial sequence number.
     pub(crate) fn new(config: &Config, iss: Seq) -> Self {
         let cwnd = config.initial_window.bytes(u32::from(config.mss));
         let rto = Rto::new(&config.rto);
@@ -93,13 +93,13 @@ impl Sender {
         }
     }
 
-    /// The send sequence space, to be read.
+    /// The send sequence space.
     #[inline]
     pub(crate) fn space(&self) -> &SendSpace {
         &self.space
     }
 
-    /// What few connections need; allocated on first use.
+    /// State that few connections need; allocated on first use.
     fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
     }
@@ -110,7 +110,7 @@ impl Sender {
         self.space.una.clamp(1, self.space.data_end()) - 1
     }
 
-    /// Why nothing was sent when the sender was last asked.
+    /// The reason why nothing was sent at the last call.
     pub(crate) fn holding(&self) -> Hold {
         self.timers.hold
     }
@@ -126,12 +126,12 @@ impl Sender {
         self.congestion.ssthresh()
     }
 
-    /// Smoothed round-trip time, once there is one.
+    /// The smoothed RTT, if there is a sample.
     pub(crate) fn srtt(&self, cx: &Context) -> Option<Span> {
         self.rto.srtt(&cx.config.rto)
     }
 
-    /// The retransmission timeout in force, backoff included.
+    /// The present retransmission timeout, including backoff.
     pub(crate) fn timeout(&self) -> Span {
         self.timers.rto()
     }
@@ -149,7 +149,7 @@ impl Sender {
         next
     }
 
-    /// No timer runs any more.
+    /// Stops all timers.
     pub(crate) fn stop_timers(&mut self) {
         self.timers.stop_retransmit();
         if let Some(extras) = &mut self.extras {
@@ -157,13 +157,13 @@ impl Sender {
         }
     }
 
-    /// The connection is over: no timer runs, and nothing is to be repaired.
+    /// The connection has ended: stops all timers and clears recovery.
     pub(crate) fn finish(&mut self) {
         self.stop_timers();
         self.loss = Loss::default();
     }
 
-    /// Congestion control begins with this cwnd.
+    /// Sets the initial cwnd.
     pub(crate) fn begin_with(&mut self, cx: &Context, cwnd: u32) {
         let start = self.start_with(cx, cwnd);
         if !self.congestion.begin(&start) {
@@ -175,25 +175,24 @@ impl Sender {
         Start { cwnd, ssthresh: cx.config.initial_ssthresh, seed: self.space.seq(0).0 }
     }
 
-    /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
+    /// Replaces congestion control by a user-defined algorithm, before the connection opens.
     pub(crate) fn set_congestion(&mut self, cx: &Context, own: Box<dyn CongestionControl>) {
         let cwnd = cx.config.initial_window.bytes(u32::from(cx.config.mss));
         self.congestion = Congestion::custom(own, &self.start_with(cx, cwnd));
     }
 
-    /// Puts the user's own policy for short segments in place of the configured one; before the connection is opened.
+    /// Replaces the policy for short segments by a user-defined one, before the connection opens.
     pub(crate) fn set_transmit(&mut self, own: Box<dyn Policy>) {
         self.extras().policy = Some(own);
     }
 
-    /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is
-    /// opened.
+    /// Replaces the RTO estimator by a user-defined one, before the connection opens.
     pub(crate) fn set_rto(&mut self, cx: &Context, own: Box<dyn RtoEstimator>) {
         self.rto = Rto::Custom(own);
         self.refresh_rto(cx);
     }
 
-    /// Which phase the sender is in, for events.
+    /// The phase of the sender, for events.
     pub(crate) fn phase(&self) -> Phase {
         match self.loss.phase {
             recovery::Phase::Fast => Phase::Recovery,
@@ -203,13 +202,13 @@ impl Sender {
         }
     }
 
-    /// Whether this side repairs losses by the peer's SACK reports.
+    /// Whether recovery uses the peer's SACK reports.
     #[inline]
     pub(crate) fn recovers_by_sack(&self, cx: &Context) -> bool {
         matches!(cx.config.recovery, Recovery::Sack | Recovery::Rack) && cx.agreed.sack
     }
 
-    /// The user waits for something from now on, if there is a limit to that.
+    /// Starts the user timeout, if one is set.
     #[inline]
     pub(crate) fn start_user_timeout(&mut self, cx: &Context, now: Time) {
         if let Some(patience) = cx.config.user_timeout {
@@ -217,7 +216,7 @@ impl Sender {
         }
     }
 
-    /// The user waits for nothing any more.
+    /// Stops the user timeout.
     #[inline]
     pub(crate) fn stop_user_timeout(&mut self) {
         if let Some(rare) = &mut self.extras {
@@ -225,8 +224,8 @@ impl Sender {
         }
     }
 
-    /// Whether a segment that began at this sequence number may still be on its way: what an ICMP message must be about
-    /// to be believed (RFC 5927, section 4.1).
+    /// Whether a segment that began at this sequence number is outstanding. Only ICMP messages about such segments are
+    /// accepted (RFC 5927, section 4.1).
     pub(crate) fn has_outstanding(&self, seq: Seq) -> bool {
         let position = self.space.position(seq);
         position >= self.space.una as i64 && position < self.space.max as i64
@@ -242,8 +241,7 @@ impl Sender {
         self.extras.as_mut()?.paced.as_deref_mut()
     }
 
-    /// The round trip that the acknowledgment being taken in shows, where deliveries are measured; else the last one known, where
-    /// losses are noticed by time.
+    /// The RTT of the present ACK, if deliveries are measured; otherwise the last known one, if losses are detected by time.
     pub(crate) fn latest_rtt(&self) -> Option<Span> {
         match self.paced() {
             Some(paced) => paced.rate.rtt(),
@@ -272,12 +270,12 @@ impl Sender {
         self.unusual.has(CLOSING)
     }
 
-    /// The application closes: a FIN goes out behind what is written.
+    /// The application closes: a FIN follows the written data.
     pub(crate) fn close(&mut self) {
         self.unusual.set(CLOSING, true);
     }
 
-    /// Both SYN segments are known: what follows from them.
+    /// Both SYN segments are known: applies the negotiated options.
     pub(crate) fn begin(&mut self, cx: &Context) {
         self.begin_rack(cx);
         self.begin_pacing(cx);
@@ -286,7 +284,7 @@ impl Sender {
         self.begin_with(cx, cx.config.initial_window.bytes(u32::from(cx.agreed.payload)));
     }
 
-    /// The peer's SYN: the window that it announces.
+    /// Processes the window of the peer's SYN.
     pub(crate) fn first_window(&mut self, cx: &mut Context, seq: Seq, window: u32) {
         let una = self.space.seq(self.space.una);
         self.note_window_source(seq, una);
@@ -295,14 +293,14 @@ impl Sender {
         self.bound_segments(cx);
     }
 
-    /// SND.WL1 and SND.WL2: the window was last announced with these numbers.
+    /// Sets SND.WL1 and SND.WL2, the numbers of the segment that last set the window.
     #[inline]
     pub(crate) fn note_window_source(&mut self, seq: Seq, ack: Seq) {
         self.space.wl1 = seq;
         self.space.wl2 = ack;
     }
 
-    /// A segment announces the window that is in force.
+    /// A segment announces the present window.
     #[inline]
     pub(crate) fn confirm_window(&mut self, seq: Seq, ack: Seq) {
         if self.space.is_latest(seq, ack) {
@@ -310,36 +308,36 @@ impl Sender {
         }
     }
 
-    /// The window of a segment from `seq` on is the latest.
+    /// The segment at `seq` has set the window last.
     pub(crate) fn expect_window_from(&mut self, seq: Seq) {
         self.space.wl1 = seq;
     }
 
-    /// So many bytes left at this sending opportunity.
+    /// Adds bytes sent at this sending opportunity.
     #[inline]
     pub(crate) fn count_run(&mut self, len: u32) {
         self.run = self.run.saturating_add(len);
     }
 
-    /// A short segment left, which the transmission policy remembers.
+    /// A short segment was sent; the transmission policy records it.
     pub(crate) fn note_short_segment(&mut self) {
         self.extras().short_end = self.space.max;
     }
 
-    /// Our SYN, or SYN-ACK, is sent again.
+    /// Our SYN or SYN-ACK is retransmitted.
     pub(crate) fn send_syn_again(&mut self) {
         self.space.nxt = 0;
         self.space.timed_end = 0;
     }
 
-    /// The distance from `position` to the end of urgent data, if that lies behind it.
+    /// The distance from `position` to the end of urgent data, if that is above it.
     #[inline]
     pub(crate) fn urgent_behind(&self, position: u64) -> Option<u16> {
         let end = self.extras.as_ref().map_or(0, |extras| extras.send_urgent);
         (end > position).then(|| u16::try_from(end - position).unwrap_or(u16::MAX))
     }
 
-    /// When our SYN left first.
+    /// When our SYN was first sent.
     pub(crate) fn first_sent(&self) -> Coarse {
         self.space.first_sent
     }
@@ -354,7 +352,7 @@ impl Sender {
         self.timers.main().0
     }
 
-    /// The connection returns to LISTEN, as if no SYN had come. Only what the driver has chosen stays.
+    /// The connection returns to LISTEN, as if no SYN had arrived. Only the settings of the driver remain.
     pub(crate) fn return_to_listen(&mut self, cx: &mut Context) {
         let mut fresh = Self::new(&cx.config, self.space.seq(0));
         if let Rto::Custom(_) = self.rto {
@@ -376,7 +374,7 @@ impl Sender {
     }
 }
 
-/// How long a timer of recovery's runs that should run for `wait`.
+/// The duration of a recovery timer that should run for `wait`.
 fn in_ticks(cx: &Context, wait: Span) -> Span {
     let tick = cx.config.reordering_tick.as_ps();
     if tick == 0 { wait } else { Span::from_ps((wait.as_ps().div_ceil(tick) + 2) * tick) }

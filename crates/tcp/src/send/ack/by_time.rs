@@ -1,4 +1,4 @@
-//! Loss detection by time, carried out: [`crate::recovery::rack`], its probes, and the way back from a mistake.
+//! Applies loss detection by time ([`crate::recovery::rack`]), its probes, and the undo of spurious recoveries.
 
 use crate::config::{LossMeans, Recovery};
 use crate::congestion::Signal;
@@ -15,21 +15,21 @@ use crate::wire::options::{echo_age, timestamp};
 use crate::wire::segment::Segment;
 
 impl Sender {
-    /// Both ends agree on SACK, without which time tells nothing.
+    /// Both ends have negotiated SACK, which loss detection by time requires.
     pub(crate) fn begin_rack(&mut self, cx: &Context) {
         if cx.config.recovery == Recovery::Rack && cx.agreed.sack {
             self.rack = Some(Box::default());
         }
     }
 
-    /// The SYN came back after `rtt`: the first of the shortest round trips (RFC 8985, section 6.2, step 1).
+    /// The SYN was acknowledged after `rtt`: the first sample of the minimum RTT (RFC 8985, section 6.2, step 1).
     pub(crate) fn note_first_round_trip(&mut self, now: Time, rtt: Span) {
         if let Some(rack) = &mut self.rack {
             rack.learn_rtt(now, rtt);
         }
     }
 
-    /// All that an ACK says has been taken in: what is lost by now, and what may leave. `twice` says that it reported a
+    /// The reports of an ACK are processed: detects losses, and computes what may be sent. `twice`: the ACK reported a
     /// duplicate.
     #[cold]
     pub(crate) fn judge_by_time(
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// The reordering timer may have expired: if so, more is lost.
+    /// Detects further losses if the reordering timer has expired.
     pub(crate) fn reordering_ran_out(&mut self, cx: &mut Context, now: Time) {
         if self.reordering_deadline() > now {
             return;
@@ -69,7 +69,7 @@ impl Sender {
         self.proceed_in_proportion(cx, 0, false);
     }
 
-    /// Holds lost what is; begins a recovery if there is none. Returns whether anything was.
+    /// Marks lost segments; begins a recovery if there is none. Returns whether any segment was marked.
     fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
         let srtt = self.srtt(cx);
         let Self { rack: Some(rack), loss, space, .. } = self else { return false };
@@ -84,7 +84,7 @@ impl Sender {
         found
     }
 
-    /// A loss is noticed.
+    /// A loss is detected.
     fn recover_by_time(&mut self, cx: &mut Context, now: Time) {
         if self.forgives_loss(cx, now, Reason::RackLoss) {
             return;
@@ -110,7 +110,7 @@ impl Sender {
         cx.note(now, Event::Phase(self.phase()));
     }
 
-    /// What begins now may turn out a mistake.
+    /// Saves the state for an undo, because the recovery may be spurious.
     pub(in crate::send) fn prepare_undo(&mut self) {
         let Some(rack) = &self.rack else { return };
         let (unreported, first) = rack.resends(self.loss.reported());
@@ -120,14 +120,14 @@ impl Sender {
         }
     }
 
-    /// The first of what is lost leaves at once, whatever the windows say: the fast retransmit.
+    /// The first lost segment is sent at once, regardless of windows: the fast retransmit.
     pub(in crate::send) fn resend_first_lost(&mut self, cx: &Context, reason: Reason) {
         let first = self.rack.as_ref().and_then(|rack| rack.first_lost(cx.agreed.payload));
         self.loss.trouble().resend = first.and_then(|first| Resend::new(first, reason));
     }
 
-    /// In a recovery, what has been delivered makes room in proportion, where that is configured. A timer that has found
-    /// something lost has no ACK to make room for it, but the first segment.
+    /// Applies PRR in a recovery, if it is configured. If a timer has detected the loss, there is no ACK that permits
+    /// segments; only the first one is sent.
     fn proceed_in_proportion(&mut self, cx: &Context, delivered: u64, is_safe: bool) {
         if self.loss.phase != Phase::Fast {
             return;
@@ -139,7 +139,7 @@ impl Sender {
         }
     }
 
-    /// A loss that is repaired already: congestion control hears of it, and nothing else has to be done.
+    /// A loss that is already repaired: congestion control is told, and nothing is retransmitted.
     fn reduce_once(&mut self, cx: &mut Context, now: Time) {
         if self.loss.phase == Phase::Open && cx.config.loss_means == LossMeans::Congestion {
             let flight = self.space.max - self.space.una;
@@ -148,8 +148,8 @@ impl Sender {
         }
     }
 
-    /// An ACK that echoes a timestamp older than the retransmission shows that the original has arrived. It must be one that
-    /// a segment of ours can have carried: as with samples, an invented one proves nothing.
+    /// An ACK that echoes a timestamp older than the retransmission shows that the original was delivered. The timestamp must
+    /// be one that our segments can have carried: as with RTT samples, an invented one proves nothing.
     fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32) {
         let una = self.space.una;
         let undo = self.rack.as_ref().and_then(|rack| rack.undo);
@@ -160,7 +160,7 @@ impl Sender {
         }
     }
 
-    /// The recovery, or the timeout, was a mistake: all is as it was before (RFC 4015, section 3; RFC 5682).
+    /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
     pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time) {
         let Some(rack) = &mut self.rack else { return };
         if !cx.config.undo || rack.undo.take().is_none() {
@@ -177,7 +177,7 @@ impl Sender {
         cx.note(now, Event::Phase(self.phase()));
     }
 
-    /// When more will be held lost.
+    /// When more segments will be marked lost.
     #[inline]
     pub(crate) fn reordering_deadline(&self) -> Time {
         self.rack.as_ref().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)

@@ -7,7 +7,7 @@ use crate::send::Sender;
 use crate::time::Time;
 
 impl Sender {
-    /// An ACK has been taken in, before which SND.UNA was `una_before` and `flight` bytes were outstanding.
+    /// An ACK is processed. Before it, SND.UNA was `una_before`, and `flight` bytes were outstanding.
     pub(crate) fn judge_echo(
         &mut self,
         cx: &mut Context,
@@ -38,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// It has been taken in: bytes delivered, bytes of them that were marked, and whether any packet was.
+    /// Returns the bytes delivered, the bytes of them that were marked, and whether any packet was marked.
     pub(super) fn conclude_counts(&mut self, cx: &mut Context) -> (u32, u32, bool) {
         let (delivered, mss) = (self.bytes_delivered(), u32::from(cx.agreed.payload));
         let Some(accurate) = cx.ecn().and_then(ecn::Memory::accurate) else { return (0, 0, false) };
@@ -47,7 +47,7 @@ impl Sender {
         (newly, marks.bytes, marks.packets > 0)
     }
 
-    /// Bytes of ours that are known to have arrived.
+    /// Bytes of ours that are known to be delivered.
     pub(crate) fn bytes_delivered(&self) -> u64 {
         self.space.una + self.loss.sacked()
     }

@@ -1,4 +1,4 @@
-//! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
+//! Fifth step of RFC 9293, section 3.10.7.4: the effects of an acknowledgment on the sender.
 
 mod by_time;
 mod marks;
@@ -17,7 +17,7 @@ use crate::wire::seq::Seq;
 use reports::Reports;
 
 impl Sender {
-    /// Takes in the ACK of a segment, which is acceptable. `marked` says that it reports a congestion mark.
+    /// Processes the ACK of an acceptable segment. `marked`: it reports a congestion mark.
     #[inline]
     pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
         let ack = self.space.position(segment.ack);
@@ -85,7 +85,7 @@ impl Sender {
             && segment.seq.distance_from(wl1_before) > 0
     }
 
-    /// The peer acknowledges what it had not before.
+    /// An ACK of new data.
     #[inline]
     fn take_new_ack(&mut self, cx: &mut Context, now: Time, ack: u64, segment: &Segment) {
         let una = self.space.una;
@@ -125,8 +125,8 @@ impl Sender {
         }
     }
 
-    /// How much of `range` was known to have arrived: by SACK, or, as Linux counts where there is none, a segment for each duplicate
-    /// ACK, all but one (`tcp_remove_reno_sacks()`).
+    /// How many bytes of `range` were known to be delivered: by SACK. Without SACK, as in Linux, one segment for each duplicate
+    /// ACK except one (`tcp_remove_reno_sacks()`).
     #[inline]
     fn told_before(&self, cx: &Context, range: Range) -> u64 {
         if self.loss.dup_acks > 0 && !cx.agreed.sack && cx.config.growth.grows == Grows::WhenUsed {
@@ -136,15 +136,15 @@ impl Sender {
         self.loss.sacked_within(range)
     }
 
-    /// All that an ACK of new data has shown to have arrived, where that opens the window: Linux counts what the same ACK reports
-    /// beyond a gap too (`tcp_cong_control()`, `acked_sacked`).
+    /// The bytes that an ACK of new data reports as delivered, for the growth of the window. Linux also counts data that the
+    /// same ACK reports above a gap (`tcp_cong_control()`, `acked_sacked`).
     #[inline]
     fn newly_reported(&self, cx: &Context, una: u64, ack: u64) -> Option<u64> {
         let rack = self.rack.as_ref().filter(|_| cx.config.growth.grows == Grows::WhenUsed)?;
         (ack > una && self.loss.sacked() > 0).then_some(rack.delivered)
     }
 
-    /// The peer's window is another.
+    /// The peer's window has changed.
     #[inline]
     fn window_changed(&mut self, cx: &mut Context, now: Time, window: u32) {
         cx.note(now, Event::PeerWindow { window });
@@ -158,8 +158,8 @@ impl Sender {
         }
     }
 
-    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37). So it does a FIN
-    /// that finds the window closed, and which the peer may refuse.
+    /// An ACK that acknowledges nothing new still answers a probe: the peer is reachable (RFC 9293, MUST-37). It also answers
+    /// a FIN that did not fit into the window, and that the peer may refuse.
     #[inline]
     fn unanswered_probe(&mut self) {
         if self.timers.is_persisting() || self.space.wnd == 0 {

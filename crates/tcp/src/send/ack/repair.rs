@@ -1,4 +1,4 @@
-//! Duplicate ACKs, partial ACKs and NAKs: when recovery begins, goes on and ends.
+//! Duplicate ACKs, partial ACKs and NAKs: when recovery begins, continues and ends.
 
 use crate::config::{LossMeans, Recovery};
 use crate::congestion::Signal;
@@ -12,8 +12,8 @@ use crate::time::Time;
 use crate::wire::options::Layout;
 
 impl Sender {
-    /// What an ACK of new data means to recovery and congestion control. Returns whether the retransmission timer starts
-    /// anew (RFC 6298, section 5.3; RFC 6582, section 3.2, step 3: in recovery only at the first partial ACK).
+    /// The effects of an ACK of new data on recovery and congestion control. Returns whether the retransmission timer
+    /// restarts (RFC 6298, section 5.3; RFC 6582, section 3.2, step 3: in recovery only at the first partial ACK).
     #[inline]
     pub(in crate::send) fn advance_recovery(
         &mut self,
@@ -94,14 +94,14 @@ impl Sender {
         }
     }
 
-    /// Whether the peer is known to send NAKs. The document's own layout agrees on nothing beforehand; until one comes, the
-    /// peer may be one of those that know nothing of them (RFC 1106, section 5).
+    /// Whether the peer is known to send NAKs. The option of the document is not negotiated. Until a NAK arrives, the peer may
+    /// not support them (RFC 1106, section 5).
     fn peer_sends_naks(&self, cx: &Context) -> bool {
         let agreed = cx.agreed.nak && matches!(cx.config.layout, Layout::Shared { .. });
         agreed || self.extras.as_ref().is_some_and(|extras| extras.naks_received)
     }
 
-    /// A loss is noticed without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).
+    /// A loss is detected without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).
     fn enter_recovery(&mut self, cx: &mut Context, now: Time, phase: Phase, threshold: u32) {
         if self.forgives_loss(cx, now, Reason::FastRetransmit) {
             return;
@@ -133,7 +133,7 @@ impl Sender {
         cx.note(now, Event::Phase(self.phase()));
     }
 
-    /// The first unacknowledged segment goes out next. It, and what is being timed with it, gives no sample
+    /// The first unacknowledged segment is sent next. It gives no RTT sample, and neither does a segment that is being timed
     /// (Karn's rule).
     fn resend_first(&mut self, cx: &Context, reason: Reason) {
         let una = self.space.una;
@@ -145,8 +145,8 @@ impl Sender {
         self.space.timed_end = 0;
     }
 
-    /// The receiver names what is missing (RFC 1106, section 2): it is resent at once, the timer runs on, the sample in
-    /// progress is dropped.
+    /// A NAK reports missing segments (RFC 1106, section 2). They are retransmitted at once. The timer continues, and the RTT
+    /// sample in progress is discarded.
     #[cold]
     pub(in crate::send) fn take_nak(&mut self, cx: &mut Context, now: Time, nak: crate::wire::options::Nak) {
         cx.counters().naks_received += 1;

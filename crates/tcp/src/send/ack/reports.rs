@@ -1,4 +1,4 @@
-//! SACK blocks: what they report, and what that says of order and loss.
+//! SACK blocks: their reports, and the conclusions about reordering and loss.
 
 use crate::context::Context;
 use crate::ranges::Range;
@@ -10,21 +10,21 @@ use crate::time::Time;
 use crate::wire::options::{SackBlock, timestamp};
 use crate::wire::segment::Segment;
 
-/// Disjoint reports that are kept beside those of full segments and ends of application data.
+/// The number of disjoint reports that are kept in addition to those of full segments and ends of application data.
 const SPARE_REPORTS: usize = 64;
 
-/// What SACK blocks told.
+/// The result of processing SACK blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Reports {
-    /// Something that was not known.
+    /// They reported new data.
     pub(super) told: bool,
-    /// That something arrived a second time.
+    /// They reported a duplicate.
     pub(super) twice: bool,
 }
 
 impl Sender {
-    /// The peer's SACK blocks. Returns whether they told anything new. What is acknowledged already, or was never sent,
-    /// is passed over: that is a D-SACK (RFC 2883), or nonsense.
+    /// Processes the peer's SACK blocks. Returns whether they reported anything new. Blocks of data that is acknowledged or
+    /// was never sent are ignored here: they are D-SACKs (RFC 2883) or invalid.
     #[inline]
     pub(super) fn take_reports(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> Reports {
         if segment.options.sack.is_empty() || !cx.agreed.sack {
@@ -62,10 +62,10 @@ impl Sender {
         Reports { told, twice }
     }
 
-    /// How many disjoint reports are kept at most: what a receiver holds begins and ends where segments do (RFC 2018, section 4), and
-    /// between two ranges one is missing. So there are never more than half as many as segments are out: the full ones, and
-    /// one for each end of application data. Some are short for other reasons. A peer that reports slivers instead gets no
-    /// further; what it reports is advice, and can be passed over (section 8).
+    /// The maximum number of disjoint reports. Ranges at a receiver begin and end at segment boundaries (RFC 2018, section 4),
+    /// and at least one segment between two ranges is missing. So there are at most half as many ranges as outstanding
+    /// segments: full segments, and one for each end of application data. The constant covers segments that are short for
+    /// other reasons. Further reports, as from a peer that reports slivers, are ignored: SACK is advisory (section 8).
     fn most_reports(&self, cx: &Context) -> usize {
         let size = u64::from(cx.agreed.payload.min(cx.config.base_mss).max(1));
         let full = (self.space.max - self.space.una) / size;
@@ -83,13 +83,13 @@ impl Sender {
         left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within))
     }
 
-    /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`).
+    /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
         self.rack.as_ref().map_or(reported, |rack| rack.whole(reported, self.space.data_end()))
     }
 
-    /// `range`, or what of it was not known before, has arrived.
+    /// `range` was delivered; a part of it may have been known before.
     #[cold]
     pub(crate) fn note_delivery(&mut self, cx: &mut Context, now: Time, range: Range, segment: &Segment) {
         // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later. What is reported beyond a
@@ -110,7 +110,7 @@ impl Sender {
         }
     }
 
-    /// A D-SACK (RFC 2883): what was sent again had arrived before.
+    /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
     #[cold]
     pub(crate) fn note_duplicate_report(&mut self, cx: &mut Context, now: Time) {
         let (una, max) = (self.space.una, self.space.max);

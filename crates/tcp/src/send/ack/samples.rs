@@ -7,9 +7,9 @@ use crate::time::Time;
 use crate::wire::options::echo_age;
 
 impl Sender {
-    /// A round-trip sample: where it is written down when each segment left, of the first one that `ack` covers; else of
-    /// the segment being timed where its ACK has come; else of the echoed timestamp, which is ours whether the segment
-    /// was resent or not (RFC 7323, section 4.1).
+    /// An RTT sample. If transmission times of all segments are known: of the first segment that `ack` covers. Otherwise, if
+    /// the timed segment is acknowledged: of that segment. Otherwise of the echoed timestamp, which is valid even if the
+    /// segment was retransmitted (RFC 7323, section 4.1).
     #[inline]
     pub(crate) fn take_sample(&mut self, cx: &mut Context, now: Time, ack: u64, echo: Option<u32>) {
         let waited_for = self.space.timed_end;

@@ -1,4 +1,4 @@
-//! Delivery rate samples: what leaves, what arrives and what is lost is counted, and congestion control hears of each ACK.
+//! Delivery rate samples: counts sent, delivered and lost data, and passes each ACK to congestion control.
 
 use crate::congestion::delivery_rate::{Repairing, Taken};
 use crate::context::Context;
@@ -8,12 +8,12 @@ use crate::send::Sender;
 use crate::time::Time;
 
 impl Sender {
-    /// Bytes in the network, less what duplicate ACKs say has left it.
+    /// Bytes in the network, without those that duplicate ACKs report as delivered.
     pub(in crate::send) fn in_flight(&self, cx: &Context) -> u64 {
         self.in_network(cx).saturating_sub(u64::from(self.loss.inflation))
     }
 
-    /// What detection by time has found lost is counted.
+    /// Counts data that loss detection by time has marked lost.
     pub(in crate::send) fn note_lost(&mut self, cx: &Context, now: Time) {
         if let Some(found) = self.rack.as_mut().and_then(|rack| rack.found.as_mut())
             && !found.is_empty()
@@ -23,7 +23,7 @@ impl Sender {
         }
     }
 
-    /// These are lost: counted, and congestion control hears of each segment.
+    /// These ranges are lost: counts them, and passes each segment to congestion control.
     pub(in crate::send) fn lose(&mut self, cx: &Context, now: Time, ranges: &[Range]) {
         let view = self.view(cx, now, self.space.max - self.space.una);
         let Some(paced) = self.extras.as_mut().and_then(|rare| rare.paced.as_deref_mut()) else { return };
@@ -32,7 +32,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgment up to `ack` comes.
+    /// Processes an acknowledgment up to `ack`.
     pub(crate) fn measure_ack(&mut self, cx: &Context, now: Time, ack: i64) {
         if self.paced().is_none() {
             return;
@@ -46,7 +46,7 @@ impl Sender {
         }
     }
 
-    /// What of `range` was not known to have arrived, has.
+    /// Data in `range` that was not known to be delivered was delivered.
     pub(crate) fn measure(&mut self, now: Time, range: Range) {
         let Self { extras, loss, .. } = self;
         let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
@@ -57,7 +57,7 @@ impl Sender {
         }
     }
 
-    /// A duplicate ACK of a peer that does not say what has arrived.
+    /// A duplicate ACK of a peer without SACK.
     pub(crate) fn measure_dup_ack(&mut self, cx: &Context) {
         let (sack, mss) = (cx.agreed.sack, u64::from(cx.agreed.payload));
         if let Some(paced) = self.paced_mut()
@@ -67,7 +67,7 @@ impl Sender {
         }
     }
 
-    /// All that an acknowledgment says has been taken in: congestion control hears what it tells of the path.
+    /// An acknowledgment is processed: passes its rate sample to congestion control.
     pub(crate) fn conclude_sample(&mut self, cx: &mut Context, now: Time) {
         if self.paced().is_none() {
             return;
@@ -95,8 +95,8 @@ impl Sender {
         self.note_window(cx, now);
     }
 
-    /// The application is about to write: if what waits is less than a segment though the window has room, the
-    /// application was what limited the sender (Linux, `tcp_rate_check_app_limited()`).
+    /// The application is about to write. If less than a segment waits and the window has room, the application has limited
+    /// the sender (Linux, `tcp_rate_check_app_limited()`).
     #[cold]
     pub(crate) fn note_write(&mut self, cx: &Context) {
         let (mss, in_flight) = (u64::from(cx.agreed.payload), self.in_flight(cx));

@@ -1,6 +1,6 @@
-//! What Linux does for the sake of the network interface below. It hands over several segments at once, which the interface
-//! cuts up (TSO), and while an ACK is near waits for as much as makes a burst worth it (`tcp_tso_should_defer()`); and it adds
-//! to what is short while the interface is still busy with what left before (`tcp_should_autocork()`).
+//! Linux's adaptation to the network interface. Linux passes several segments at once to the interface, which segments them
+//! (TSO). If an ACK is expected soon, it defers a small burst (`tcp_tso_should_defer()`). It holds back a short segment
+//! while the interface still transmits earlier data (`tcp_should_autocork()`).
 
 use crate::congestion::pacing;
 use crate::context::Context;
@@ -12,41 +12,41 @@ use crate::send::{INTERFACE, Sender};
 use crate::time::{Span, Time};
 use crate::wire::segment::Flags;
 
-/// Bytes that leave together at most (sk_gso_max_size).
+/// The maximum size of a burst in bytes (sk_gso_max_size).
 const MOST_BYTES: u64 = 65_536;
-/// Segments that may leave together however slow the path is (net.ipv4.tcp_min_tso_segs).
+/// The minimum number of segments of a burst on a slow path (net.ipv4.tcp_min_tso_segs).
 const LEAST_SEGMENTS: u64 = 2;
-/// Room for such a part of the window is worth a burst (net.ipv4.tcp_tso_win_divisor).
+/// Room for this fraction of the window is enough for a burst (net.ipv4.tcp_tso_win_divisor).
 const PART: u64 = 3;
-/// An ACK is near that is due within this, and a burst belongs to another that left within it.
+/// An ACK that is expected within this time is near. A burst within this time of another one belongs to it.
 const SOON: Span = Span::from_ms(1);
 
-/// What is known where a burst may begin.
+/// The input of the decision whether a burst begins.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
-    /// Bytes that leave together at most.
+    /// The maximum size of a burst in bytes.
     most: u64,
-    /// Bytes that the windows permit, and the smaller window itself.
+    /// Bytes that the windows permit, and the smaller window.
     room: u64,
     window: u64,
-    /// Bytes written and not yet sent, and whether nothing will follow them.
+    /// Bytes written and not yet sent, and whether they are the last ones.
     waiting: u64,
     ends: bool,
-    /// Since data left last.
+    /// The time since data was last sent.
     quiet: Span,
-    /// Until the next ACK comes, if the round trip is as long as ever.
+    /// The expected time until the next ACK, from the smoothed RTT.
     next_ack: Span,
     srtt: Span,
 }
 
-/// Whether it is worth to wait for the next ACK: little may leave now, and it makes room for more in a moment.
+/// Whether to wait for the next ACK: only a small burst may be sent now, and the ACK will soon permit a larger one.
 fn is_worth_waiting(b: &Burst) -> bool {
     let near = b.quiet <= SOON && b.next_ack <= SOON.min(b.srtt.scale(1, 2));
     let small = b.room < b.most && b.room < b.window / PART;
     near && small && (b.room <= b.waiting || !b.ends)
 }
 
-/// Whether, `sent` bytes after the beginning of an opportunity to send `room`, what was handed over together is not all out.
+/// Whether the present burst is incomplete, `sent` bytes after the start of an opportunity to send `room` bytes.
 fn is_under_way(sent: u64, room: u64, most: u64) -> bool {
     let mut handed_over = 0;
     while handed_over < sent {
@@ -56,7 +56,7 @@ fn is_under_way(sent: u64, room: u64, most: u64) -> bool {
 }
 
 impl Sender {
-    /// What there is below is known from now on, if anything depends on it.
+    /// Sets the network interface, if a mechanism depends on it.
     pub(crate) fn begin_interface(&mut self, cx: &Context) {
         if cx.config.segmentation_offload || cx.config.autocork > 0 {
             self.unusual.set(INTERFACE, true);
@@ -64,8 +64,8 @@ impl Sender {
         }
     }
 
-    /// How many segments Linux hands over together at most, and at least `least` where that is more than the path's share:
-    /// what it would send in a millisecond if it were paced, more on a short path (`tcp_tso_autosize()`), but no more than
+    /// The maximum number of segments in a burst of Linux, at least `least`: what it would send in a millisecond with pacing,
+    /// more on a short path (`tcp_tso_autosize()`), but no more than
     /// half of cwnd (`tcp_cwnd_test()`).
     pub(crate) fn segments_together(&self, cx: &Context, least: u64) -> u64 {
         let mss = u64::from(cx.agreed.payload.max(1));
@@ -85,7 +85,7 @@ impl Sender {
         (rate >> 10).saturating_add(near).min(MOST_BYTES)
     }
 
-    /// What the interface has to do with it that this does not leave now.
+    /// Whether the interface is the reason to hold this segment back.
     pub(crate) fn waits_for_interface(
         &self,
         cx: &Context,
@@ -125,7 +125,7 @@ impl Sender {
         is_worth_waiting(&burst).then_some(Hold::Burst)
     }
 
-    /// When the oldest segment left that is not acknowledged, as far as it is known.
+    /// When the oldest unacknowledged segment was sent, if known.
     fn oldest_departure(&self) -> Option<Time> {
         let known = self.rack.as_ref().and_then(|rack| rack.sent_once());
         known.or((self.space.timed_end > self.space.una).then_some(self.space.timed_at))

@@ -1,8 +1,8 @@
-//! The path MTU: what ICMP says of it (RFC 1191, RFC 8201), what probes find out (RFC 4821, RFC 8899; Linux, `tcp_mtu_probe()`), and
-//! what to do where packets vanish without a word (RFC 2923).
+//! The path MTU: from ICMP messages (RFC 1191, RFC 8201) and from probes (RFC 4821, RFC 8899; Linux, `tcp_mtu_probe()`), and
+//! the detection of black holes, where long packets are lost without a message (RFC 2923).
 //!
-//! A probe is a segment longer than the others, with data that is waiting anyway. If it arrives, all may be as long; if it alone
-//! is lost, it was too long, and nothing is said of congestion. Who does not probe has no [`Search`].
+//! A probe is a longer segment with waiting data. If it is delivered, all segments may have its length. If only the probe is
+//! lost, it was too long; that is not a sign of congestion. A sender that does not probe has no [`Search`].
 
 use crate::config::PathMtuDiscovery;
 use crate::congestion::Signal;
@@ -20,15 +20,15 @@ use crate::wire::seq::Seq;
 
 /// Timeouts in a row after which a black hole is suspected: R1 (RFC 9293, section 3.8.3; Linux, `tcp_retries1`).
 const R1: u8 = 3;
-/// A window of so many segments is needed, to lose the probe without harm; and so many segments behind it, whose ACKs tell of its
-/// loss (Linux, `tcp_mtu_probe()`).
+/// A probe requires a window of this many segments, and as many segments after it, whose ACKs reveal its loss (Linux,
+/// `tcp_mtu_probe()`).
 const LEAST_WINDOW: u32 = 11;
 const BEHIND: u32 = 4;
 
-/// What becomes of a search when an ACK comes.
+/// The result of an ACK for the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum OnAck {
-    /// The probe has arrived.
+    /// The probe was delivered.
     Fits,
     Nothing,
 }
@@ -39,8 +39,7 @@ impl Sender {
         u32::from(mss_for_path_mtu(self.effective_mtu()))
     }
 
-    /// The path MTU has become known, or has changed: what a driver knows of a route. A message from the network goes to
-    /// [`hear_too_big`](Self::hear_too_big).
+    /// Sets the path MTU that a driver knows for a route. ICMP messages are passed to [`hear_too_big`](Self::hear_too_big).
     pub(crate) fn set_path_mtu(&mut self, cx: &mut Context, mtu: u32) {
         self.extras().path_mtu = mtu;
         if let Some(search) = self.search_mut().filter(|_| mtu > 0) {
@@ -51,9 +50,10 @@ impl Sender {
         self.retransmit_syn_without_data(cx);
     }
 
-    /// A router says that a packet with this sequence number was longer than the next link takes, which is `mtu` bytes (RFC 1191;
-    /// RFC 8201). Returns whether it is believed: the segment must be under way, and longer than that (RFC 5927, section 4.1 and
-    /// RFC 8201, section 4). What was too long leaves again at once, and nothing is said of congestion.
+    /// A router reports that a packet with this sequence number exceeded the MTU of the next link, `mtu` bytes (RFC 1191;
+    /// RFC 8201). Returns whether the message is accepted: the segment must be outstanding and longer than that (RFC 5927,
+    /// section 4.1 and RFC 8201, section 4). Segments that were too long are retransmitted at once, without a sign of
+    /// congestion.
     pub(crate) fn hear_too_big(&mut self, cx: &mut Context, now: Time, seq: Seq, mtu: u32) -> bool {
         let mtu = mtu.max(LEAST_MTU);
         if !self.has_outstanding(seq) {
@@ -84,7 +84,7 @@ impl Sender {
         self.extras.as_ref().map_or(0, |rare| rare.path_mtu)
     }
 
-    /// What packets may have, as far as is known; 0 if nothing is.
+    /// The known limit of packet lengths; 0 if unknown.
     pub(crate) fn effective_mtu(&self) -> u32 {
         match (self.path_mtu(), self.search().map_or(0, |search| search.low)) {
             (0, one) | (one, 0) => one,
@@ -100,7 +100,7 @@ impl Sender {
         self.extras.as_mut()?.mtu_search.as_deref_mut()
     }
 
-    /// The size of segments follows from what is known.
+    /// Computes the segment size from the known limits.
     fn size_segments(&mut self, cx: &mut Context) {
         let mtu = self.effective_mtu();
         let peer = self.peer_mss;
@@ -109,7 +109,7 @@ impl Sender {
         self.bound_segments(cx);
     }
 
-    /// The longest packets that both ends would have, whatever is between them.
+    /// The longest packets that both ends accept, without regard to the path.
     fn widest(&self, cx: &Context) -> u32 {
         let ends = u32::from(cx.config.mss.min(self.peer_mss)) + HEADERS;
         if self.path_mtu() == 0 { ends } else { ends.min(self.path_mtu()) }
@@ -119,8 +119,8 @@ impl Sender {
         (u32::from(cx.config.base_mss) + HEADERS).min(self.widest(cx))
     }
 
-    /// Both SYN segments are known. Who opens begins with the base; who answers keeps what it has agreed on until something is
-    /// learnt (Linux, `tcp_mtup_init()` and `tcp_sync_mss()`).
+    /// Both SYN segments are known. An active opener begins with the base size. A passive opener begins with the negotiated
+    /// size (Linux, `tcp_mtup_init()` and `tcp_sync_mss()`).
     pub(crate) fn begin_mtu_search(&mut self, cx: &mut Context, now: Time) {
         if cx.config.path_mtu_discovery == PathMtuDiscovery::Probe {
             self.start_search(cx, now);
@@ -136,8 +136,7 @@ impl Sender {
         self.extras().mtu_search = Some(Box::new(search));
     }
 
-    /// The retransmission timer ran out once more. From the third time on there may be a hole in the path into which long packets
-    /// fall (RFC 2923, section 2.1; RFC 4821, section 7.6.4).
+    /// The retransmission timer has expired. From the third time on, the path may have a black hole for long packets (RFC 2923, section 2.1; RFC 4821, section 7.6.4).
     pub(crate) fn suspect_black_hole(&mut self, cx: &mut Context, now: Time) {
         if cx.config.path_mtu_discovery == PathMtuDiscovery::Icmp || self.timers.unanswered < R1 {
             return;
@@ -150,8 +149,8 @@ impl Sender {
         self.size_segments(cx);
     }
 
-    /// Whether what leaves next is a probe, or waits for the room that one needs. Nothing is lost or reported to be, and enough
-    /// follows to learn of its fate.
+    /// Whether the next segment is a probe, or waits until the window has room for one. There must be no sign of a loss, and
+    /// enough data after the probe to detect its loss.
     #[inline]
     pub(crate) fn decide_mtu_probe(&self, cx: &Context, now: Time) -> Option<Decision> {
         let search = self.search()?;
@@ -184,7 +183,7 @@ impl Sender {
         Some(Decision::Send(snd.plan(snd.nxt, len, Reason::MtuProbe, false)))
     }
 
-    /// A probe leaves; options that came in between may have made it a segment like any other.
+    /// A probe is sent. New options may have reduced it to an ordinary segment.
     pub(crate) fn note_mtu_probe(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
         let widest = self.widest(cx);
         let size = plan.len + HEADERS / 2 + u32::from(cx.agreed.header_len);
@@ -202,7 +201,7 @@ impl Sender {
         }
     }
 
-    /// Something is sent again: what becomes of a probe that is under way says nothing any more.
+    /// A retransmission: the result of an outstanding probe is no longer valid.
     #[inline]
     pub(crate) fn forget_mtu_probe(&mut self) {
         if let Some(search) = self.search_mut() {
@@ -210,7 +209,7 @@ impl Sender {
         }
     }
 
-    /// An ACK has been taken in.
+    /// An ACK is processed.
     #[inline]
     pub(crate) fn judge_mtu_probe(&mut self, cx: &mut Context) {
         let una = self.space.una;
@@ -233,8 +232,8 @@ impl Sender {
         }
     }
 
-    /// A loss is noticed. If it is a probe's alone, that was too long: it leaves again in pieces, and no more follows (RFC 4821,
-    /// section 7.6.1). Returns whether it is so.
+    /// A loss is detected. If only a probe is lost, it was too long: its data is retransmitted in shorter segments, without
+    /// further reaction (RFC 4821, section 7.6.1). Returns whether that is the case.
     pub(crate) fn forgives_loss(&mut self, cx: &mut Context, now: Time, reason: Reason) -> bool {
         let Some((probe, size)) = self.search().and_then(|search| search.probe) else { return false };
         if probe.start != self.space.una || !self.is_lost_alone(probe) {
@@ -248,7 +247,7 @@ impl Sender {
         true
     }
 
-    /// Whether nothing else is missing, as far as can be told.
+    /// Whether no other data is known to be missing.
     fn is_lost_alone(&self, probe: Range) -> bool {
         if let Some(rack) = &self.rack {
             return rack.lost.covered() == probe.len() && rack.lost.first() == Some(probe);
@@ -259,7 +258,7 @@ impl Sender {
             && board.sacked.at_or_after(probe.end + 1).is_none_or(|r| r.start == probe.end)
     }
 
-    /// What was too long leaves again in pieces.
+    /// Retransmits the data of a segment that was too long in shorter segments.
     fn forgive(&mut self, cx: &Context, now: Time, probe: Range, reason: Reason) {
         self.forget_mtu_probe();
         let max = self.space.max;
@@ -274,8 +273,8 @@ impl Sender {
         self.restart_retransmit(cx, now);
     }
 
-    /// The path is narrower than was thought: what is out may not arrive, and leaves again, as after a timeout, but with the window
-    /// as it is.
+    /// The path MTU has decreased: outstanding data may be lost. It is retransmitted as after a timeout, but cwnd does not
+    /// change.
     fn send_shorter(&mut self, cx: &mut Context, now: Time) {
         let (una, max) = (self.space.una, self.space.max);
         let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
