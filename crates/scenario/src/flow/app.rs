@@ -17,54 +17,54 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What is said over a connection, or over one after the other, or without one.
+/// The application: the traffic of a flow, over one connection, several connections or none.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum App {
     /// `from` sends to `to` as fast as TCP lets it, then closes.
     Bulk {
-        /// How much. Default: without end.
+        /// Bytes to send. Default: without end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<Size>,
     },
-    /// `from` asks, `to` answers, over one connection; `from` closes.
+    /// `from` sends requests, `to` sends responses, over one connection; `from` closes.
     RequestResponse {
-        /// Each question: its length, or how it is written.
+        /// Each request: its length, or how it is written.
         request: Message,
-        /// Each answer: its length, or how it is written.
+        /// Each response: its length, or how it is written.
         response: Message,
-        /// How many questions on the connection, or "forever".
+        /// The number of requests on the connection, or "forever".
         #[serde(default)]
         exchanges: HowOften,
-        /// Pause between an answer and the next question.
+        /// Pause between a response and the next request.
         #[serde(default)]
         gap: Duration,
     },
-    /// `from` fetches one file after the other from `to`, each over a connection of its own.
+    /// `from` downloads files from `to` one after the other, each over a new connection.
     Files(Files),
-    /// `from` fetches pages of several files from `to`.
+    /// `from` downloads pages of several files from `to`.
     ///
     /// Document: HTTP as RFC 2415, section 2, models it; RFC 1945; RFC 9112.
     Web(Web),
-    /// `from` fetches from `to` what arrives in an open loop: many transfers at once, at a load.
+    /// Transfers from `to` to `from` that arrive in an open loop at a given load. Many may be active at once.
     Arrivals(Arrivals),
-    /// `from` asks many servers at `to` at the same instant, and asks again when all have answered.
+    /// `from` sends requests to many servers at `to` at the same time, and repeats this when all have responded.
     Incast(Incast),
-    /// `from` fetches several files from `to` side by side over one connection, each with a flow-control window.
+    /// `from` downloads several files from `to` in parallel over one connection, each with a flow-control window.
     ///
     /// Document: HTTP/2, RFC 9113, section 5.2.
     Streams(Streams),
-    /// A video over TCP whose quality follows the path.
+    /// Adaptive video over TCP: the quality follows the measured throughput.
     Video(Video),
     /// UDP datagrams, without a connection.
     Datagrams(Datagrams),
     /// One direction of a voice call.
     Call(Call),
-    /// What one or two classes of the user's own do, in Python; results are about what `from` sends to `to`.
+    /// A user-defined application: one or two Python classes. Results are about data from `from` to `to`.
     Python {
-        /// What `from` does.
+        /// The class for `from`.
         client: OwnName,
-        /// What `to` does. Default: reads all that comes, and closes when `from` has.
+        /// The class for `to`. Default: reads all data, and closes after `from` has closed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<OwnName>,
     },
@@ -126,16 +126,16 @@ pub struct Web {
     pub closes: Closes,
 }
 
-/// How the files of a page are fetched. The first tells of the others.
+/// How the files of a page are downloaded. The first file names the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", deny_unknown_fields)]
 pub enum Http {
-    /// Each over a new connection, those behind the first side by side.
+    /// Each over a new connection; those after the first one in parallel.
     ///
     /// Document: RFC 1945; RFC 2415, section 2.
     #[serde(rename = "1.0")]
     One {
-        /// Connections at a time, at most. Default: as many as there are files.
+        /// The maximum number of parallel connections. Default: the number of files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1))]
         parallel: Option<u32>,
@@ -145,7 +145,7 @@ pub enum Http {
     /// Document: RFC 9112, section 9.3; RFC 2415, section 3.
     #[serde(rename = "1.1")]
     OneDotOne {
-        /// When a file is asked for.
+        /// When a file is requested.
         #[serde(default)]
         order: Order,
         /// How long the connection lasts.
@@ -160,14 +160,14 @@ impl Default for Named<Http> {
     }
 }
 
-/// When a file is asked for over a connection that several share.
+/// When a file is requested over a shared connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// When the one before is there.
+    /// After the previous file is complete.
     #[default]
     InTurn,
-    /// All behind the first at once, when that is there.
+    /// All others at once after the first file is complete.
     Pipelined,
     /// All with the first: one request, and one reply as long as all of them together.
     ///

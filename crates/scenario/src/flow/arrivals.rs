@@ -1,4 +1,4 @@
-//! Transfers that arrive in an open loop: what a file may say of them, and what they come to.
+//! Transfers that arrive in an open loop. Keys, checks, and the conversion for the simulator.
 
 use crate::flow::closes::Closes;
 use crate::values::distribution::{Drawn, Draws};
@@ -9,7 +9,7 @@ use netspurt_sim::random::distribution::{Distribution, Family, Quantiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Transfers from `to` to `from` that arrive whatever becomes of those before them, each over a connection of its own.
+/// Transfers from `to` to `from`, each over its own connection. Their arrivals do not depend on earlier transfers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
@@ -107,7 +107,7 @@ const fn usual_sigma() -> f64 {
 /// The highest load: beyond 1 the backlog grows as long as the simulation lasts.
 const MOST_LOAD: f64 = 2.0;
 
-/// Points of a published distribution: a probability, and the length in bytes that so large a share lies below.
+/// Points of a published distribution: a cumulative probability, and the length in bytes.
 type Points = [(f64, f64)];
 
 const WEB_SEARCH: &Points = &[

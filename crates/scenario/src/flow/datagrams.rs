@@ -1,4 +1,4 @@
-//! Flows without a connection: datagrams at a rate, and calls. What a file may say of them, and what they come to.
+//! Flows without a connection: datagrams and calls. Keys, checks, and the conversion for the simulator.
 
 use crate::values::columns::read_columns;
 use crate::values::distribution::{Drawn, Draws, Files};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 const LENGTHS: [(&str, f64); 1] = [("bytes", 1.0)];
 /// The shortest and the longest speech in a datagram.
 const FRAMES: [Span; 2] = [Span::from_ms(5), Span::from_ms(200)];
-/// Datagrams of a voice call carry so much speech, unless it says otherwise.
+/// The default duration of speech in a datagram of a call.
 const FRAME: Span = Span::from_ms(20);
 
-/// UDP datagrams from `from` to `to`, whatever becomes of them. Exactly one of `rate`, `interval` and `recording` says when
-/// they leave; the first leaves at the start of the flow.
+/// UDP datagrams from `from` to `to`, without feedback. Exactly one of `rate`, `interval` and `recording` sets the times of
+/// sending. The first datagram is sent at the start of the flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Datagrams {
@@ -111,7 +111,7 @@ pub struct Call {
     /// The speech in one datagram.
     #[serde(default = "usual_frame")]
     pub frame: Duration,
-    /// When the receiver plays what has arrived.
+    /// The playout delay of the receiver.
     #[serde(default)]
     pub playout: Named<Playout>,
     /// How long it lasts. Default: as long as the simulation.
@@ -134,7 +134,7 @@ pub enum Codec {
     G729a,
 }
 
-/// When the receiver of a call plays what has arrived.
+/// The playout delay of the receiver of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Playout {

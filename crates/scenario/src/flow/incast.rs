@@ -1,4 +1,4 @@
-//! Many servers that answer one client at the same time: what a file may say of them, and what they come to.
+//! Incast: many servers respond to one client at the same time. Keys, checks, and the conversion for the simulator.
 
 use crate::values::distribution::{Drawn, Draws};
 use crate::values::quantity::{Duration, Size};
@@ -7,11 +7,11 @@ use netspurt_sim::random::distribution::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `from` asks many servers at `to` at the same instant, and asks again when all have answered.
+/// `from` sends requests to many servers at `to` at the same time, and repeats this when all have responded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Incast {
-    /// Servers, each with a connection of its own.
+    /// The number of servers, each with its own connection.
     #[schemars(range(min = 1, max = 100_000))]
     pub servers: u32,
     /// Length of each answer.

@@ -1,4 +1,4 @@
-//! The flows of a scenario: who talks to whom, and about what.
+//! The flows of a scenario: their ends and their applications.
 
 pub(crate) mod app;
 pub(crate) mod arrivals;
@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// What the results call it. Default: the kind of its application.
+    /// Its name in the results. Default: the kind of its application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What is said over it.
+    /// Its application.
     pub app: App,
     /// The node that opens the connection.
     pub from: String,
@@ -53,7 +53,7 @@ const fn one() -> u32 {
 }
 
 impl Flow {
-    /// What the results call it.
+    /// Its name in the results.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(self.app.label())
     }

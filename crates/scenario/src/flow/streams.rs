@@ -1,4 +1,4 @@
-//! Files over one connection side by side with windows of the application's own, as in HTTP/2: what a file may say of them.
+//! Parallel files over one connection with windows of the application, as in HTTP/2. Keys and checks.
 
 use crate::values::quantity::Size;
 use netspurt_sim::host::app::StreamsSpec;

@@ -1,4 +1,4 @@
-//! Videos that are fetched segment by segment: what a file may say of them, and what they come to.
+//! Videos that are downloaded in segments. Keys, checks, and the conversion for the simulator.
 
 use crate::values::form::Named;
 use crate::values::quantity::{Duration, Quantity, Rate};

@@ -1,4 +1,4 @@
-//! Middleboxes and effects of hosts: what a file may say of them, and what they come to.
+//! Middleboxes, and effects of hosts. Keys, checks, and the conversion for the simulator.
 
 use crate::values::quantity::{Duration, Packets, Quantity, Size};
 use netspurt_sim::network::gather;
@@ -6,30 +6,30 @@ use netspurt_sim::network::middlebox::{MiddleboxSpec, Strip};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A middlebox that rewrites headers before packets come to the queue. Packets keep their length: what is taken out becomes
-/// no-operations.
+/// A middlebox that rewrites headers before packets enter the queue. Packets keep their length: stripped options become
+/// no-operation options.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Middlebox {
-    /// The MSS option of a SYN says no more than this. Default: it stays.
+    /// The maximum value of the MSS option of a SYN. Default: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<Size>,
-    /// Options that are taken out of every segment. Default: none.
+    /// Options that are stripped from every segment. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strip: Vec<Stripped>,
-    /// Windows are no larger. The box knows the shift of a connection whose SYN it has seen. Default: they stay.
+    /// The maximum window. The middlebox knows the window scale of a connection if it has seen its SYN. Default: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Size>,
     /// Whether the ECN field of the IP header is cleared.
     #[serde(default)]
     pub bleach_ecn: bool,
-    /// A connection without packets for longer is forgotten: all its packets are dropped, until a SYN comes. Drops are counted
-    /// as `idle-timeout`. Default: never.
+    /// The idle timeout of a connection. After it, all packets of the connection are dropped until a SYN arrives. Drops are
+    /// counted as `idle-timeout`. Default: no timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
 }
 
-/// Options that a middlebox takes out.
+/// Options that a middlebox strips.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stripped {
@@ -43,33 +43,33 @@ pub enum Stripped {
     Unknown,
 }
 
-/// Packets are gathered and go on in bursts, as with segmentation offload, receive offload or interrupt coalescing: at
+/// Packets are collected and released in bursts, as with segmentation offload, receive offload or interrupt coalescing: at
 /// multiples of `interval`, or as soon as there are `packets` of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Aggregation {
-    /// Packets go on at multiples of this time.
+    /// Packets are released at multiples of this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
-    /// Packets go on when there are so many.
+    /// Packets are released when there are this many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,
-    /// With `packets`: how long the first of them waits at most. Default: 1 ms.
+    /// With `packets`: the maximum wait of the first packet. Default: 1 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
 }
 
-/// Of the ACKs of a connection without data only one in so many goes on, the last. Duplicate ACKs and those with SACK blocks
-/// all go on. Drops are counted as `ack-thinning`.
+/// ACK thinning: of `keep` consecutive pure ACKs of a connection, only the last one is forwarded. Duplicate ACKs and ACKs
+/// with SACK blocks are always forwarded. Drops are counted as `ack-thinning`.
 ///
 /// Document: RFC 3449, section 5.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AckThinning {
-    /// One in so many goes on.
+    /// One of this many ACKs is forwarded.
     #[schemars(range(min = 2))]
     pub keep: u32,
-    /// So long after the first of them the last goes on, however many there are.
+    /// The maximum wait of the first ACK of a group.
     #[serde(default = "ms_10")]
     pub interval: Duration,
 }

@@ -1,4 +1,4 @@
-//! The network of a scenario: links, what stands at them and what befalls packets on them.
+//! The network of a scenario: links, hubs and hosts, with queues and impairments.
 
 pub(crate) mod change;
 pub(crate) mod delay;
@@ -48,27 +48,27 @@ pub struct Link {
     /// The queue before the link, one for each direction. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Directed<Queue>>,
-    /// What rewrites headers and forgets idle connections. In a list of two, `"none"` stands for none. Default: none.
+    /// A middlebox that rewrites headers or has an idle timeout. In a list of two, `"none"` means none. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub middlebox: Option<Directed<OrNone<Middlebox>>>,
-    /// Packets go on in bursts. In a list of two, `"none"` stands for none. Default: each by itself.
+    /// Packets are released in bursts. In a list of two, `"none"` means none. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<Directed<OrNone<Aggregation>>>,
-    /// Most ACKs are left out. In a list of two, `"none"` stands for none. Default: none is.
+    /// Most ACKs are dropped. In a list of two, `"none"` means none. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_thinning: Option<Directed<OrNone<AckThinning>>>,
-    /// A token bucket that drops: packets beyond it do not come to the queue. In a list of two, `"none"` stands for none.
+    /// A token bucket that drops: packets without tokens do not enter the queue. In a list of two, `"none"` means none.
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<Directed<OrNone<Policer>>>,
-    /// A token bucket that queues: packets wait for tokens, in the queue of the link. In a list of two, `"none"` stands for
-    /// none. Default: none.
+    /// A token bucket that delays: packets wait for tokens in the queue of the link. In a list of two, `"none"` means none.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shaper: Option<Directed<OrNone<Shaper>>>,
-    /// The longest packets that it takes: one table, or a list of several in the order in which they begin. Default: any.
+    /// The MTU: one table, or a list of several in the order of their start times. Default: no limit.
     #[serde(default, skip_serializing_if = "Several::is_empty")]
     pub mtu: Several<Mtu>,
-    /// What is lost on the way: one table, or a list of several that all apply. Default: nothing.
+    /// Packet loss: one table, or a list of several that all apply. Default: none.
     #[serde(default, skip_serializing_if = "Several::is_empty")]
     pub loss: Several<Loss>,
     /// Packets that are held back, so that others overtake them. Default: none.
@@ -116,26 +116,26 @@ impl Link {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mtu {
-    /// Octets, IP header included.
+    /// Bytes, including the IP header.
     pub size: Size,
-    /// What becomes of a packet that is longer.
+    /// What happens to a longer packet.
     #[serde(default)]
     pub too_big: TooBig,
-    /// From when on. Default: from the beginning.
+    /// Its start time. Default: the start of the run.
     #[serde(default)]
     pub from: Duration,
 }
 
-/// What becomes of a packet that is too long for a link.
+/// What happens to a packet that is too long for a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TooBig {
-    /// It is dropped, and a message tells its sender what would fit.
+    /// It is dropped, and an ICMP message reports the MTU to its sender.
     ///
     /// Document: RFC 1191.
     #[default]
     Icmp,
-    /// It is dropped without a word: a black hole.
+    /// It is dropped without a message: a black hole.
     ///
     /// Document: RFC 2923, section 2.1.
     Silent,
@@ -164,32 +164,31 @@ pub enum Duplex {
     Half,
 }
 
-/// A hub: nodes that share one medium, of which it carries one frame at a time.
+/// A hub: nodes that share one medium. One frame at a time passes it.
 ///
-/// It is an Ethernet: between frames there is a gap of 96 bits, and a frame has at least 72 bytes with its preamble. In
-/// results each station is a direction of its own, `STATION->HUB`.
+/// It is an Ethernet: there is a gap of 96 bits between frames, and a frame has at least 72 bytes with its preamble. In
+/// results, each station is a direction `STATION->HUB`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hub {
-    /// The nodes that it joins. A node that no flow starts or ends at is a router.
+    /// Its nodes. A node without a flow is a router.
     #[schemars(length(min = 2))]
     pub stations: Vec<String>,
-    /// How fast bits leave.
+    /// Its rate.
     pub rate: Rate,
-    /// Propagation delay from any station to any other.
+    /// The propagation delay between any two stations.
     #[serde(default)]
     pub delay: Duration,
-    /// How the stations take turns.
+    /// The access method.
     #[serde(default)]
     pub access: Access,
-    /// What a frame adds to its packet. Default: preamble, header and check sequence.
+    /// Bytes that a frame adds to its packet. Default: preamble, header and check sequence.
     #[serde(default = "ethernet_framing")]
     pub framing: Size,
     /// The queue of each station. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// What is lost on the way: one table, or a list of several that all apply. A direction is `STATION->HUB`. Default:
-    /// nothing.
+    /// Packet loss: one table, or a list of several that all apply. A direction is `STATION->HUB`. Default: none.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub loss: OneOrMany<Loss>,
 }
@@ -198,16 +197,17 @@ const fn ethernet_framing() -> Size {
     Size(26)
 }
 
-/// How the stations of a hub take turns.
+/// The access method of a hub.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// Who hears nobody sends; who collides waits a random time, and gives up after 16 collisions.
+    /// CSMA/CD: a station sends if the medium is idle. After a collision it waits for a random time. It drops the frame after 16
+    /// collisions.
     ///
     /// Document: IEEE 802.3, clause 4.
     #[default]
     CsmaCd,
-    /// First come, first served over all stations, without loss of time.
+    /// First come, first served over all stations, without overhead.
     Fifo,
 }
 
@@ -338,35 +338,35 @@ pub struct Corrupt {
     pub probability: f64,
 }
 
-/// What is particular about a node.
+/// Properties of a node.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// What the host takes to process each packet that arrives, before its TCP sees it.
+    /// The processing time of each arriving packet before TCP.
     #[serde(default)]
     pub latency: Duration,
-    /// The ports that connections opened here come from. Default: the dynamic ones (RFC 6335).
+    /// The source ports of connections that this host opens. Default: the dynamic ports (RFC 6335).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ports: Option<Ports>,
-    /// What its processor takes, which does one thing at a time. Default: nothing; it is infinitely fast.
+    /// The processing times of its CPU, which does one thing at a time. Default: infinitely fast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<Processor>,
-    /// How it hands an application's write to TCP. Default: whole.
+    /// How a write of an application is passed to TCP. Default: as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Named<Handover>>,
-    /// How its applications read. Default: all that there is, infinitely fast.
+    /// How its applications read. Default: all available data, infinitely fast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
-    /// Choices about TCP for the connections of this host.
+    /// TCP settings for the connections of this host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
 }
 
-/// The ports that a host's connections come from, where an application opens many.
+/// The source ports of a host, for applications that open many connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ports {
-    /// The first.
+    /// The first port.
     #[serde(default = "first_port")]
     #[schemars(range(min = 1, max = 65535))]
     pub first: u16,
@@ -411,11 +411,11 @@ impl Ports {
     }
 }
 
-/// What a processor takes for each thing that it does. It does one thing at a time, what arrives before what programs want.
+/// Processing times of a CPU. It does one thing at a time; arriving segments have priority over applications.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Processor {
-    /// For answering a request, before the first byte of the answer is written.
+    /// For a request, before the first byte of the response is written.
     #[serde(default)]
     pub request: Duration,
     /// For a read.
@@ -424,60 +424,60 @@ pub struct Processor {
     /// For each byte read.
     #[serde(default)]
     pub byte_read: Duration,
-    /// For a write, however it is handed to TCP.
+    /// For a write, independent of how it is passed to TCP.
     #[serde(default)]
     pub write: Duration,
     /// For each byte written.
     #[serde(default)]
     pub byte_written: Duration,
-    /// For a segment with data that arrives.
+    /// For a received segment with data.
     #[serde(default)]
     pub segment_in: Duration,
-    /// For a segment without data that arrives.
+    /// For a received segment without data.
     #[serde(default)]
     pub ack_in: Duration,
-    /// For each byte of data that arrives.
+    /// For each received byte of data.
     #[serde(default)]
     pub byte_in: Duration,
-    /// For a segment with data that leaves.
+    /// For a sent segment with data.
     #[serde(default)]
     pub segment_out: Duration,
-    /// For a segment without data that leaves.
+    /// For a sent segment without data.
     #[serde(default)]
     pub ack_out: Duration,
-    /// For each byte of data that leaves.
+    /// For each sent byte of data.
     #[serde(default)]
     pub byte_out: Duration,
 }
 
-/// How applications read: with a buffer of their own, and at a pace. What they have not read stays in TCP's buffer.
+/// How applications read: the size of a read, and their rate. Unread data stays in the receive buffer of TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reader {
-    /// The most that a read takes. Default: all that there is.
+    /// The maximum size of a read. Default: all available data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Size>,
-    /// At what rate an application deals with what it has read, before it does anything else. Default: infinitely fast.
+    /// The rate at which an application processes the data of a read before it continues. Default: infinitely fast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
 }
 
-/// How a host hands an application's write to TCP.
+/// How a write of an application is passed to TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Handover {
-    /// Whole.
+    /// As a whole.
     Whole,
-    /// In buffers of one size, TCP being asked for segments behind each; application data ends with the last.
+    /// In buffers of one size. TCP may send after each buffer; the end of the application data is the end of the last one.
     ///
     /// Document: the mbuf clusters of 4.4BSD and FreeBSD, `sosend`.
     Clusters {
-        /// What a buffer holds.
+        /// The size of a buffer.
         #[serde(default = "mbuf_cluster")]
         size: Size,
     },
-    /// As segments, cut when they are written: the first fills up what waits unsent. Behind one that waits, TCP is not asked
-    /// before the write is over.
+    /// As segments that are formed at the write. The first one completes an unsent segment. After a segment that waits, TCP
+    /// does not send before the end of the write.
     ///
     /// Document: Linux 2.2, `tcp_do_sendmsg`.
     Segments,

@@ -1,4 +1,4 @@
-//! Policers and shapers: what a file may say of them, and what they come to.
+//! Policers and shapers. Keys, checks, and the conversion for the simulator.
 
 use crate::values::quantity::{Quantity, Rate, Size};
 use netspurt_sim::network::token_bucket::bucket::Bucket;
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 
 /// A policer: packets that find no tokens are dropped when they arrive, before the queue. They are counted as `policer`.
 ///
-/// With `excess` or with `peak` packets are green, yellow or red; they count as uncoloured before.
+/// With `excess` or with `peak` packets are green, yellow or red; earlier colours are ignored.
 ///
 /// Document: RFC 2697; RFC 2698.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {
-    /// How fast tokens come: the committed rate.
+    /// The rate of tokens: the committed rate.
     pub rate: Rate,
-    /// How many there are at most: the committed burst.
+    /// The size of the bucket: the committed burst.
     pub burst: Size,
-    /// A second bucket of this size, which gets what the first has no room for. Packets that find tokens only there are
-    /// yellow. Default: none.
+    /// A second bucket of this size, which receives the excess of the first one. Packets with tokens only there are yellow.
+    /// Default: none.
     ///
     /// Document: RFC 2697.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess: Option<Size>,
-    /// A second bucket with this rate. Packets that find no tokens there are red, those that find none in the first are
+    /// A second bucket with this rate. Packets without tokens there are red; packets without tokens in the first bucket are
     /// yellow. Default: none.
     ///
     /// Document: RFC 2698.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<Rate>,
-    /// How many tokens the bucket of the peak rate has. Default: as many as `burst`.
+    /// The size of the bucket of the peak rate. Default: `burst`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Size>,
-    /// What becomes of yellow packets.
+    /// The action on yellow packets.
     #[serde(default = "pass")]
     pub yellow: Action,
-    /// What becomes of red packets, which are those without tokens.
+    /// The action on red packets, which are those without tokens.
     #[serde(default = "drop_them")]
     pub red: Action,
 }
 
-/// What a policer does with packets of a colour.
+/// The action of a policer on packets of a colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -68,14 +68,14 @@ const fn drop_them() -> Action {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shaper {
-    /// How fast tokens come.
+    /// The rate of tokens.
     pub rate: Rate,
-    /// How many there are at most: what may leave at once after a pause.
+    /// The size of the bucket: the burst that may leave at once after a pause.
     pub burst: Size,
-    /// The highest rate while the burst lasts. Default: that of the link.
+    /// The peak rate during a burst. Default: the rate of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<Rate>,
-    /// What may leave at once at the peak rate: no less than a packet. Default: 1500 bytes.
+    /// The burst at the peak rate: at least one packet. Default: 1500 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Size>,
 }

@@ -1,4 +1,4 @@
-//! Links that follow a recording: how a file names one, and what may stand in it.
+//! Links whose capacity follows a recording: keys and formats.
 
 use crate::values::columns::{LONGEST_S, WrongLine, read_columns, shown};
 use crate::values::distribution::Files;
@@ -13,42 +13,42 @@ use std::sync::Arc;
 const RATES: [(&str, f64); 4] =
     [("rate_bps", 1.0), ("rate_kbps", 1e3), ("rate_mbps", 1e6), ("rate_gbps", 1e9)];
 
-/// A recording that the capacity of a link follows, in place of its rate.
+/// A recording of the capacity of a link, instead of its rate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Trace {
-    /// Instants at which 1504 bytes of what waits may leave, again and again: a packet of 1500 bytes, or several that are
-    /// shorter. What finds nobody waiting is lost. Each packet has 4 bytes more than its own, as where it was recorded.
+    /// Times at which 1504 bytes may leave: a packet of 1500 bytes, or several shorter ones. The recording repeats. An
+    /// opportunity without a waiting packet is lost. Each packet counts with 4 additional bytes, as in the recordings.
     ///
     /// Document: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", 2015, section 4.
     Mahimahi {
-        /// The file, its path relative to the scenario's: on each line a whole number of milliseconds, never falling. The
-        /// last is the length of the recording.
+        /// The file, its path relative to the scenario's: a whole number of milliseconds on each line, in ascending
+        /// order. The last one is the length of the recording.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
-        /// The lines of such a file, instead.
+        /// The lines of such a file, instead of a file.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         milliseconds: Vec<u64>,
-        /// Only in this direction; the other has the link's rate, or a recording of its own. Default: in both.
+        /// Only in this direction. The other direction has the rate of the link or its own recording. Default: both.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
-    /// Rates, each from its time on.
+    /// Rates over time, each from its time on.
     Rates {
         /// A CSV file, its path relative to the scenario's, with a column `time_s` that begins at 0 and rises, and a column
         /// `rate_bps`, `rate_kbps`, `rate_mbps` or `rate_gbps`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
-        /// The times instead.
+        /// The times, instead of a file.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         times: Vec<Duration>,
-        /// The rates instead, one for each time.
+        /// The rates, instead of a file: one for each time.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rates: Vec<Rate>,
-        /// After this time it begins anew. Default: the last rate holds for ever.
+        /// After this time the recording starts again. Default: the last rate remains.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
-        /// Only in this direction; the other has the link's rate, or a recording of its own. Default: in both.
+        /// Only in this direction. The other direction has the rate of the link or its own recording. Default: both.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },

@@ -62,12 +62,12 @@ pub enum Acking {
         #[serde(default = "ms_200")]
         period: Duration,
     },
-    /// Every segment at once while the connection is young and after what arrives out of order; then every n-th, others at the next
-    /// tick of a clock that runs freely.
+    /// An ACK for every segment at the start of the connection and after out-of-order data; then for every n-th segment, and
+    /// otherwise at the next tick of a free-running clock.
     ///
     /// Document: ns-2.35, baytcp/tcp-full-bay.cc, need_send(); RFC 2415.
     QuickStart {
-        /// For so many bytes a connection is young.
+        /// The length of the start of the connection in bytes.
         #[serde(default = "kib_16")]
         young: Size,
         /// Full segments unacknowledged that make an ACK due later on.
@@ -78,27 +78,27 @@ pub enum Acking {
         #[serde(default = "ms_100")]
         period: Duration,
     },
-    /// Following the traffic: quick ACKs at the start and after a loss; then a wait that follows the distance of segments, and
-    /// ends when the application answers.
+    /// Adaptive: quick ACKs at the start and after a loss; then a delay that follows the interval of segments, and ends when
+    /// the application sends data.
     ///
     /// Document: Linux, net/ipv4/tcp_input.c, tcp_event_data_recv(); tcp_output.c, tcp_send_delayed_ack().
     Adaptive {
-        /// Least wait: TCP_ATO_MIN.
+        /// Minimum delay: TCP_ATO_MIN.
         #[serde(default = "ms_40")]
         min: Duration,
-        /// Longest wait: TCP_DELACK_MAX.
+        /// Maximum delay: TCP_DELACK_MAX.
         #[serde(default = "ms_200")]
         max: Duration,
-        /// Quick ACKs at most: TCP_MAX_QUICKACKS.
+        /// Maximum number of quick ACKs: TCP_MAX_QUICKACKS.
         #[serde(default = "sixteen")]
         quick: u8,
-        /// What counts as a quick ACK, and what brings quick ACKs back.
+        /// Which segments count as quick ACKs, and what restores quick ACKs.
         #[serde(default)]
         counts: QuickCounts,
     },
 }
 
-/// What counts as a quick ACK, and what brings quick ACKs back.
+/// Which segments count as quick ACKs, and what restores quick ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuickCounts {

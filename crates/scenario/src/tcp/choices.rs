@@ -48,9 +48,9 @@ macro_rules! names {
 }
 
 names! {
-    /// What the MSS counts.
+    /// The bytes that the MSS includes.
     MssCounts for config::MssCounts {
-        /// Payload bytes alone.
+        /// Only payload bytes.
         ///
         /// Document: the BSD systems of the 1980s and most simulators.
         Data,
@@ -63,17 +63,17 @@ names! {
 }
 
 names! {
-    /// How a window larger than 16 bits is told to the peer.
+    /// How windows above 16 bits are announced.
     WindowOption for config::WindowOption {
-        /// Not at all: 65,535 bytes at most are announced.
+        /// Not at all: the maximum window is 65,535 bytes.
         ///
         /// Document: RFC 793.
         None,
-        /// A shift agreed on the SYN segments.
+        /// A window scale that is negotiated in the SYN segments.
         ///
         /// Document: RFC 7323, section 2.
         Rfc7323,
-        /// A shift in every segment.
+        /// A window scale in every segment.
         ///
         /// Document: "TCP sending rate control at Tera bits per second", section II.
         #[serde(rename = "scale-every-segment")]
@@ -87,13 +87,13 @@ names! {
 }
 
 names! {
-    /// What stands on a SYN.
+    /// The options on a SYN.
     SynOptions for config::SynOptions {
-        /// Every option that is offered, as on a real network.
+        /// All options that are offered, as on a real network.
         ///
         /// Document: RFC 9293, section 3.2.
         Announced,
-        /// None at all: each end takes it that the other is configured as itself.
+        /// None: each end assumes that the other one has the same configuration.
         ///
         /// Document: simulators whose packets have 40 bytes of header and no negotiation (SSFNet, ns-2).
         Assumed,
@@ -101,34 +101,34 @@ names! {
 }
 
 names! {
-    /// Which mechanism decides what is resent, beside the retransmission timer.
+    /// The mechanism of loss recovery, in addition to the retransmission timer.
     Recovery for config::Recovery {
-        /// The timer alone.
+        /// Only the retransmission timer.
         ///
         /// Document: RFC 793.
         Timeout,
-        /// The third duplicate ACK resends one segment, slow start follows.
+        /// The third duplicate ACK causes the retransmission of one segment, then slow start.
         ///
         /// Document: 4.3BSD-Tahoe.
         Tahoe,
-        /// Fast retransmit and fast recovery, over at the first new ACK.
+        /// Fast retransmit and fast recovery until the first ACK of new data.
         ///
         /// Document: RFC 5681, section 3.2.
         Reno,
-        /// Stays in recovery until all that was in flight is acknowledged.
+        /// Recovery until all data that was in flight is acknowledged.
         ///
         /// Document: RFC 6582.
         NewReno,
-        /// From a scoreboard of what SACK reports.
+        /// With a scoreboard of SACK reports.
         ///
         /// Document: RFC 6675.
         Sack,
-        /// By time: what left before something that has arrived, and long enough before, is lost. With a peer that knows no
-        /// SACK, as "newreno".
+        /// By time: a segment is lost if a segment that was sent sufficiently later was delivered. With a peer without SACK, as
+        /// "newreno".
         ///
         /// Document: RFC 8985.
         Rack,
-        /// What the receiver asks for with the NAK option, at once.
+        /// Data that the receiver requests with the NAK option is retransmitted at once.
         ///
         /// Document: RFC 1106, section 2.
         Nak,
@@ -150,11 +150,11 @@ names! {
 names! {
     /// How `prr` computes the window.
     PrrRule for config::PrrRule {
-        /// By what was outstanding at the loss.
+        /// From the outstanding data at the loss.
         ///
         /// Document: RFC 6937, with the choice of the bound as in Linux, tcp_cwnd_reduction().
         Rfc6937,
-        /// By what was in flight at the loss; an ACK that delivers nothing permits nothing.
+        /// From the data in flight at the loss. An ACK that delivers nothing permits nothing.
         ///
         /// Document: RFC 9937.
         Rfc9937,
@@ -162,21 +162,21 @@ names! {
 }
 
 names! {
-    /// When CUBIC leaves slow start without a loss. Only recovery "rack" knows a round-trip time with every ACK; without it
-    /// slow start is never left.
+    /// When CUBIC leaves slow start without a loss. It requires recovery "rack", which has an RTT
+    /// sample for every ACK. Without it CUBIC does not leave slow start.
     HyStart for config::HyStart {
         /// Not before ssthresh.
         Off,
-        /// At once when round trips grow longer, or ACKs come in a long train.
+        /// At once when the RTT increases, or at a long ACK train.
         ///
         /// Document: Linux, tcp_cubic.c; Ha and Rhee, Computer Networks 55(9), 2011.
         Linux,
-        /// By careful rounds when round trips grow longer (HyStart++).
+        /// With conservative slow start when the RTT increases (HyStart++).
         ///
         /// Document: RFC 9406.
         Rfc9406,
-        /// When clearly less is delivered than was sent a round trip before (SEARCH); jitter does not end slow start. The window
-        /// goes back to what the path holds.
+        /// When clearly less data is delivered than was sent one RTT before (SEARCH). Jitter does not end slow start. The window
+        /// is reduced to the capacity of the path.
         ///
         /// Document: draft-chung-ccwg-search.
         Search,
@@ -186,23 +186,22 @@ names! {
 names! {
     /// Explicit congestion notification: routers mark packets instead of dropping them, and the sender slows down.
     EcnUse for config::EcnUse {
-        /// Neither asked for nor accepted.
+        /// Neither requested nor accepted.
         Off,
-        /// Used if the peer asks for it.
+        /// Used if the peer requests it.
         ///
         /// Document: Linux, tcp_ecn = 2.
         Accept,
-        /// Asked for, and used if the peer agrees. A SYN without an answer goes again without asking.
+        /// Requested, and used if the peer agrees. A retransmitted SYN does not request it.
         ///
         /// Document: RFC 3168, section 6.1.
         Rfc3168,
-        /// Used if the peer asks for it: with accurate feedback, which counts the marks, if it asks for that.
+        /// Used if the peer requests it; with accurate feedback, which counts the marks, if the peer requests that.
         ///
         /// Document: RFC 9768; Linux, tcp_ecn = 5.
         #[serde(rename = "accept-rfc9768")]
         AcceptRfc9768,
-        /// Asked for with accurate feedback, and used if the peer agrees, with or without. The third SYN without an answer does not
-        /// ask.
+        /// Requested with accurate feedback, and used if the peer agrees, with or without it. The third SYN does not request it.
         ///
         /// Document: RFC 9768, section 3.1; Linux, tcp_ecn = 3.
         Rfc9768,
@@ -210,18 +209,18 @@ names! {
 }
 
 names! {
-    /// How the largest packet is found that a path takes.
+    /// How the path MTU is found.
     PathMtuDiscovery for config::PathMtuDiscovery {
-        /// By what routers say.
+        /// From ICMP messages of routers.
         ///
         /// Document: RFC 1191; RFC 8201; Linux, tcp_mtu_probing = 0.
         Icmp,
-        /// The same; but after three timeouts in a row segments shrink to `base_mss`, and probes look for what gets through.
+        /// The same. After three consecutive timeouts the segment size falls to `base_mss`, and probes search for the path MTU.
         ///
         /// Document: RFC 4821, section 7.6.4; Linux, tcp_mtu_probing = 1.
         #[serde(rename = "probe-after-black-hole")]
         ProbeAfterBlackHole,
-        /// By probes, with segments of `base_mss` at first, and by what routers say.
+        /// With probes, starting with segments of `base_mss`, and from ICMP messages of routers.
         ///
         /// Document: RFC 4821; RFC 8899; Linux, tcp_mtu_probing = 2.
         Probe,
@@ -229,13 +228,13 @@ names! {
 }
 
 names! {
-    /// What a loss is taken for.
+    /// The interpretation of a loss.
     LossMeans for config::LossMeans {
-        /// Congestion: the window shrinks.
+        /// Congestion: cwnd is reduced.
         ///
         /// Document: RFC 5681.
         Congestion,
-        /// Noise: a loss noticed without a timeout leaves the window as it is.
+        /// Noise: a loss without a timeout does not change cwnd.
         ///
         /// Document: RFC 1106, section 4.2.
         Noise,
@@ -245,17 +244,17 @@ names! {
 names! {
     /// Congestion control: how much may be in flight.
     Congestion for congestion::Kind {
-        /// The windows alone limit the sender.
+        /// Only the windows limit the sender.
         None,
-        /// Slow start and congestion avoidance; every loss goes back to one segment.
+        /// Slow start and congestion avoidance. Every loss reduces cwnd to one segment.
         ///
         /// Document: Jacobson, "Congestion avoidance and control", SIGCOMM 1988.
         Tahoe,
-        /// A loss noticed without a timeout halves the window.
+        /// A loss without a timeout halves cwnd.
         ///
         /// Document: RFC 5681.
         Reno,
-        /// Reno with the cautious exit from recovery.
+        /// Reno with the conservative end of recovery.
         ///
         /// Document: RFC 6582, section 3.2.
         NewReno,
@@ -263,32 +262,32 @@ names! {
         ///
         /// Document: RFC 9438.
         Cubic,
-        /// CUBIC in whole segments, and not as patient after slow start as RFC 9438.
+        /// CUBIC of Linux, in whole segments. After slow start it grows sooner than RFC 9438.
         ///
         /// Document: Ha, Rhee and Xu, ACM SIGOPS OSR 42(5), 2008; Linux, tcp_cubic.c.
         #[serde(rename = "cubic-linux")]
         CubicLinux,
-        /// The window shrinks by as much as was marked; needs ecn = "rfc3168" or "rfc9768".
+        /// cwnd is reduced in proportion to the share of marked bytes; needs ecn = "rfc3168" or "rfc9768".
         ///
         /// Document: RFC 8257.
         Dctcp,
-        /// Between two and four segments of its own are kept in the queue, by round-trip times.
+        /// Keeps between two and four segments in the queue, from RTT samples.
         ///
         /// Document: Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux, tcp_vegas.c.
         Vegas,
-        /// Sends at the rate that the path delivers, and keeps about twice what the path holds in flight; needs pacing = true.
+        /// Sends at the measured delivery rate, with about two bandwidth-delay products in flight; needs pacing = true.
         ///
         /// Document: Cardwell et al., ACM Queue 14(5), 2016; Linux, tcp_bbr.c (version 1).
         Bbr,
-        /// The same idea, bounded by what is in flight when more than 2 % get lost; needs pacing = true.
+        /// BBR with a limit of data in flight when more than 2 % are lost; needs pacing = true.
         ///
         /// Document: draft-ietf-ccwg-bbr (version 3).
         Bbr3,
-        /// Grows faster the longer the last congestion event is past, and at a loss reduces the window just far enough to empty the queue.
+        /// Grows faster with the time since the last congestion event. A loss reduces cwnd just enough to empty the queue.
         ///
         /// Document: draft-leith-tcp-htcp-06.
         Htcp,
-        /// Grows fast while the queue is short, and reduces the window by an eighth to a half at a loss: more if the queue is long.
+        /// Grows fast while the queue is short. A loss reduces cwnd by an eighth to a half: more if the queue is long.
         ///
         /// Document: Liu, Başar and Srikant, Performance Evaluation 65(6-7), 2008.
         Illinois,
@@ -301,7 +300,7 @@ names! {
         ///
         /// Document: draft-briscoe-iccrg-prague-congestion-control; RFC 9331.
         Prague,
-        /// Background transfers (LEDBAT++): yields to other flows, and keeps the queueing delay at 60 ms where it is alone.
+        /// Background transfers (LEDBAT++): yields to other flows, and keeps the queueing delay at 60 ms if it is alone.
         ///
         /// Document: draft-irtf-iccrg-ledbat-plus-plus.
         #[serde(rename = "ledbat-plus-plus")]
@@ -329,11 +328,11 @@ names! {
         ///
         /// Document: draft-minshall-nagle-01; Linux since 2.4.
         Minshall,
-        /// A segment of at least half an MSS leaves, a shorter one waits while anything is unacknowledged.
+        /// A segment of at least half an MSS is sent; a shorter one waits while any data is unacknowledged.
         ///
         /// Document: Linux 2.2, tcp_snd_test().
         Linux22,
-        /// A short segment leaves if it includes the end of application data, and waits for that end otherwise.
+        /// A short segment is sent if it includes the end of application data, and waits for that end otherwise.
         ///
         /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 and 2.
         Doupnik,
@@ -370,9 +369,9 @@ names! {
 }
 
 names! {
-    /// What ssthresh becomes a share of when something is lost or marked.
+    /// The base of ssthresh after a loss or a mark.
     Reduces for config::Reduces {
-        /// What was outstanding.
+        /// The outstanding data.
         ///
         /// Document: RFC 5681, section 3.1, equation 4; RFC 9438, section 4.6.
         Flight,
@@ -384,7 +383,7 @@ names! {
 }
 
 names! {
-    /// What asks whether a closed window has opened.
+    /// How a closed window is probed.
     WindowProbe for config::WindowProbe {
         /// One byte of the data that waits.
         ///
@@ -398,13 +397,13 @@ names! {
 }
 
 names! {
-    /// What becomes of a segment without the timestamp agreed on.
+    /// What happens to a segment without the negotiated timestamp.
     Unstamped for config::Unstamped {
         /// It is dropped.
         ///
         /// Document: RFC 7323, section 3.2.
         Dropped,
-        /// It is taken as if none had been agreed on.
+        /// It is accepted.
         ///
         /// Document: Linux, tcp_paws_discard().
         Accepted,
@@ -412,7 +411,7 @@ names! {
 }
 
 names! {
-    /// What answers an acknowledgment of what was never sent.
+    /// The response to an acknowledgment of unsent data.
     UnsentAcked for config::UnsentAcked {
         /// An ACK.
         ///
@@ -449,7 +448,7 @@ names! {
         ///
         /// Document: RFC 9293, section 3.10.7.2.
         Off,
-        /// A client asks for a cookie and shows the one it has; a server grants them.
+        /// A client requests a cookie, and sends the cookie that it has; a server grants cookies.
         ///
         /// Document: RFC 7413.
         On,
@@ -457,7 +456,7 @@ names! {
 }
 
 names! {
-    /// How an open receive window is told to the peer.
+    /// How the open receive window is announced.
     WindowGrowth for config::WindowGrowth {
         /// In steps of a segment or half the buffer.
         ///

@@ -6,7 +6,7 @@ use crate::values::quantity::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an acknowledgment counts for when cwnd grows.
+/// The growth of cwnd for an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Counting {

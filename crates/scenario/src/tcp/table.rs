@@ -127,14 +127,14 @@ tcp_table! {
     /// Choices about TCP. Every key may stand globally, on a host and on a flow; each is taken from the nearest place that
     /// names it (flow, then host, then global), `profile` like any other; what no place names comes from the profile.
     pub struct TcpTable {
-        /// The bundle of choices that fills what is not said here. Default: "rfc".
+        /// The profile: default values for all other keys. Default: "rfc".
         profile: ProfileName,
         // The sizes below may be in segments of it, so it comes first.
         /// Largest segment that is sent, and announced to be ready to receive.
         ///
         /// Document: RFC 9293, section 3.7.1.
         mss: Size => mss,
-        /// What `mss` counts.
+        /// The bytes that `mss` includes.
         mss_counts: MssCounts => mss_counts,
         /// Receive buffer: the largest window offered, below 2^30 bytes. Without a window option no more than 65,535 bytes of
         /// it are announced.
@@ -159,17 +159,17 @@ tcp_table! {
         ///
         /// Document: 4.4BSD, tcp_mss().
         round_buffers: bool => round_buffers,
-        /// How an open receive window is told to the peer.
+        /// How the open receive window is announced.
         window_growth: WindowGrowth => window_growth,
         /// When data is cut into segments.
         segments_cut: Cutting => cutting,
-        /// What asks whether a closed window has opened.
+        /// How a closed window is probed.
         window_probe: WindowProbe => window_probe,
         /// Use the window in whole segments only.
         whole_segments: bool => whole_segments,
-        /// What becomes of a segment without the timestamp agreed on.
+        /// What happens to a segment without the negotiated timestamp.
         segment_without_timestamp: Unstamped => unstamped,
-        /// What answers an acknowledgment of what was never sent.
+        /// The response to an acknowledgment of unsent data.
         ack_of_unsent: UnsentAcked => unsent_acked,
         /// Which old segments pass the first checks, and which are reported.
         old_segments: OldSegments => old_segments,
@@ -179,13 +179,13 @@ tcp_table! {
         fast_open: FastOpenUse => fast_open,
         /// How the largest packet is found that a path takes.
         path_mtu_discovery: PathMtuDiscovery => path_mtu_discovery,
-        /// The MSS that probes for the path MTU begin with, and to which segments shrink where packets vanish.
+        /// The MSS at the start of path MTU probing, and after a black hole is detected.
         ///
         /// Document: RFC 4821, section 7.2; Linux, tcp_base_mss.
         base_mss: Size => base_mss,
         /// How windows above 65,535 bytes are announced.
         window_option: WindowOption => window_option,
-        /// What stands on a SYN.
+        /// The options on a SYN.
         syn_options: SynOptions => syn_options,
         /// How experimental options look on the wire.
         option_layout: Named<OptionLayout> => layout,
@@ -197,7 +197,7 @@ tcp_table! {
         ///
         /// Document: RFC 2018; RFC 2883.
         sack: bool => sack,
-        /// What is resent, beside the retransmission timer.
+        /// Loss recovery, in addition to the retransmission timer.
         recovery: Recovery => recovery,
         /// Duplicate ACKs that start a fast retransmit.
         ///
@@ -231,7 +231,7 @@ tcp_table! {
         undo: bool => undo,
         /// Explicit congestion notification.
         ecn: EcnUse => ecn,
-        /// What a loss is taken for.
+        /// The interpretation of a loss.
         loss_means: LossMeans => loss_means,
         /// The congestion control algorithm.
         congestion: Choice<Congestion> => congestion,
@@ -257,7 +257,7 @@ tcp_table! {
         ///
         /// Document: Linux, tcp_should_autocork().
         autocork: Rate => autocork,
-        /// When slow start is left without a loss.
+        /// The end of slow start without a loss.
         hystart: HyStart => hystart,
         /// Whether the connection starts with the capacity that an earlier one has found.
         careful_resume: Named<CarefulResume> => careful_resume,
@@ -265,7 +265,7 @@ tcp_table! {
         ///
         /// Document: RFC 8511.
         abe: bool => abe,
-        /// What cwnd falls from.
+        /// The base of the reduction of cwnd.
         reduces: Reduces => reduces,
         /// cwnd at the start.
         initial_window: InitialCwnd => initial_window,
@@ -273,7 +273,7 @@ tcp_table! {
         ///
         /// Document: RFC 5681, section 3.1.
         initial_ssthresh: Cap => initial_ssthresh,
-        /// What an ACK counts for when cwnd grows.
+        /// The growth of cwnd for an ACK.
         counting: Named<Counting> => growth.counting,
         /// Segments by which cwnd opens for each counted segment in slow start: 1 or 2.
         ///
@@ -293,7 +293,7 @@ tcp_table! {
         timer_grain: Grain => timer_grain,
         /// When received data is acknowledged.
         acking: Named<Acking> => acking,
-        /// When a segment that is not full leaves.
+        /// When a short segment is sent.
         transmit: Choice<Transmit> => transmit,
         /// Probes of an idle connection.
         keep_alive: Named<KeepAlive> => keep_alive,

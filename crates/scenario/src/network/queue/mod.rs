@@ -1,4 +1,4 @@
-//! The queue before a link: what a file may say of it. What it must not say is in `check`, what it comes to in `build`.
+//! The queue of a link: its keys. `check` has the checks, `build` the conversion for the simulator.
 
 mod amount;
 mod build;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub enum Queue {
     /// First in, first out; a packet that finds no room is dropped.
     DropTail {
-        /// The room, without the packet being sent.
+        /// The size, without the packet that is being sent.
         limit: Limit,
         /// Packets that find more than this waiting are marked, if they are ECN-capable. Default: nothing is marked.
         ///
@@ -27,23 +27,23 @@ pub enum Queue {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mark_above: Option<Limit>,
     },
-    /// Data that is sent again overtakes all that waits, but not the packet being sent; a packet that finds no room is
-    /// dropped.
+    /// Retransmitted data overtakes all waiting packets, except the packet that is being sent. A packet that arrives at a full
+    /// queue is dropped.
     ///
-    /// Document: RFC 1106, section 4.1, where what was lost is "resent with no delay".
+    /// Document: RFC 1106, section 4.1, where lost data is "resent with no delay".
     ResendFirst {
-        /// The room, without the packet being sent. Default: without limit.
+        /// The size, without the packet that is being sent. Default: no limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
-    /// Random early detection: packets are dropped on arrival, the more often the longer the queue is on average.
+    /// Random early detection: packets are dropped on arrival with a probability that increases with the average queue.
     ///
     /// Document: Floyd and Jacobson, "Random early detection gateways for congestion avoidance", 1993; RFC 2309.
     Red {
-        /// The room, without the packet being sent. Default: without limit.
+        /// The size, without the packet that is being sent. Default: no limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
-        /// Average queue below which nothing is dropped early. Default: half of what the link sends in 5 ms, but at
+        /// Average queue below which no packet is dropped early. Default: half of the data that the link sends in 5 ms, but at
         /// least 5 packets, as in ns-2; a third of `max` if that is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<Limit>,
@@ -54,12 +54,12 @@ pub enum Queue {
         #[serde(default = "tenth")]
         #[schemars(range(min = 0.0, max = 1.0))]
         max_p: f64,
-        /// What one arrival counts for in the average. Default: 1 - exp(-1/C), the link sending C mean packets a second,
-        /// as in ns-2: the average follows within about a second.
+        /// The weight of one arrival in the average. Default: 1 - exp(-1/C) for a link that sends C mean packets a second,
+        /// as in ns-2: the time constant is about a second.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 1.0))]
         weight: Option<f64>,
-        /// Between `max` and twice `max` the probability rises from `max_p` to 1 instead of leaping.
+        /// Between `max` and twice `max` the probability rises from `max_p` to 1, without a step.
         #[serde(default = "yes")]
         gentle: bool,
         /// Size of a typical packet, framing included: for the average while the link is idle, and for the defaults.
@@ -71,20 +71,20 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
-    /// Packets are dropped on departure while all wait too long, at shrinking intervals.
+    /// Packets are dropped at departure, at decreasing intervals, while the queueing delay is above a target.
     ///
     /// Document: RFC 8289.
     Codel {
-        /// The room, without the packet being sent.
+        /// The size, without the packet that is being sent.
         #[serde(default = "packets_1000")]
         limit: Limit,
-        /// Waits up to this are fine.
+        /// The acceptable queueing delay.
         #[serde(default = "ms_5")]
         target: Duration,
-        /// For how long they may stay above it: a round trip of the slower connections.
+        /// How long the delay may stay above the target: about the RTT of slow connections.
         #[serde(default = "ms_100")]
         interval: Duration,
-        /// The largest packet: while no more than that waits, nothing is dropped.
+        /// The largest packet: no packet is dropped while the backlog is at most this.
         #[serde(default = "bytes_1500")]
         mtu: Size,
         /// Packets that are ECN-capable are marked instead of dropped.
@@ -93,26 +93,26 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
-    /// A queue for each flow, served in turn, new flows first, each under CoDel.
+    /// A queue for each flow, served in turn, new flows first. CoDel controls each queue.
     ///
     /// Document: RFC 8290.
     FqCodel {
-        /// The room in all queues together; who holds most makes room.
+        /// The size of all queues together; the longest queue makes room.
         #[serde(default = "packets_10240")]
         limit: Limit,
-        /// Waits up to this are fine.
+        /// The acceptable queueing delay.
         #[serde(default = "ms_5")]
         target: Duration,
-        /// For how long they may stay above it.
+        /// How long the delay may stay above the target.
         #[serde(default = "ms_100")]
         interval: Duration,
-        /// The largest packet: while a queue holds no more than that, nothing of it is dropped.
+        /// The largest packet: no packet of a queue is dropped while its backlog is at most this.
         #[serde(default = "bytes_1500")]
         mtu: Size,
-        /// What a queue may send in its turn.
+        /// The bytes that a queue may send in its turn.
         #[serde(default = "bytes_1514")]
         quantum: Size,
-        /// Queues, among which flows are spread by a hash.
+        /// The number of queues; a hash distributes flows over them.
         #[serde(default = "queues_1024")]
         #[schemars(range(min = 1, max = 65536))]
         flows: u32,
@@ -126,7 +126,7 @@ pub enum Queue {
     ///
     /// Document: RFC 8033.
     Pie {
-        /// The room, without the packet being sent.
+        /// The size, without the packet that is being sent.
         #[serde(default = "packets_1000")]
         limit: Limit,
         /// The queueing delay to keep.
@@ -143,10 +143,10 @@ pub enum Queue {
         #[serde(default = "ten_eighths")]
         #[schemars(range(min = 0.0, max = 32.0))]
         beta: f64,
-        /// For how long a burst passes that comes to an empty queue.
+        /// The burst allowance: how long packets pass after the queue was empty.
         #[serde(default = "ms_150")]
         max_burst: Duration,
-        /// Size of a typical packet: while no more than two of them wait, nothing is dropped.
+        /// Size of a typical packet: no packet is dropped while the backlog is at most two of them.
         #[serde(default = "bytes_1500")]
         mean_packet: Size,
         /// The probability is for a typical packet, and proportional to the size.
@@ -158,7 +158,7 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
-    /// PIE in a cable modem: it knows its rate, lets a burst of a third of its buffer pass, and drops small packets less often.
+    /// PIE in a cable modem: it knows its rate, permits a burst of a third of its buffer, and drops small packets less often.
     ///
     /// Document: RFC 8034.
     DocsisPie {
@@ -190,10 +190,10 @@ pub enum Queue {
         #[serde(default = "ten_eighths")]
         #[schemars(range(min = 0.0, max = 32.0))]
         beta: f64,
-        /// What a queue may send in its turn.
+        /// The bytes that a queue may send in its turn.
         #[serde(default = "bytes_1514")]
         quantum: Size,
-        /// Queues, among which flows are spread by a hash.
+        /// The number of queues; a hash distributes flows over them.
         #[serde(default = "queues_1024")]
         #[schemars(range(min = 1, max = 65536))]
         flows: u32,
@@ -203,12 +203,12 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
-    /// Two queues with one controller: scalable traffic, with ECT(1) or CE, is marked early and often, and hardly waits.
+    /// Two queues with one controller: scalable traffic, with ECT(1) or CE, is marked early and often, and has little queueing delay.
     ///
     /// Document: RFC 9332, appendix A.
     #[serde(rename = "dualpi2")]
     DualPi2 {
-        /// The room in both queues together.
+        /// The size of both queues together.
         #[serde(default = "packets_10000")]
         limit: Limit,
         /// The queueing delay to keep in the classic queue.
@@ -225,88 +225,89 @@ pub enum Queue {
         #[serde(default = "dual_beta")]
         #[schemars(range(min = 0.0, max = 32.0))]
         beta: f64,
-        /// How many times the base probability scalable traffic is marked with; the classic queue signals with its square.
+        /// Scalable traffic is marked with the base probability times this; the classic queue uses the square of the base
+        /// probability.
         #[serde(default = "two")]
         #[schemars(range(min = 1.0, max = 32.0))]
         coupling: f64,
-        /// Queueing delay above which scalable traffic is marked in any case.
+        /// Queueing delay above which all scalable traffic is marked.
         #[serde(default = "ms_1")]
         step: Duration,
-        /// The mark of the step becomes certain only after so much more delay, and more likely on the way.
+        /// Width of a ramp above the step, over which the probability of a mark rises to 1.
         #[serde(default)]
         ramp: Duration,
-        /// Which queue goes first.
+        /// The scheduler of the two queues.
         #[serde(default)]
         scheduler: DualScheduler,
-        /// Share of the classic queue, in per cent, where the scheduler is `wrr`.
+        /// Share of the classic queue in per cent, for the scheduler `wrr`.
         #[serde(default = "ten")]
         #[schemars(range(min = 0, max = 100))]
         classic_share: u8,
-        /// Head start of scalable traffic where the scheduler is `time-shifted`.
+        /// Time advantage of scalable traffic, for the scheduler `time-shifted`.
         #[serde(default = "ms_50")]
         shift: Duration,
-        /// What happens where marking is not enough.
+        /// The reaction to overload, when marks are not enough.
         #[serde(default)]
         overload: DualOverload,
-        /// The largest packet: while less than two of them wait, nothing is dropped or marked by chance.
+        /// The largest packet: no packet is randomly dropped or marked while the backlog is below two of them.
         #[serde(default = "bytes_1500")]
         mtu: Size,
     },
-    /// Classes of packets by their differentiated services codepoint, of which the first that has packets sends.
+    /// Strict priority of classes by differentiated services codepoint: the first class with packets sends.
     ///
     /// Document: RFC 2474; RFC 3246.
     Priority {
-        /// The codepoints of each class, the most urgent class first. All others are a class behind them.
+        /// The codepoints of each class, the highest priority first. All other codepoints are one more class after them.
         #[schemars(length(min = 1, max = 7))]
         classes: Vec<Vec<Dscp>>,
-        /// The room of each class.
+        /// The size of each class.
         #[serde(default = "packets_1000")]
         limit: Limit,
     },
-    /// Classes of packets by their differentiated services codepoint, which send a quantum each in turn.
+    /// Deficit round robin of classes by differentiated services codepoint: each sends its quantum in turn.
     ///
     /// Document: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", 1996.
     Drr {
-        /// The codepoints of each class. All others are a class behind them.
+        /// The codepoints of each class. All other codepoints are one more class after them.
         #[schemars(length(min = 1, max = 7))]
         classes: Vec<Vec<Dscp>>,
-        /// What each class may send in its turn, that of all others last. Default: 1514 bytes each.
+        /// The quantum of each class; the class of all other codepoints is the last one. Default: 1514 bytes each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         quanta: Vec<Size>,
-        /// The room of each class.
+        /// The size of each class.
         #[serde(default = "packets_1000")]
         limit: Limit,
     },
-    /// A shaper, classes by codepoint (tins), and in each of them flows that are kept apart and share equally between hosts.
+    /// A shaper, classes by codepoint (tins), and in each class separate flows with fairness between hosts.
     ///
     /// Document: Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `tc-cake(8)`.
     Cake {
-        /// How fast packets leave, in bytes of the wire. Default: as fast as the link takes them.
+        /// The rate of the shaper, with the overhead of the wire. Default: the rate of the link.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bandwidth: Option<Rate>,
-        /// A round trip of the slower connections. Packets that have waited a twentieth of it may be marked or dropped.
+        /// About the RTT of slow connections. Packets that have waited a twentieth of it may be marked or dropped.
         #[serde(default = "ms_100")]
         rtt: Duration,
-        /// Between whom the bandwidth is shared equally.
+        /// The unit of fairness: flows or hosts.
         #[serde(default)]
         isolation: Isolation,
         /// Classes by codepoint.
         #[serde(default)]
         diffserv: Diffserv,
-        /// Which ACKs are dropped because a later one says all that they say.
+        /// Which ACKs are dropped because a later ACK replaces them.
         #[serde(default)]
         ack_filter: AckFilter,
-        /// What the wire adds to an IP packet.
+        /// Bytes that the wire adds to an IP packet.
         #[serde(default = "bytes_0")]
         overhead: Size,
-        /// What the shortest packet takes on the wire.
+        /// The minimum size of a packet on the wire.
         #[serde(default = "bytes_0")]
         mpu: Size,
-        /// How the wire carries packets.
+        /// The link layer.
         #[serde(default)]
         link_layer: LinkLayer,
-        /// The room in all queues together; who holds most makes room. Default: four times what the bandwidth sends in the
-        /// round trip, but at least 4 MiB.
+        /// The size of all queues together; the longest queue makes room. Default: four times the data that the bandwidth sends
+        /// in `rtt`, but at least 4 MiB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
@@ -378,7 +379,7 @@ pub enum AckFilter {
     Aggressive,
 }
 
-/// How the wire behind `cake` carries packets.
+/// The link layer for the overhead of `cake`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkLayer {
@@ -391,18 +392,18 @@ pub enum LinkLayer {
     Ptm,
 }
 
-/// Which of the two queues of `dualpi2` goes first.
+/// The scheduler of the two queues of `dualpi2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DualScheduler {
-    /// Weighted round robin: the classic queue has its share where it needs it.
+    /// Weighted round robin: the classic queue gets its share if it needs it.
     #[default]
     Wrr,
     /// The packet that has waited longer, scalable traffic having a head start.
     TimeShifted,
 }
 
-/// What `dualpi2` does where marking is not enough.
+/// The reaction of `dualpi2` to overload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DualOverload {
