@@ -32,8 +32,8 @@ pub(super) struct Facts {
     pub(super) first_trains: Vec<(usize, u32)>,
     /// What fills the path where it is full, for each group of slices.
     pub(super) filled_by: Vec<Limit>,
-    /// From when until when a policer dropped what exceeded its rate.
-    pub(super) policed: Option<(u64, u64)>,
+    /// When a policer dropped what exceeded its rate, or cwnd was smaller because of that.
+    pub(super) policed: Vec<(u64, u64)>,
     /// When the window grew again after a pause.
     pub(super) restarts: Vec<(u64, u64)>,
 }
@@ -45,7 +45,6 @@ impl Facts {
         totals: Totals,
         [acks, arrivals]: [&Trains; 2],
         incidents: Incidents,
-        steps: &[Step],
     ) -> Self {
         let trains = if is_behind_bottleneck(parts, acks, arrivals) {
             for slice in &mut slices {
@@ -76,16 +75,16 @@ impl Facts {
             incidents,
             first_trains,
             filled_by: Vec::new(),
-            policed: None,
+            policed: Vec::new(),
             restarts: Vec::new(),
         };
         facts.filled_by = filled_by(&facts);
-        facts.policed = policed(&facts, steps);
         facts
     }
 
-    /// Adds what the phases show.
-    pub(super) fn with_phases(mut self, phases: &Phases) -> Self {
+    /// Adds what the phases show, and what left the sender in `steps`.
+    pub(super) fn with_phases(mut self, phases: &Phases, steps: &[Step]) -> Self {
+        self.policed = policed(&self, phases, steps);
         self.restarts = restarts(&self, phases);
         self
     }

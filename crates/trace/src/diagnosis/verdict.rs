@@ -93,15 +93,8 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
-    let facts = Facts::new(
-        meter.finish(end),
-        parts,
-        totals,
-        [&trains, &arrivals],
-        incidents,
-        &departures.steps(by_sender),
-    );
-    let facts = facts.with_phases(&phases);
+    let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
+    let facts = facts.with_phases(&phases, &departures.steps(by_sender));
     let timeline = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);

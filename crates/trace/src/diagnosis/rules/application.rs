@@ -77,7 +77,7 @@ mod tests {
         };
         let none = Trains::default();
         let slices = (1..=20).map(slice).collect();
-        Facts::new(slices, parts, Totals::default(), [&none, &none], Default::default(), &[])
+        Facts::new(slices, parts, Totals::default(), [&none, &none], Default::default())
     }
 
     #[test]

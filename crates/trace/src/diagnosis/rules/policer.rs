@@ -6,7 +6,7 @@
 use super::Moment;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::path::bucket::{Bucket, Step, fit, with_rate};
-use crate::diagnosis::sender::phase::Phase;
+use crate::diagnosis::sender::phase::{Phase, Phases};
 use netspurt_budget::Limit;
 
 /// Least numbers of lost segments, of segments that passed, and of slices with losses.
@@ -19,6 +19,11 @@ const LOSSES_OFF: f64 = 0.1;
 const PASSES_OFF: f64 = 0.03;
 /// Its tokens were used up at least so many times.
 const TIMES: f64 = 3.0;
+/// A bucket that was used up so often agrees by chance with hardly anything. Then more losses may be off, since some of them are
+/// not seen where they happened, but next to no passages.
+const OFTEN: f64 = 15.0;
+const LOSSES_OFF_OFTEN: f64 = 0.4;
+const PASSES_OFF_OFTEN: f64 = 0.002;
 /// Segments pass a policer at the rate of the link, which is larger than that of the bucket by this factor at least.
 const FASTER: f64 = 1.3;
 /// A full queue delays by its size over its rate. Packets of a bucket wait for less than this share of that.
@@ -28,16 +33,18 @@ const LEAST_QUEUE: f64 = 4.0;
 /// Segments by which a step of the fit may be wrong.
 const SLACK: f64 = 2.0;
 
-/// The time in which a policer dropped segments.
-pub(in crate::diagnosis) fn policed(facts: &Facts, steps: &[Step]) -> Option<(u64, u64)> {
-    let lossy = |slice: &crate::diagnosis::sender::meter::Slice| slice.lost > 0;
-    let first = facts.slices.iter().position(lossy)?;
-    let last = facts.slices.iter().rposition(lossy)?;
+/// When a policer dropped segments, or cwnd was smaller because of that: begins and ends.
+pub(in crate::diagnosis) fn policed(facts: &Facts, phases: &Phases, steps: &[Step]) -> Vec<(u64, u64)> {
+    if is_policer(facts, steps) { until_back(facts, phases) } else { Vec::new() }
+}
+
+/// Whether a token bucket agrees with what was lost, and a queue does not.
+fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let lost: u32 = steps.iter().map(|step| step.dropped).sum();
-    if lost < LOST || facts.slices.iter().filter(|slice| lossy(slice)).count() < SLICES {
-        return None;
+    if lost < LOST || facts.slices.iter().filter(|slice| slice.lost > 0).count() < SLICES {
+        return false;
     }
-    let begin = steps.iter().position(|step| step.dropped > 0)?;
+    let Some(begin) = steps.iter().position(|step| step.dropped > 0) else { return false };
     let between = steps[begin + 1..].iter();
     let (bytes, time) = between.fold((0, 0), |sum, step| (sum.0 + step.passed, sum.1 + step.lasted));
     let (bytes, least) = (bytes as f64, bytes as f64 / time.max(1) as f64);
@@ -45,30 +52,67 @@ pub(in crate::diagnosis) fn policed(facts: &Facts, steps: &[Step]) -> Option<(u6
     // In bytes per nanosecond. Where delays do not show a queue, segments must pass faster than the bucket's rate often.
     let link = if facts.path.shows_queue { facts.path.peak } else { facts.path.capacity } / 1e9;
     if bytes < PASSED * segment || link < least * FASTER {
-        return None;
+        return false;
     }
-    let bucket = fit(steps, least, SLACK * segment)?;
+    let Some(bucket) = fit(steps, least, SLACK * segment) else { return false };
     let fits = |bucket: &Bucket| bucket.unexpected <= LOSSES_OFF && bucket.excessive <= PASSES_OFF;
     let queue = with_rate(steps, link, SLACK * segment);
     // Bursts that differ little fit to any rate. Where delays show nothing, only the rate tells a policer from a queue.
     let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
-    let is_policer = fits(&bucket)
+    let often = bytes > OFTEN * bucket.depth;
+    let fits_often = || {
+        often
+            && facts.path.shows_queue
+            && bucket.unexpected <= LOSSES_OFF_OFTEN
+            && bucket.excessive <= PASSES_OFF_OFTEN
+            && is_sharp()
+    };
+    (fits(&bucket) || fits_often())
         && bytes > TIMES * bucket.depth
         && link > FASTER * bucket.rate
         && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
         && (facts.path.shows_queue || is_sharp())
-        && !waits_in_queue(facts, bucket.depth / bucket.rate);
-    is_policer.then(|| (facts.began(first), until_back(facts, last)))
+        && !waits_in_queue(facts, bucket.depth / bucket.rate)
 }
 
-/// When the flight is as large as before the loss in slice `last`.
-fn until_back(facts: &Facts, last: usize) -> u64 {
-    let (first, _) = facts.around(last, 2);
-    let before = facts.flight[first..=last].iter().max().copied().unwrap_or(0);
-    let back = (last + 1..facts.slices.len())
-        .filter(|&i| facts.slices[i].until > facts.slices[last].until + 2 * facts.path.base);
-    let back = back.into_iter().find(|&i| facts.slices[i].flight >= before);
-    back.map_or(u64::MAX, |index| facts.slices[index].until)
+/// From each loss until the flight is as large as before it, once the loss is repaired.
+///
+/// A flight that meets the policer again sooner than after the time that it needed was limited by it all the time.
+fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
+    let repairs: Vec<(u64, u64)> = phases
+        .iter()
+        .filter(|(_, stretch)| {
+            matches!(stretch.phase, Phase::FastRecovery | Phase::Timeout | Phase::TailLoss)
+        })
+        .map(|(from, stretch)| (from, stretch.until))
+        .collect();
+    let is_repairing = |from: u64, until: u64| {
+        let index = repairs.partition_point(|repair| repair.1 <= from);
+        repairs.get(index).is_some_and(|repair| repair.0 < until)
+    };
+    let mut periods: Vec<(u64, u64)> = Vec::new();
+    // The flight before the losses that count now, and whether their repair has begun.
+    let mut before: Option<(u32, bool)> = None;
+    for (index, slice) in facts.slices.iter().enumerate() {
+        let began = facts.began(index);
+        let repairing = is_repairing(began, slice.until);
+        if slice.lost > 0 {
+            match (before, periods.last_mut()) {
+                (Some(_), _) => {}
+                (None, Some(last)) if began - last.1 <= last.1 - last.0 => last.1 = u64::MAX,
+                (None, _) => periods.push((began, u64::MAX)),
+            }
+            let (most, repaired) = before.unwrap_or_default();
+            before = Some((if repairing { most } else { most.max(slice.flight) }, repaired));
+        } else if let (Some((most, repaired)), Some(last)) = (before, periods.last_mut()) {
+            if repaired && !repairing && slice.flight >= most {
+                last.1 = slice.until;
+                before = None;
+            }
+        }
+        before = before.map(|(most, repaired)| (most, repaired || repairing));
+    }
+    periods
 }
 
 /// Whether packets waited around losses: for a good part of `full`, the nanoseconds for which the queue would delay that drops
@@ -93,7 +137,6 @@ fn median(values: &mut [u64]) -> u64 {
 
 /// Whether what limits the sender now follows from the drops of a policer: repairs, and the small window after them.
 pub(super) fn follows(facts: &Facts, moment: &Moment) -> Option<Limit> {
-    let (from, until) = facts.policed?;
     let follows = matches!(
         moment.phase,
         Phase::FastRecovery
@@ -105,5 +148,7 @@ pub(super) fn follows(facts: &Facts, moment: &Moment) -> Option<Limit> {
             | Phase::RestKept
     );
     let at = facts.slices.get(moment.index)?.until;
-    (follows && at > from && at <= until).then_some(Limit::Policer)
+    let period = facts.policed.partition_point(|period| period.1 < at);
+    let within = facts.policed.get(period).is_some_and(|period| period.0 < at);
+    (follows && within).then_some(Limit::Policer)
 }

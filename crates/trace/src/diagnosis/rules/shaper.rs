@@ -50,7 +50,7 @@ mod tests {
         let slices = (1..).zip(trains).map(slice).collect();
         let none = Trains::default();
         let parts = (0, 40_000_000);
-        Facts::new(slices, parts, Totals::default(), [&none, &none], Incidents::default(), &[])
+        Facts::new(slices, parts, Totals::default(), [&none, &none], Incidents::default())
     }
 
     #[test]
