@@ -5,7 +5,7 @@ use crate::diagnosis::facts::Facts;
 /// The rate of the link exceeds that of the bucket by this factor at least.
 const FASTER: f64 = 1.3;
 /// So many trains pass at the rate of the link before the bucket is empty.
-const LEAST_TRAINS: usize = 2;
+const LEAST_TRAINS: usize = 1;
 /// So many trains in succession at the rate of the bucket end the burst.
 const SLOW_TRAINS: usize = 6;
 /// A train that exceeds the rate of the bucket by less has that rate.
