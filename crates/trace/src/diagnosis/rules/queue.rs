@@ -15,6 +15,8 @@ const MOST_SLICES: usize = 96;
 const SHARE: f64 = 0.8;
 /// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
 const STEADY: f64 = 1.05;
+/// Rates that differ by less than this factor are that of one bucket.
+const SAME: f64 = 1.1;
 
 /// Neighbouring slices of which one is looked at for all.
 const GROUP: usize = 4;
@@ -29,37 +31,58 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
 }
 
 /// What fills the path where it is full: one for each group of slices.
+///
+/// A group that does not tell is like the one before it.
 pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let groups = (0..facts.slices.len()).step_by(GROUP);
     let full =
         |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].is_full());
-    groups.map(|first| full(first).map_or(Limit::Bottleneck, |index| fills(facts, index))).collect()
+    let told: Vec<Option<(Limit, f64)>> =
+        groups.map(|first| full(first).and_then(|index| fills(facts, index))).collect();
+    let rates = |limit| told.iter().flatten().filter(move |told| told.0 == limit).map(|told| told.1);
+    // A bucket has one rate.
+    let mut shaped: Vec<f64> = rates(Limit::Shaper).collect();
+    shaped.sort_unstable_by(f64::total_cmp);
+    let middle = shaped.get(shaped.len() / 2).copied().unwrap_or(0.0);
+    let same = shaped.iter().filter(|&&rate| rate < middle * SAME && middle < rate * SAME).count();
+    let shaper = if same * 2 > shaped.len() { same } else { 0 };
+    let others = rates(Limit::CrossTraffic).count();
+    // A shaper stays where it is: where others have the path mostly, an even rate is theirs too by chance.
+    let mut latest = None;
+    let settled = told.iter().map(|told| {
+        let limit = match told.map(|told| told.0).or(latest) {
+            Some(Limit::Shaper) if shaper * 2 < others || shaper == 0 => Limit::CrossTraffic,
+            Some(Limit::CrossTraffic) if others * 2 < shaper => Limit::Shaper,
+            limit => limit.unwrap_or(Limit::Bottleneck),
+        };
+        latest = Some(limit);
+        limit
+    });
+    settled.collect()
 }
 
-/// What fills the path in a slice.
+/// What fills the path in a slice, and the usual rate of trains; `None` if too few of them show that.
 ///
 /// The capacity shows in trains of segments that happened to be neighbours in the queue. Others have most of the path if much
 /// less than that reaches this connection.
-fn fills(facts: &Facts, index: usize) -> Limit {
+fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     let (first, last) = facts.around(index, TRAIN_ROUNDS);
     let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
-    if sides.iter().all(Option::is_none) {
-        return Limit::Bottleneck;
-    }
+    let usual = sides.iter().flatten().next()?.usual;
     // What changes now is the same on one side of now.
     let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE);
     if alone().next().is_none() {
-        return Limit::CrossTraffic;
+        return Some((Limit::CrossTraffic, usual));
     }
     // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
     let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
-    if slower().any(|pace| pace.capacity < pace.usual * STEADY) {
-        Limit::Shaper
+    Some(if let Some(even) = slower().find(|pace| pace.capacity < pace.usual * STEADY) {
+        (Limit::Shaper, even.usual)
     } else if alone().count() == slower().count() {
-        Limit::CrossTraffic
+        (Limit::CrossTraffic, usual)
     } else {
-        Limit::Bottleneck
-    }
+        (Limit::Bottleneck, usual)
+    })
 }
 
 /// Whether packets wait at this moment.
