@@ -104,7 +104,8 @@ impl Incidents {
         next: i64,
         fast: bool,
     ) {
-        self.now.resent += 1;
+        // What duplicate ACKs asked for is lost as easily as any other segment. A timer shows that nothing came.
+        self.now.resent += u32::from(!fast);
         self.now.longest = self.now.longest.max(len);
         self.now.last = len;
         self.now.end = self.now.end.max(start + i64::from(len));
