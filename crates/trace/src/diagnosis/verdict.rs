@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::rules::{Moment, judge};
 use super::sender::SenderView;
+use super::sender::totals::Totals;
 use super::sentence::{Evidence, evidence, sentence};
 use super::vantage::Vantage;
 use crate::conversation::Side;
@@ -93,6 +94,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
+    let totals = Totals { handshake: trips.handshake.unwrap_or(0), ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
     let facts = facts.with_phases(&phases, &departures.steps(by_sender));
     let timeline = limits(&facts, &phases, end);

@@ -20,6 +20,8 @@ const MOST_SLICES: usize = 16;
 const LEAST_TRAINS: u32 = 3;
 /// An ACK of more segments than this stands for others that were left out (RFC 2525, section 2.13, has 2).
 const STRETCH: u32 = 3;
+/// So many round trips show how far apart ACKs are.
+const BUSY_ROUNDS: u64 = 4;
 /// A path that carries this share of its capacity is full.
 const BUSY: f64 = 0.9;
 
@@ -81,6 +83,7 @@ impl Path {
         let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
         let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
         let standing = standing(&now, slices, (base, segment), threshold);
+        let busy = busy(&now, slices, parts.0 + totals.handshake, segment);
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let beside_sender = parts.0 * 10 <= base;
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
@@ -95,7 +98,9 @@ impl Path {
             path.even = !shows_queue && is_even(slices, base, index, rate);
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
-            path.full = standing.0 || known && at_capacity(rate);
+            path.full = standing.0
+                || known && at_capacity(rate)
+                || beside_sender && totals.handshake > 0 && busy[index];
         }
         Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
     }
@@ -146,6 +151,32 @@ fn standing(
             });
             let bunched = gap * 3 > rtt && sum.0 > sum.1 * u64::from(STRETCH * segment);
             (least > threshold && !bunched, always)
+        })
+        .collect()
+}
+
+/// For each slice: whether segments waited for each other all the time before its end.
+///
+/// What ACKs cover together takes a time to transmit that the SYN did not take. On a link that always transmits, that is the
+/// time from ACK to ACK. A window of a few segments shows a full path only so: no queue stands that is longer than a segment.
+fn busy(now: &[PathNow], slices: &[Slice], handshake: u64, segment: u32) -> Vec<bool> {
+    let mut first = 0;
+    (0..slices.len())
+        .map(|index| {
+            let span = BUSY_ROUNDS * now[index].rtt;
+            while first < index && slices[first].until + span <= slices[index].until {
+                first += 1;
+            }
+            let sampled = (first..=index).filter(|&i| slices[i].ahead > 0);
+            let least = sampled.map(|i| now[i].rtt).min().unwrap_or(0);
+            // The time from the first ACK to the last one.
+            let mut answered = (first..=index).filter(|&i| slices[i].acks > 0);
+            let Some(begin) = answered.next() else { return false };
+            let (end, acks) = answered.fold((begin, 0), |sum, i| (i, sum.1 + u64::from(slices[i].acks)));
+            let apart = (slices[end].until - slices[begin].until) as f64 / acks.max(1) as f64;
+            let most = slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0);
+            let window_full = slices[index].window < most + 2 * segment;
+            window_full && acks > BUSY_ROUNDS && least.saturating_sub(handshake) as f64 >= apart * BUSY
         })
         .collect()
 }
@@ -247,6 +278,22 @@ mod tests {
         };
         assert!(!full(1), "one ACK of 40 segments");
         assert!(full(20), "20 ACKs of two segments");
+    }
+
+    #[test]
+    fn a_full_window_of_few_segments_fills_a_link_that_always_transmits() {
+        // An ACK each 10 ms, in a window of four segments.
+        let slices: Vec<Slice> = (1..=40)
+            .map(|n| Slice { acks: 1, flight: 4000, window: 4500, ..slice(10 * n, 2000, 20) })
+            .collect();
+        let is_full = |handshake_ms: u64| {
+            let totals = Totals { handshake: handshake_ms * 1_000_000, ..totals() };
+            let path = Path::of(&slices, (0, 20_000_000), &totals, &Trains::default());
+            path.now[12..].iter().all(|now| now.full)
+        };
+        assert!(is_full(10), "data takes 10 ms longer than a SYN, and an ACK comes each 10 ms");
+        assert!(!is_full(18), "the link transmits for 2 of 10 ms");
+        assert!(!is_full(0), "no handshake was captured");
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(in crate::diagnosis) struct Totals {
     pub(in crate::diagnosis) last_ack: u64,
     /// Whether bursts show the round trip between here and the sender, in place of timestamps.
     pub(in crate::diagnosis) by_bursts: bool,
+    /// The round trip from here to the receiver in nanoseconds, by the handshake; 0 if it is not known.
+    pub(in crate::diagnosis) handshake: u64,
 }
 
 /// Whether a receiver delays its ACKs, by how many segments they cover.
