@@ -82,7 +82,9 @@ impl Path {
         let fastest = rates.iter().copied().fold(capacity, f64::max);
         let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
         let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
-        let standing = standing(&now, slices, (base, segment), threshold);
+        let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
+        let standing =
+            standing(&now, slices, (base, segment), (threshold, serial), |i| at_capacity(rates[i]));
         let busy = busy(&now, slices, parts.0 + totals.handshake, segment);
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let beside_sender = parts.0 * 10 <= base;
@@ -90,7 +92,6 @@ impl Path {
         let shows_queue = beside_sender
             || !totals.by_bursts && count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
         // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
-        let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let known = !shows_queue
             || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
         for (index, ((path, rate), standing)) in now.iter_mut().zip(rates).zip(standing).enumerate() {
@@ -125,13 +126,14 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: b
 }
 
 /// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
-/// packets came all the time. A link that was idle meanwhile has delayed the packet after that not at all. ACKs of many segments
+/// packets came all the time. `serial` is the time to transmit one segment, in nanoseconds. A link that was idle meanwhile has delayed the packet after that not at all. ACKs of many segments
 /// with pauses between them have waited for each other, whether the segments did or not.
 fn standing(
     now: &[PathNow],
     slices: &[Slice],
     (base, segment): (u64, u32),
-    threshold: u64,
+    (threshold, serial): (u64, f64),
+    at_capacity: impl Fn(usize) -> bool,
 ) -> Vec<(bool, bool)> {
     let mut first = 0;
     (0..slices.len())
@@ -150,7 +152,10 @@ fn standing(
                 (sum.0 + u64::from(slice.delivered), sum.1 + u64::from(slice.acks))
             });
             let bunched = gap * 3 > rtt && sum.0 > sum.1 * u64::from(STRETCH * segment);
-            (least > threshold && !bunched, always)
+            // Two segments with one ACK have waited for each other, even if the link was idle before them.
+            let covered = sum.0 as f64 / (sum.1.max(1) as f64 * f64::from(segment.max(1)));
+            let own = if at_capacity(index) { 0.0 } else { (covered - 1.0).clamp(0.0, 1.0) * serial };
+            (least > threshold + own as u64 && !bunched, always)
         })
         .collect()
 }
