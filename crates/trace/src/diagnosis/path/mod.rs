@@ -24,6 +24,8 @@ const STRETCH: u32 = 3;
 const BUSY_ROUNDS: u64 = 4;
 /// A path that carries this share of its capacity is full.
 const BUSY: f64 = 0.9;
+/// Where delays show a queue and there is none, it takes more: a sender that paces stays a little below the capacity.
+const BUSIER: f64 = 0.95;
 
 /// What is known of the path in one slice.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -100,7 +102,7 @@ impl Path {
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0
-                || known && at_capacity(rate)
+                || known && at_capacity(rate) && (!shows_queue || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index];
         }
         Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
