@@ -104,11 +104,12 @@ fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
             }
             let (most, repaired) = before.unwrap_or_default();
             before = Some((if repairing { most } else { most.max(slice.flight) }, repaired));
-        } else if let (Some((most, repaired)), Some(last)) = (before, periods.last_mut()) {
-            if repaired && !repairing && slice.flight >= most {
-                last.1 = slice.until;
-                before = None;
-            }
+        } else if let (Some((most, true)), Some(last)) = (before, periods.last_mut())
+            && !repairing
+            && slice.flight >= most
+        {
+            last.1 = slice.until;
+            before = None;
         }
         before = before.map(|(most, repaired)| (most, repaired || repairing));
     }
@@ -151,4 +152,47 @@ pub(super) fn follows(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let period = facts.policed.partition_point(|period| period.1 < at);
     let within = facts.policed.get(period).is_some_and(|period| period.0 < at);
     (follows && within).then_some(Limit::Policer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::meter::Slice;
+
+    /// When a policer counts: slices of 10 ms with these flights, in which losses fall and which are repaired later.
+    fn periods(flights: &[u32], lost: &[usize], repairs: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let slice = |(index, &flight): (usize, &u32)| Slice {
+            until: (index as u64 + 1) * 10,
+            flight,
+            lost: u16::from(lost.contains(&index)),
+            ..Slice::default()
+        };
+        let slices = flights.iter().enumerate().map(slice).collect();
+        let none = Trains::default();
+        let facts = Facts::new(slices, (0, 20), Default::default(), [&none, &none], Default::default());
+        let mut phases = Phases::default();
+        for &(from, until) in repairs {
+            phases.push(from, Phase::Sending);
+            phases.push(until, Phase::FastRecovery);
+        }
+        phases.push(flights.len() as u64 * 10, Phase::Sending);
+        until_back(&facts, &phases)
+    }
+
+    #[test]
+    fn the_drops_count_until_the_flight_is_as_large_as_before_them() {
+        // Lost in the third slice, repaired in the fifth; what is in flight during the repair does not count.
+        let flights = [4, 6, 8, 8, 9, 4, 5, 6, 8, 9];
+        assert_eq!(periods(&flights, &[2], &[(40, 50)]), [(20, 90)]);
+        assert_eq!(periods(&flights[..8], &[2], &[(40, 50)]), [(20, u64::MAX)]);
+    }
+
+    #[test]
+    fn a_flight_that_meets_the_policer_again_soon_was_limited_all_the_time() {
+        let flights = [8, 8, 4, 6, 8, 9, 9, 9, 4, 6, 9, 9];
+        assert_eq!(periods(&flights, &[0, 6], &[(10, 20), (70, 80)]), [(0, 110)]);
+        let later = [8, 8, 8, 9, 9, 9, 9, 9, 9, 6, 9, 9];
+        assert_eq!(periods(&later, &[0, 7], &[(10, 20), (80, 90)]), [(0, 30), (70, 110)]);
+    }
 }
