@@ -1,11 +1,11 @@
-//! FQ-CoDel (RFC 8290): a queue for each flow, served in turn, each under CoDel's control.
+//! FQ-CoDel (RFC 8290): one queue for each flow. The queues are served in turn, and CoDel controls each of them.
 //!
-//! Flows are told apart by a hash, so that two may share a queue. A flow that has had nothing waiting is *new* and is
-//! served before the *old* ones, until it has sent a quantum; so one that sends little hardly waits. If all queues
-//! together exceed their room, the one that holds most makes it.
+//! A hash of addresses and ports selects the queue, so two flows may share one. A flow whose queue was empty is *new*: it is
+//! served before the *old* flows until it has sent one quantum. So a flow that sends little hardly waits. If all queues together
+//! exceed the limit, packets of the longest queue are dropped.
 //!
-//! The turns are those of [`Rounds`]. Where the document leaves a choice, this follows Linux: up to [`BATCH`] packets, half of what the fattest queue holds, are dropped at once, from its head. CoDel's
-//! exception for a single packet looks at the flow's own queue.
+//! [`Rounds`] decides the order. Where RFC 8290 leaves a choice, this follows Linux: half of the longest queue, but at most
+//! [`BATCH`] packets, is dropped at once from its head. CoDel never drops the last packet of a queue: here, of the flow's own queue.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -16,7 +16,7 @@ use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
 use crate::network::queue::{Backlog, Room};
 use crate::spec::FqCodelSpec;
 
-/// Packets that are dropped at once for want of room, at most.
+/// Maximum number of packets that are dropped at once when the limit is exceeded.
 const BATCH: usize = 64;
 
 /// The queue of all flows of one hash.
@@ -30,7 +30,7 @@ struct Bucket {
 #[derive(Debug)]
 pub(in crate::network::queue) struct FqCodel {
     spec: FqCodelSpec,
-    /// Keys of the hash, so that no two runs have the same flows collide.
+    /// Keys of the hash: in runs with different seeds, different flows share a queue.
     keys: [u64; 2],
     buckets: Box<[Bucket]>,
     rounds: Rounds,
@@ -48,12 +48,12 @@ impl FqCodel {
         }
     }
 
-    /// The queue of this packet's flow.
+    /// The queue of the flow of this packet.
     fn bucket_of(&self, packet: &Packet) -> u32 {
         line_of(packet, self.keys, self.buckets.len())
     }
 
-    /// Drops from the head of the fattest queue: half of its bytes, but no more than a batch.
+    /// Drops half of the bytes of the longest queue from its head, but at most [`BATCH`] packets.
     fn make_room(&mut self, out: &mut Outbox) {
         let fattest = self.buckets.iter_mut().rev().max_by_key(|bucket| bucket.packets.bytes());
         let Some(bucket) = fattest else { return };
@@ -116,14 +116,14 @@ mod tests {
         Bench::new(FqCodel::new(FqCodelSpec { room, ..FqCodelSpec::default() }, [1, 2]))
     }
 
-    /// Puts `n` packets of a flow, all numbered as the flow.
+    /// Enqueues `n` packets of a flow, each with the number of the flow.
     fn fill(bench: &mut Bench<FqCodel>, flow: u32, n: usize, size: u32) {
         for _ in 0..n {
             assert!(bench.push(0, flow, size, &of(flow)).is_empty());
         }
     }
 
-    /// The flows of the next packets, nothing having waited long.
+    /// The flows of the next packets; none has waited long.
     fn served(bench: &mut Bench<FqCodel>, n: usize) -> Vec<u32> {
         (0..n).filter_map(|_| bench.pop(0).1).collect()
     }
@@ -151,7 +151,7 @@ mod tests {
         for flow in served(&mut bench, 2000) {
             sent[flow as usize - 1] += sizes[flow as usize - 1];
             let (most, least) = (sent.iter().max().unwrap(), sent.iter().min().unwrap());
-            // Deficit round robin is never further off than a quantum and a packet; at first each is new.
+            // Deficit round robin is exact to a quantum and a packet. At first each flow is new.
             assert!(most - least <= 2 * 1514 + 1500, "{sent:?}");
         }
         assert!(sent.iter().all(|&octets| octets > 100_000));
@@ -167,7 +167,7 @@ mod tests {
             fill(&mut bench, 2, 1, 1000);
             order.extend(served(&mut bench, 1));
         }
-        // Never gone, flow 2 shares with flow 1 instead: in bytes, so that it may send three packets for two.
+        // A queue that is never empty shares with flow 1 in bytes: three packets of flow 2 for two of flow 1.
         let first = order.iter().filter(|&&flow| flow == 1).count();
         assert!((12..=20).contains(&first), "{order:?}");
     }

@@ -1,6 +1,6 @@
-//! FQ-PIE: a queue for each flow, served in turn as under FQ-CoDel, each under PIE's control (Linux, `sch_fq_pie.c`).
+//! FQ-PIE: one queue for each flow, served in turn as in FQ-CoDel; PIE controls each of them (Linux, `sch_fq_pie.c`).
 //!
-//! A packet that finds no room in all queues together is dropped itself.
+//! If all queues together are full, the arriving packet is dropped.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -15,7 +15,7 @@ use crate::spec::FqPieSpec;
 #[derive(Debug)]
 pub(in crate::network::queue) struct FqPie {
     spec: FqPieSpec,
-    /// Keys of the hash, so that no two runs have the same flows collide.
+    /// Keys of the hash: in runs with different seeds, different flows share a queue.
     keys: [u64; 2],
     lines: Box<[(Fifo, Controller)]>,
     rounds: Rounds,
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn each_flow_is_under_pie_by_itself() {
-        // A packet of each of two flows leaves in a millisecond; one flow sends two in that time, the other one.
+        // In each millisecond one packet of each of two flows leaves; one flow sends two packets in that time, the other one.
         let mut bench = bench();
         let mut dropped = [0; 3];
         for now in 1..=4000 {

@@ -1,7 +1,7 @@
-//! Deficit round robin with a list of new lines (RFC 8290, section 4.2): who has had nothing waiting goes before the others, until
-//! it has sent a quantum. FQ-CoDel and FQ-PIE share it; what a line drops is its own affair.
+//! Deficit round robin with a list of new queues (RFC 8290, section 4.2): a queue that was empty is served before the others until
+//! it has sent one quantum. FQ-CoDel and FQ-PIE share this; each decides itself what it drops.
 //!
-//! Where the document leaves a choice, this follows Linux: new lines that run empty go once through the list of old ones.
+//! Where RFC 8290 leaves a choice, this follows Linux: a new queue that becomes empty is appended to the list of old ones once.
 
 use crate::network::queue::order::Kept;
 use core::hash::Hasher as _;
@@ -10,16 +10,16 @@ use std::collections::VecDeque;
 
 use crate::network::packet::Packet;
 
-/// A line's place in the rounds.
+/// The state of one queue in the rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     /// Bytes that it may still send in this round.
     credit: i64,
-    /// It stands in one of the two lists.
+    /// Whether it is in one of the two lists.
     listed: bool,
 }
 
-/// Whose turn it is, among lines that are numbered.
+/// Which of the numbered queues is served next.
 #[derive(Debug)]
 pub(in crate::network::queue) struct Rounds {
     quantum: u32,
@@ -34,7 +34,7 @@ impl Rounds {
         Self { quantum, turns, new: VecDeque::new(), old: VecDeque::new() }
     }
 
-    /// A packet has joined this line.
+    /// A packet was added to this queue.
     pub(in crate::network::queue) fn join(&mut self, number: u32) {
         let turn = &mut self.turns[number as usize];
         if !turn.listed {
@@ -43,7 +43,7 @@ impl Rounds {
         }
     }
 
-    /// The next packet to be sent; `take` takes it from a line that has one.
+    /// The next packet to be sent; `take` removes it from a queue that has one.
     pub(in crate::network::queue) fn next(
         &mut self,
         mut take: impl FnMut(u32) -> Option<Kept>,
@@ -64,7 +64,7 @@ impl Rounds {
                 return Some(kept);
             }
             list.pop_front();
-            // A new line that ran empty and came back at once would always go first.
+            // Otherwise a new queue that becomes empty and gets a packet at once would always be served first.
             if is_new && !self.old.is_empty() {
                 self.old.push_back(number);
             } else {
@@ -74,8 +74,8 @@ impl Rounds {
     }
 }
 
-/// The line of a packet's flow among so many. An occupant of an endpoint stands for the addresses and ports; the keys keep
-/// the flows of different runs from colliding alike.
+/// The queue, of `lines` in all, for the flow of a packet. The host and its occupant stand for addresses and ports. The keys
+/// make different flows share a queue in different runs.
 pub(in crate::network::queue) fn line_of(packet: &Packet, keys: [u64; 2], lines: usize) -> u32 {
     let mut hasher = SipHasher24::new_with_keys(keys[0], keys[1]);
     hasher.write_u64(u64::from(packet.endpoint) << 16 | u64::from(packet.generation));

@@ -1,14 +1,14 @@
-//! DualPI2 (RFC 9332, appendix A): one queue for scalable traffic, which is marked early and often, one for the rest, and one
-//! controller for both.
+//! DualPI2 (RFC 9332, appendix A): a queue for scalable traffic, which is marked early and often, a queue for all other traffic, and
+//! one controller for both.
 //!
 //! Packets with ECT(1) or CE wait in the L queue, all others in the C queue (section 2.3). A proportional-integral controller
-//! computes a base probability p′ at fixed intervals from the longer of the two waits. C drops or marks with p′², L marks with
-//! k · p′ or, if that is more, by its own step: so the two kinds get about the same rate (section 2.1). A scheduler serves L first, but
-//! lets C not starve.
+//! computes a base probability p′ at fixed intervals from the longer of the two delays. C drops or marks with p′². L marks with
+//! k · p′, or by its own step if that is more. So both kinds of flows get about the same rate (section 2.1). A scheduler serves L first,
+//! but C never starves.
 //!
-//! Between two packets nothing changes but the clock, so what was due is caught up with when a packet comes or leaves. Where
-//! the document leaves a choice, this follows Linux (`sch_dualpi2.c`): weights of 90 and 10 per cent, a step of 1 ms, and nothing is
-//! dropped or marked by probability while less than two packets wait.
+//! Between two packets only the clock changes, so updates that are due are made when a packet arrives or leaves. Where RFC 9332
+//! leaves a choice, this follows Linux (`sch_dualpi2.c`): weights of 90 and 10 per cent, a step of 1 ms, and with fewer than two
+//! packets in the queue nothing is dropped or marked by probability.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -17,19 +17,19 @@ use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
 use crate::spec::{DualPi2Spec, DualScheduler, Overload};
 use netspurt_tcp::segment::Ecn;
 
-/// Picoseconds of a second.
+/// Picoseconds in a second.
 const SECOND: f64 = 1e12;
 
 /// One of the two queues.
 #[derive(Debug, Default)]
 struct Side {
     packets: Fifo,
-    /// The sum of likelihoods since the last signal, which spaces signals evenly (`recur()` of the appendix).
+    /// The sum of probabilities since the last signal. It makes the intervals between signals even (`recur()` of the appendix).
     sum: f64,
 }
 
 impl Side {
-    /// Whether this packet is signalled on, a signal having this likelihood.
+    /// Whether this packet gets a signal, if a signal has this probability.
     fn recurs(&mut self, likelihood: f64) -> bool {
         self.sum += likelihood;
         if self.sum > 1.0 {
@@ -51,12 +51,12 @@ pub(super) struct DualPi2 {
     spec: DualPi2Spec,
     low: Side,
     classic: Side,
-    /// p′ of the document.
+    /// p′ of RFC 9332.
     base: f64,
     last_wait: u64,
     /// When the probability is computed next.
     due: u64,
-    /// Bytes, in per cent, that the L queue is ahead of its share; only weighted round robin has it.
+    /// Bytes times per cent by which the L queue is ahead of its share; only for weighted round robin.
     credit: i64,
 }
 
@@ -86,12 +86,12 @@ impl DualPi2 {
         self.base * self.base
     }
 
-    /// The probability that the L queue signals for the sake of the C queue.
+    /// The probability that the L queue signals because of the C queue (coupling).
     fn coupled_probability(&self) -> f64 {
         self.base * self.spec.coupling
     }
 
-    /// Catches up with the clock.
+    /// Makes the updates that are due at `now`.
     fn advance(&mut self, now: u64) {
         let interval = self.spec.update.as_ps().max(1);
         while self.due <= now {
@@ -99,7 +99,7 @@ impl DualPi2 {
             let (base, last) = (self.base, self.last_wait);
             self.update(wait);
             if wait == 0 && last == 0 && self.base.to_bits() == base.to_bits() {
-                // Nobody waits, and nothing changes any more.
+                // No packet waits, so nothing changes any more.
                 self.due += (now - self.due) / interval * interval;
             }
             self.due = self.due.saturating_add(interval);
@@ -111,7 +111,7 @@ impl DualPi2 {
         let [now, last, target] =
             [wait, self.last_wait, self.spec.target.as_ps()].map(|ps| ps as f64 / SECOND);
         self.base += self.spec.alpha * (now - target) + self.spec.beta * (now - last);
-        // Without drops under overload the L queue marks all, and the C queue no more than it does then.
+        // If overload does not cause drops, the L queue marks everything, and the C queue signals no more than at that point.
         let most = match self.spec.overload {
             Overload::Drop => 1.0,
             Overload::Overflow => (1.0 / self.spec.coupling).min(1.0),
@@ -120,7 +120,7 @@ impl DualPi2 {
         self.last_wait = wait;
     }
 
-    /// Whose turn it is: the L queue's, if it is not the C queue's. One of them has a packet.
+    /// Whether the L queue is served next; else the C queue is. At least one of them has a packet.
     fn serves_low(&mut self, now: u64) -> bool {
         let [low, classic] = [&self.low, &self.classic].map(|side| side.packets.bytes() > 0);
         if !low || !classic {
@@ -141,7 +141,7 @@ impl DualPi2 {
         }
     }
 
-    /// The likelihood of the L queue's own signal: a ramp, or a step where that has no width (`laqm()`).
+    /// The probability of the L queue's own signal: a ramp, or a step if the ramp has no width (`laqm()`).
     fn native_probability(&self, wait: u64) -> f64 {
         let (step, ramp) = (self.spec.step.as_ps(), self.spec.ramp.as_ps());
         if wait <= step {
@@ -163,7 +163,7 @@ impl DualPi2 {
             }
             return true;
         }
-        // Overload: marks say no more than they do, so the L queue drops as the C queue does.
+        // Overload: marks cannot signal more, so the L queue drops as the C queue does.
         if self.low.recurs(self.classic_probability()) {
             return false;
         }

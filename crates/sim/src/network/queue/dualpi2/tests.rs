@@ -1,4 +1,4 @@
-//! The pseudo-code of RFC 9332, appendix A, replayed step by step beside the queue, and the laws that follow from it.
+//! The pseudo-code of RFC 9332, appendix A, step by step beside the queue, and the formulas that follow from it.
 
 use super::*;
 use crate::network::queue::keeper::bench::Bench;
@@ -13,7 +13,7 @@ fn with(ecn: Ecn) -> Packet {
     Packet { segment: Segment { ecn, ..Segment::default() }, ..Packet::default() }
 }
 
-/// The pseudo-code with the names of the document; times in seconds but for stamps.
+/// The pseudo-code with the names of RFC 9332; times are in seconds, except timestamps.
 #[derive(Default)]
 struct Pseudo {
     lq: VecDeque<(u64, u32, Ecn, u32)>,
@@ -83,7 +83,7 @@ impl Pseudo {
                         left.push(Left::Dropped(number));
                         continue;
                     }
-                    // With a probability of one or more.
+                    // At a probability of one or more.
                     ecn = Ecn::Ce;
                 }
                 self.credit += 10.0 * f64::from(size);
@@ -139,7 +139,7 @@ fn it_follows_the_pseudo_code_of_rfc_9332() {
                     pseudo.update(tick);
                     tick += 16 * MS;
                 }
-                // Loads of both kinds, for some seconds each, from nothing to overload.
+                // Loads of both kinds, some seconds each, from none to overload.
                 let load = [0, 90, 150, 40, 400, 110, 0, 0][(half / 3000 % 8) as usize];
                 for _ in 0..stream.below(2 * load + 1).div_ceil(100) {
                     let ecn = Ecn::from_bits(stream.below(4) as u8);
@@ -165,7 +165,7 @@ fn it_follows_the_pseudo_code_of_rfc_9332() {
     }
 }
 
-/// The share of 20,000 packets of this kind that are signalled on at a base probability, without any wait.
+/// The share of 20,000 packets of this kind that get a signal at a base probability, without delay.
 fn share(base: f64, ecn: Ecn, overload: Overload) -> f64 {
     let mut order = DualPi2::new(DualPi2Spec { overload, ..DualPi2Spec::default() });
     (order.base, order.due) = (base, u64::MAX);
@@ -209,7 +209,7 @@ fn under_overload_both_queues_drop_alike_or_none_does() {
         (0..500).map(|_| bench.pop(0).0.len()).sum::<usize>()
     };
     let [low, classic] = [Ecn::Ect1, Ecn::Ect0].map(|ecn| drops(ecn, Overload::Drop));
-    // Of so many that 500 are left, 49 per cent go.
+    // 49 per cent of them are dropped, so that 500 are left.
     assert!(low.abs_diff(classic) <= 1 && (475..=486).contains(&low), "{low} and {classic}");
     assert_eq!([Ecn::Ect1, Ecn::Ect0].map(|ecn| drops(ecn, Overload::Overflow)), [0, 0]);
 }

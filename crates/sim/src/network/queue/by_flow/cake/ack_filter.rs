@@ -1,8 +1,8 @@
-//! The ACK filter: an ACK without data leaves the queue when a later one of its flow comes that says all that it says
+//! The ACK filter: an ACK without data is dropped when a later one of its flow arrives that carries the same information
 //! (Linux, `cake_ack_filter()`).
 //!
-//! The conservative filter lets two such ACKs wait before it drops the older one, so that a receiver's duplicate of something is never
-//! lost with the something. The aggressive one drops an ACK as soon as the next one comes.
+//! The conservative filter keeps two such ACKs and drops the older one when a third arrives, so that two copies of the same
+//! information are never dropped together. The aggressive filter drops an ACK as soon as the next one arrives.
 
 use crate::network::packet::Packet;
 use crate::spec::AckFilter;
@@ -10,14 +10,14 @@ use netspurt_tcp::options::{Options, SackBlock, SackBlocks};
 use netspurt_tcp::segment::Flags;
 use netspurt_tcp::seq::Seq;
 
-/// What an ACK says.
+/// The information that an ACK carries.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Ack {
     flow: (u32, u16),
     ack: Seq,
     /// ECE, CWR and AE.
     echoes: Flags,
-    /// Nothing else than to acknowledge: it may go.
+    /// Whether it only acknowledges: then it may be dropped.
     pure: bool,
     stamps: Option<(u32, u32)>,
     sack: SackBlocks,
@@ -26,7 +26,7 @@ pub(super) struct Ack {
 const ECHOES: [Flags; 3] = [Flags::ECE, Flags::CWR, Flags::AE];
 
 impl Ack {
-    /// What this packet acknowledges, if it does.
+    /// What this packet acknowledges; `None` if it is no ACK.
     pub(super) fn of(packet: &Packet) -> Option<Self> {
         let segment = &packet.segment;
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::SYN) {
@@ -37,7 +37,7 @@ impl Ack {
             echoes = echoes | echo;
         }
         let Options { timestamps, sack, .. } = segment.options;
-        // Whatever else the option's place holds is something that this does not know.
+        // Any other content of the option is unknown here.
         let mut plain = SackBlocks::EMPTY;
         for block in sack.as_slice() {
             plain.push(*block);
@@ -47,7 +47,7 @@ impl Ack {
             flow: (packet.endpoint, packet.generation),
             ack: segment.ack,
             echoes,
-            // Accurate ECN tells in the flags and in an option, and each ACK adds to it.
+            // Accurate ECN counts in the flags and in an option, and each ACK adds to the counters.
             pure: segment.payload.len == 0
                 && segment.flags == Flags::ACK | echoes
                 && !echoes.has(Flags::AE)
@@ -57,7 +57,7 @@ impl Ack {
         })
     }
 
-    /// Whether this may be dropped because `later` says all that it says, and more.
+    /// Whether this may be dropped because `later` carries all of its information, and more.
     fn is_covered_by(&self, later: &Self) -> bool {
         let not_after = |a: u32, b: u32| Seq(a).distance_from(Seq(b)) <= 0;
         let stamps = match (self.stamps, later.stamps) {
@@ -69,7 +69,7 @@ impl Ack {
             return false;
         }
         let within = |block: &SackBlock| {
-            // One below the ACK reports a duplicate (RFC 2883): that is said once.
+            // A block below the ACK reports a duplicate (RFC 2883), and only one ACK reports it.
             block.left.distance_from(self.ack) >= 0
                 && later.sack.as_slice().iter().any(|other| {
                     other.left.distance_from(block.left) <= 0 && other.right.distance_from(block.right) >= 0
@@ -83,7 +83,7 @@ impl Ack {
     }
 }
 
-/// Of so many packets of a queue, the position of the ACK that the last one makes superfluous; `at` says what a packet acknowledges.
+/// The position of the ACK that the last of `len` packets of a queue makes superfluous; `at` returns what a packet acknowledges.
 pub(super) fn superfluous<'a>(
     packets: usize,
     at: impl Fn(usize) -> Option<&'a Ack>,
@@ -94,7 +94,7 @@ pub(super) fn superfluous<'a>(
     let mut found: Option<(usize, Flags)> = None;
     for position in 0..last {
         let Some(ack) = at(position).filter(|ack| ack.flow == later.flow) else { continue };
-        // Where the echoes change, the ACK before the change is the last that says so.
+        // Where the echoed ECN flags change, only the ACK before the change has the old ones.
         found = found.filter(|(_, echoes)| *echoes == ack.echoes);
         if !ack.is_covered_by(later) {
             continue;
@@ -149,7 +149,7 @@ mod tests {
         for packet in [data, fin, other, reports, stamped, ack(9)] {
             assert_eq!(both(&[packet, packet, ack(2)]), [None, None], "{packet:?}");
         }
-        // Duplicates are counted by the sender.
+        // The sender counts duplicate ACKs.
         assert_eq!(both(&[ack(2), ack(2), ack(2)]), [None, None]);
     }
 

@@ -1,13 +1,13 @@
-//! COBALT: CoDel and BLUE side by side (Høiland-Jørgensen et al., "Piece of CAKE", 2018, section III.D; Linux, `sch_cake.c`).
+//! COBALT: CoDel and BLUE together (Høiland-Jørgensen et al., "Piece of CAKE", 2018, section III.D; Linux, `sch_cake.c`).
 //!
-//! CoDel's counter goes down as it has gone up, at the distances of the control law, instead of being forgotten when the wait
-//! falls below the target. BLUE is for flows that do not respond: its probability rises when the queue overflows, and falls when
-//! it runs empty.
+//! When the delay falls below the target, CoDel's counter is not reset. It decreases as it has increased, at the intervals of the
+//! control law. BLUE is for flows that do not respond: its probability rises when the queue overflows, and falls when the queue
+//! is empty.
 
 use crate::random::Stream;
 use netspurt_tcp::segment::Ecn;
 
-/// Steps of BLUE's probability, of 2^32: 1/256 up, 1/4096 down.
+/// Steps of BLUE's probability in units of 2^-32: 1/256 up, 1/4096 down.
 const UP: u32 = 1 << 24;
 const DOWN: u32 = 1 << 20;
 
@@ -16,7 +16,7 @@ const DOWN: u32 = 1 << 20;
 pub(super) struct Law {
     pub(super) interval: u64,
     pub(super) target: u64,
-    /// What the largest packet takes at the rate of the tin.
+    /// The time to transmit the largest packet at the rate of the tin.
     pub(super) mtu_time: u64,
 }
 
@@ -26,13 +26,13 @@ pub(super) struct Cobalt {
     count: u32,
     drop_next: u64,
     dropping: bool,
-    /// Of 2^32.
+    /// In units of 2^-32.
     blue: u32,
     blue_changed: u64,
 }
 
 impl Cobalt {
-    /// The queue has overflowed, and a packet was dropped.
+    /// The queue overflowed, and a packet was dropped.
     pub(super) fn overflows(&mut self, law: &Law, now: u64) {
         if now.saturating_sub(self.blue_changed) > law.target {
             self.blue = self.blue.saturating_add(UP);
@@ -43,7 +43,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue had its turn, and was empty.
+    /// The queue was served and was empty.
     pub(super) fn runs_empty(&mut self, law: &Law, now: u64) {
         if self.blue > 0 && now.saturating_sub(self.blue_changed) > law.target {
             self.blue = self.blue.saturating_sub(DOWN);
@@ -56,12 +56,12 @@ impl Cobalt {
         }
     }
 
-    /// Whether nothing is left of the last overload.
+    /// Whether the state is as at the begin: nothing is left of the last overload.
     pub(super) const fn is_at_rest(&self, now: u64) -> bool {
         self.blue == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Whether a packet is dropped that leaves after it has waited for `wait`; or it is marked, if it can be.
+    /// Whether a packet that leaves after a delay of `wait` is dropped, or marked if it can be.
     pub(super) fn drops(
         &mut self,
         law: &Law,
@@ -97,7 +97,7 @@ impl Cobalt {
                 due = self.count > 0 && now >= self.drop_next;
             }
         }
-        // Marks would tell a flow nothing that does not respond.
+        // A flow that does not respond would ignore marks.
         if self.blue > 0 {
             dropped |= ((stream.bits() >> 32) as u32) < self.blue;
         }
@@ -109,7 +109,7 @@ impl Cobalt {
         dropped
     }
 
-    /// The control law of CoDel (RFC 8289, section 5.6); the first signal comes after an interval.
+    /// The control law of CoDel (RFC 8289, section 5.6); the first signal comes one interval after the begin.
     fn after(&self, time: u64, law: &Law) -> u64 {
         time.saturating_add((law.interval as f64 / libm::sqrt(f64::from(self.count.max(1)))) as u64)
     }
@@ -122,7 +122,7 @@ mod tests {
     const MS: u64 = 1_000_000_000;
     const LAW: Law = Law { interval: 100 * MS, target: 5 * MS, mtu_time: MS };
 
-    /// The times, in milliseconds, at which a packet that waits for `wait` in each millisecond is dropped.
+    /// The times in milliseconds at which a packet is dropped, if one with a delay of `wait` leaves in each millisecond.
     fn drops(cobalt: &mut Cobalt, from: u64, ms: u64, wait: u64) -> Vec<u64> {
         let mut stream = Stream::new(1, "cobalt");
         (from..from + ms)
@@ -151,7 +151,7 @@ mod tests {
         assert!(reached > 50, "{reached}");
         assert!(drops(&mut cobalt, 4001, 50, 3).is_empty());
         assert!(cobalt.count < reached && cobalt.count > 0, "{} after {reached}", cobalt.count);
-        // What was reached counts when the wait is too long again.
+        // The counter continues from where it was when the delay exceeds the target again.
         assert!(drops(&mut cobalt, 4051, 100, 20).len() > 2);
     }
 
@@ -173,7 +173,7 @@ mod tests {
         for now in 1..=100 {
             cobalt.overflows(&LAW, now * MS);
         }
-        // Once in each 6 ms, the first time after which more than 5 ms are over.
+        // Once in each 6 ms: the first packet after more than 5 ms.
         assert_eq!(cobalt.blue, 16 * UP);
         let dropped = drops(&mut cobalt, 101, 1000, 1).len();
         assert!((40..90).contains(&dropped), "{dropped} of 1000 at 1/16");

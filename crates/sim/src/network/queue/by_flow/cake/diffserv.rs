@@ -1,8 +1,8 @@
-//! Tins: which codepoint belongs to which, and what share each has (Linux, `sch_cake.c`; RFC 4594, RFC 8622).
+//! Tins: which codepoints each has, and its share (Linux, `sch_cake.c`; RFC 4594, RFC 8622).
 
 use crate::spec::Diffserv;
 
-/// A tin: the share of the rate up to which it goes first, and what it sends in its turn where there is no rate.
+/// A tin: the share of the rate up to which it has priority, and its quantum in bytes where no rate is set.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Share {
     /// Numerator and denominator.
@@ -10,7 +10,7 @@ pub(super) struct Share {
     pub(super) quantum: u32,
 }
 
-/// The tins, those of higher number going first.
+/// The tins; those with a higher number have priority.
 pub(super) fn shares(diffserv: Diffserv) -> Vec<Share> {
     let share = |rate, quantum| Share { rate, quantum };
     match diffserv {

@@ -1,9 +1,9 @@
 //! CAKE (Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `sch_cake.c`): a shaper, tins by codepoint, and in each
-//! tin flows that are kept apart, under COBALT.
+//! tin one queue for each flow, which COBALT controls.
 //!
-//! The shaper has no burst: the next packet leaves when the last one would be through at the bandwidth, in bytes of the
-//! wire. Of the tins the one of the highest number goes first that keeps to its share; if none does, the one that will
-//! soonest. Without a bandwidth they send in turn.
+//! The shaper permits no burst: a packet leaves when the one before has been transmitted at the bandwidth, counted in bytes on
+//! the wire. Among the tins that are within their share, the one with the highest number is served. If none is, the one that will be
+//! so first is served. Without a bandwidth the tins are served in turn.
 
 mod ack_filter;
 mod cobalt;
@@ -26,23 +26,23 @@ use overhead::on_the_wire;
 use siphasher::sip::SipHasher24;
 use tin::{Hashes, Item, Tin};
 
-/// Picoseconds of a second, times bits of a byte.
+/// Picoseconds in a second times bits in a byte.
 const PER_BYTE: u128 = 8 * 1_000_000_000_000;
-/// The largest frame of an Ethernet.
+/// The largest Ethernet frame.
 const MTU: u32 = 1514;
 
-/// Tins behind a shaper.
+/// The tins, behind a shaper.
 #[derive(Debug)]
 pub(in crate::network::queue) struct Cake {
     spec: CakeSpec,
-    /// Bits per second; `None` where the link decides when packets leave.
+    /// Bits per second; `None` if the link decides when packets leave.
     rate: Option<u64>,
     shares: Vec<Share>,
     tins: Vec<Tin>,
-    /// The tin whose turn it is, where there is no rate.
+    /// The tin that is served, where no rate is set.
     turn: usize,
     backlog: Backlog,
-    /// When the next packet may leave, and the fraction of a picosecond on top of it, in units of 1 / rate.
+    /// When the next packet may leave, and the additional fraction of a picosecond in units of 1 / rate.
     time_next: u64,
     remainder: u128,
     keys: [u64; 2],
@@ -55,7 +55,7 @@ impl Cake {
         let tins = shares.iter().map(|share| {
             let rate =
                 spec.bandwidth.map(|rate| rate as u128 * u128::from(share.rate.0) / u128::from(share.rate.1));
-            // Between 300 bytes and a frame, by what is sent in about 2 ms.
+            // What is sent in about 2 ms, but between 300 bytes and one frame.
             let quantum = rate.map_or(MTU, |rate| (rate / 8 / 4096).clamp(300, u128::from(MTU)) as u32);
             Tin::new(spec.isolation, law(&spec, rate), quantum)
         });
@@ -91,7 +91,7 @@ impl Cake {
         self.backlog.bytes -= u64::from(kept.size);
     }
 
-    /// The flow that holds most in any tin loses its first packet.
+    /// Drops the first packet of the flow with the most bytes in any tin.
     fn make_room(&mut self, now: u64, out: &mut Outbox) {
         let fattest =
             self.tins.iter().enumerate().filter_map(|(tin, flows)| Some((flows.fattest()?, tin))).max();
@@ -102,10 +102,10 @@ impl Cake {
         }
     }
 
-    /// The tin that goes next. Some tin has a packet.
+    /// The tin that is served next. At least one tin has a packet.
     fn next_tin(&mut self, now: u64) -> usize {
         if self.rate.is_none() {
-            // Each has packets within a round, or an end to its debts.
+            // Within a few rounds each tin with packets has paid its deficit.
             while self.tins[self.turn].deficit < 0 || self.tins[self.turn].packets == 0 {
                 let tin = &mut self.tins[self.turn];
                 if tin.deficit <= 0 {
@@ -123,7 +123,7 @@ impl Cake {
         waiting.max_by_key(key).map_or(0, |(number, _)| number)
     }
 
-    /// A packet leaves a tin: the time that it takes is not free for others.
+    /// A packet leaves a tin: accounts for the time that it takes on the link.
     fn charge(&mut self, tin: usize, wire: u32, now: u64) {
         self.tins[tin].deficit -= i64::from(wire);
         let Some(rate) = self.rate else { return };
@@ -136,7 +136,7 @@ impl Cake {
         if *next < now {
             *next = next.saturating_add(own);
         } else {
-            // A tin that sends beyond its share owes no more than this packet.
+            // A tin that exceeds its share has a deficit of at most this packet.
             *next = (*next).max(now.saturating_add(own));
         }
         let work = span + self.remainder;
@@ -145,7 +145,7 @@ impl Cake {
     }
 }
 
-/// COBALT's parameters at a rate: a slow link needs more than the target for a single packet.
+/// COBALT's parameters at a rate: on a slow link a single packet takes longer than the usual target.
 fn law(spec: &CakeSpec, rate: Option<u128>) -> Law {
     let interval = spec.rtt.as_ps();
     let target = interval / 20;

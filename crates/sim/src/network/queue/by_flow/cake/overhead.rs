@@ -1,15 +1,15 @@
-//! What a packet takes on the wire of a link that is not seen here (Linux, `tc-cake(8)`).
+//! The bytes that a packet has on the wire of the real bottleneck, with the link layer's overhead (Linux, `tc-cake(8)`).
 
 use crate::spec::{CakeSpec, LinkLayer};
 
-/// Bytes on the wire of a packet with so many, IP header included.
+/// Bytes on the wire of a packet of `bytes` bytes, IP header included.
 pub(super) fn on_the_wire(spec: &CakeSpec, size: u32) -> u32 {
     let framed = (size + spec.overhead).max(spec.mpu);
     match spec.link_layer {
         LinkLayer::Plain => framed,
-        // Cells of 53 bytes carry 48, the last one is filled up.
+        // A cell of 53 bytes carries 48; the last cell is padded.
         LinkLayer::Atm => framed.div_ceil(48) * 53,
-        // One byte in 65 is a code for the 64 others.
+        // One byte in 65 is a code for the other 64.
         LinkLayer::Ptm => framed + framed.div_ceil(64),
     }
 }

@@ -1,4 +1,4 @@
-//! The shaper, the tins and the room of CAKE.
+//! The shaper, the tins and the limit of CAKE.
 
 use super::*;
 use crate::network::queue::Origin;
@@ -7,8 +7,8 @@ use netspurt_tcp::time::Span;
 
 const MS: u64 = 1_000_000_000;
 
-/// Sends `size` bytes of each of these codepoints in each millisecond, and counts the bytes that leave of each in a second; packets
-/// leave as soon as they may.
+/// Sends a packet of `size` bytes of each of these codepoints in each millisecond for a second. Returns the bytes that leave of
+/// each; packets leave as soon as they may.
 fn run(spec: CakeSpec, loads: &[(u8, u32)], seconds: u64) -> (Vec<u64>, Vec<u64>) {
     let mut cake = Cake::new(spec, Stream::new(1, "cake"));
     let mut out = Outbox::new();
@@ -77,13 +77,13 @@ fn tins_go_first_up_to_their_share_and_none_starves() {
         room: Room::Bytes(200_000),
         ..CakeSpec::default()
     };
-    // Voice below its quarter gets all that it sends, bulk above its sixteenth gets that, the rest has what is left.
+    // Voice sends less than its quarter and gets all of it. Bulk sends more than its sixteenth and gets that. The others get the rest.
     let (sent, _) = run(spec, &[(46, 200), (8, 1000), (0, 1000)], 20);
     let rates: Vec<f64> = sent.iter().map(|octets| *octets as f64 / 20e6).collect();
     assert!((rates[0] - 0.2).abs() < 0.01, "{rates:?}");
     assert!((0.05..0.12).contains(&rates[1]), "{rates:?}");
     assert!((rates.iter().sum::<f64>() - 1.0).abs() < 0.01, "{rates:?}");
-    // Voice above its share does not displace the rest.
+    // Voice above its share does not displace the others.
     let (sent, _) = run(spec, &[(46, 1400), (8, 1000), (0, 1000)], 20);
     let rates: Vec<f64> = sent.iter().map(|octets| *octets as f64 / 20e6).collect();
     assert!(rates[2] > 0.3 && rates[1] > 0.03, "{rates:?}");
@@ -110,7 +110,7 @@ fn without_a_bandwidth_tins_send_in_turn() {
         let Some(Leaving::Sent(kept)) = out.back() else { panic!("a packet leaves") };
         sent[kept.slot as usize] += 1;
     }
-    // 16 : 1 : 4, as the quanta are.
+    // 16 : 1 : 4, like the quanta.
     let of = |n: f64| 2000.0 * n / 21.0;
     for (got, wanted) in sent.into_iter().zip([of(16.0), of(1.0), of(4.0)]) {
         assert!((f64::from(got) - wanted).abs() < 25.0, "{sent:?}");

@@ -1,8 +1,8 @@
-//! A tin of CAKE: flows in an eight-way set-associative table, served in turn, each under COBALT, with fairness between hosts
+//! A tin of CAKE: flows in an eight-way set-associative table, served in turn, each controlled by COBALT, with fairness between hosts
 //! (Høiland-Jørgensen et al., "Piece of CAKE", 2018, section III; Linux, `sch_cake.c`).
 //!
-//! A flow is *sparse* while it sends less than its quantum in a turn, and goes first then. It is *bulk* when it has more. One that
-//! runs empty while COBALT still has something to forget is *decaying*: it keeps its place in the table.
+//! A flow is *sparse* while it sends less than its quantum in a round; sparse flows are served first. With more it is *bulk*. A flow
+//! whose queue becomes empty before COBALT's state is reset is *decaying*: it keeps its place in the table.
 
 use crate::network::loss::Cause;
 use crate::network::queue::by_flow::cake::ack_filter::{Ack, superfluous};
@@ -12,9 +12,9 @@ use crate::random::Stream;
 use crate::spec::{AckFilter, Isolation};
 use std::collections::VecDeque;
 
-/// Flows of a tin, and hosts on each side.
+/// Number of flows in a tin, and of hosts on each side.
 const FLOWS: usize = 1024;
-/// Places that a flow may have.
+/// Number of places that a flow may have in the table.
 const WAYS: usize = 8;
 
 /// A packet that waits.
@@ -23,17 +23,17 @@ pub(super) struct Item {
     pub(super) kept: Kept,
     /// Bytes on the wire.
     pub(super) wire: u32,
-    /// What it acknowledges, if that is looked at.
+    /// What it acknowledges, if ACKs are filtered.
     pub(super) ack: Option<Box<Ack>>,
 }
 
-/// In which list a flow stands.
+/// The list that a flow is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Set {
     #[default]
     None,
     Sparse,
-    /// In the list of bulk flows, but empty, and counted as sparse.
+    /// In the list of bulk flows, but empty: its host does not count it as bulk.
     SparseWaits,
     Bulk,
     Decaying,
@@ -60,7 +60,7 @@ struct Host {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hashes {
     pub(super) flow: u64,
-    /// Of the host that sends it and of the one that it is for.
+    /// Of the sending and of the receiving host.
     pub(super) hosts: [u64; 2],
 }
 
@@ -79,9 +79,9 @@ pub(super) struct Tin {
     /// Sparse and bulk flows.
     pub(super) active: u32,
     pub(super) packets: u32,
-    /// Bytes that it may still send in this round, where there is no rate.
+    /// Bytes that it may still send in this round, where no rate is set.
     pub(super) deficit: i64,
-    /// It keeps to its share if it sends from here on.
+    /// From this time on it is within its share if it sends.
     pub(super) time_next: u64,
 }
 
@@ -105,7 +105,7 @@ impl Tin {
         }
     }
 
-    /// Which sides of a flow have hosts that share equally.
+    /// On which sides hosts share equally.
     const fn sides(&self) -> [bool; 2] {
         match self.isolation {
             Isolation::DualSrcHost => [true, false],
@@ -123,7 +123,7 @@ impl Tin {
         }
     }
 
-    /// The place of a flow: its own, or one that is free among eight, or else that of another flow.
+    /// The place of a flow: the one that it has, else a free one among eight, else one that it shares with another flow.
     fn place_of(&mut self, hashes: Hashes) -> usize {
         let tag = match self.isolation {
             Isolation::SrcHost => hashes.hosts[0],
@@ -165,7 +165,7 @@ impl Tin {
         place
     }
 
-    /// What a flow may send in its turn: less, the more flows its host has. Fractions are drawn by lot.
+    /// What a flow may send in a round: the more flows its host has, the less. Fractions are rounded at random.
     fn quantum_of(&self, flow: usize, stream: &mut Stream) -> i64 {
         let loads = (0..2).filter(|side| self.sides()[*side]);
         let load = loads.map(|side| self.hosts[side][usize::from(self.flows[flow].hosts[side])].bulk_flows);
@@ -173,7 +173,7 @@ impl Tin {
         (((u64::from(self.quantum) << 16) / load + stream.below(1 << 16)) >> 16) as i64
     }
 
-    /// A packet comes; the place of its flow.
+    /// Enqueues a packet, and returns the place of its flow.
     pub(super) fn push(&mut self, item: Item, hashes: Hashes, stream: &mut Stream) -> usize {
         let place = self.place_of(hashes);
         let flow = &mut self.flows[place];
@@ -199,13 +199,13 @@ impl Tin {
         place
     }
 
-    /// The position of the ACK of a flow that its last packet makes superfluous.
+    /// The position of the ACK that the last packet of a flow makes superfluous.
     pub(super) fn superfluous(&self, place: usize, filter: AckFilter) -> Option<usize> {
         let items = &self.flows[place].items;
         superfluous(items.len(), |position| items[position].ack.as_deref(), filter)
     }
 
-    /// A packet leaves out of turn.
+    /// Removes a packet from the middle of a queue.
     pub(super) fn remove(&mut self, place: usize, position: usize) -> Option<Item> {
         let flow = &mut self.flows[place];
         let item = flow.items.remove(position)?;
@@ -214,19 +214,19 @@ impl Tin {
         Some(item)
     }
 
-    /// The flow that holds most, and how much.
+    /// The flow with the most bytes, and how many.
     pub(super) fn fattest(&self) -> Option<(u64, usize)> {
         let listed = self.new.iter().chain(&self.old).map(|place| *place as usize);
         listed.map(|place| (self.flows[place].bytes, place)).max()
     }
 
-    /// The queue has overflowed: the flow at this place loses its first packet.
+    /// The queue has overflowed: drops the first packet of the flow at this place.
     pub(super) fn overflow(&mut self, place: usize, now: u64) -> Option<Item> {
         self.flows[place].cobalt.overflows(&self.law, now);
         self.remove(place, 0)
     }
 
-    /// The next packet to be sent; those that are dropped before go to `out`.
+    /// The next packet to be sent; packets that are dropped before it go to `out`.
     pub(super) fn pop(&mut self, now: u64, stream: &mut Stream, out: &mut Outbox) -> Option<Item> {
         let mut first = true;
         loop {
@@ -268,7 +268,7 @@ impl Tin {
         }
     }
 
-    /// A flow has used up its turn: it is no longer sparse.
+    /// A flow has used up its quantum: it is no longer sparse.
     fn gets_bulky(&mut self, place: usize) {
         let flow = &mut self.flows[place];
         if flow.set != Set::Sparse {
@@ -282,7 +282,7 @@ impl Tin {
         }
     }
 
-    /// A flow has its turn, and nothing to send.
+    /// A flow is served and has nothing to send.
     fn runs_empty(&mut self, place: usize, now: u64) {
         for list in [&mut self.decaying, &mut self.new, &mut self.old] {
             if list.front() == Some(&(place as u32)) {
@@ -330,11 +330,11 @@ mod tests {
         assert_eq!((0..8).map(|n| push(&mut tin, same(n), [0, 0])).collect::<Vec<_>>(), places);
         places.sort_unstable();
         assert_eq!(places, (0..8).collect::<Vec<_>>());
-        // The ninth shares with the first.
+        // The ninth flow shares a place with the first.
         assert_eq!(push(&mut tin, same(8), [0, 0]), 5);
     }
 
-    /// How many of 3000 packets of each of these flows leave, where each always has some waiting.
+    /// How many of 3000 packets belong to each of these flows, if each always has packets in its queue.
     fn shares(isolation: Isolation, flows: &[[u64; 2]]) -> Vec<u32> {
         let mut tin = tin(isolation);
         let mut stream = Stream::new(1, "shares");
@@ -345,7 +345,7 @@ mod tests {
             }
         }
         for _ in 0..3000 {
-            // Nobody waits in a world without time.
+            // No packet waits, because time stands still.
             let item = tin.pop(0, &mut stream, &mut Outbox::new()).unwrap();
             let flow = item.kept.slot - 1;
             sent[flow as usize] += 1;
