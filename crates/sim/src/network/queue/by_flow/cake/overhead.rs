@@ -2,7 +2,7 @@
 
 use crate::spec::{CakeSpec, LinkLayer};
 
-/// Bytes on the wire of a packet of `bytes` bytes, IP header included.
+/// Bytes on the wire of a packet of `size` bytes, IP header included.
 pub(super) fn on_the_wire(spec: &CakeSpec, size: u32) -> u32 {
     let framed = (size + spec.overhead).max(spec.mpu);
     match spec.link_layer {
