@@ -1,4 +1,4 @@
-//! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
+//! The endpoints of connections, and the settings that a host gives its connections.
 
 use crate::host::app::{Action, App, perform};
 use crate::host::processor::{Pace, Processor};
@@ -16,43 +16,43 @@ use std::hint::black_box;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-/// A place for one end of a flow. The client's is an even number, the server's the one after it. It begins with a cache line,
-/// so that it takes no more of them than it must.
+/// One end of a flow. The client has an even index, the server the next one. The alignment puts it at the start of a cache
+/// line, so that it spans as few lines as possible.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Endpoint {
-    /// `None` while the place is free.
+    /// `None` while no connection uses this slot.
     pub(crate) connection: Option<Connection>,
     pub(crate) app: App,
     /// The application has been told that the connection is open.
     pub(crate) open: bool,
     /// How the application gets to run.
     pub(crate) pace: Pace,
-    /// Which occupant of this place it is.
+    /// Counts the connections that have used this slot, to recognise an entry of an earlier one.
     pub(crate) generation: u16,
     /// The flow's number.
     pub(crate) flow: u32,
     /// The position of its description in the world's.
     pub(crate) description: u32,
-    /// Where the route to the other end begins.
+    /// Index of the first hop of the route to the other end.
     pub(crate) route: u32,
-    /// The instant of the connection's entry in the event queue.
+    /// Time of the connection's entry in the event queue.
     pub(crate) armed_at: Time,
-    /// The instant of the application's entry.
+    /// Time of the application's entry in the event queue.
     pub(crate) app_armed_at: Time,
-    /// What was delivered here.
+    /// Digest of what was delivered here.
     pub(crate) digest: Digest,
 }
 
 impl Endpoint {
-    /// The label of what this endpoint, whose place it is, sends to the other.
+    /// The label of a packet that this endpoint sends to the other; `place` is the index of this endpoint.
     #[inline]
     pub(crate) fn label(&self, place: u32) -> Label {
         let Self { generation, route, .. } = *self;
         Label { endpoint: place ^ 1, generation, route, ..Label::default() }
     }
 
-    /// Loads what a packet needs that comes to it: a field of each cache line, all of which can be on their way at once.
+    /// Loads the cache lines that a packet for this endpoint needs: one field of each, so that the loads overlap.
     #[inline]
     pub(crate) fn fetch(&self) {
         if let Some(connection) = &self.connection {
@@ -62,7 +62,7 @@ impl Endpoint {
         }
     }
 
-    /// The application does this.
+    /// Carries out an action of the application.
     #[cold]
     pub(crate) fn perform(&mut self, now: Time, action: Action) {
         if let Some(connection) = &mut self.connection {
@@ -70,7 +70,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether this end has nothing more to say, and nothing to hear that matters.
+    /// Whether this end has nothing left to send, and nothing left to receive that matters.
     pub(crate) fn is_over(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| {
             matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
@@ -78,7 +78,7 @@ impl Endpoint {
     }
 }
 
-/// An application whose entry in the event queue is this waits until `next`. Returns it if it is a new one.
+/// Schedules the application for `next`. Returns `next` if the event queue needs a new entry.
 #[inline]
 pub(crate) fn note_wake(armed_at: &mut Time, next: Time) -> Option<Time> {
     (!next.is_never() && next != *armed_at).then(|| {
@@ -87,7 +87,7 @@ pub(crate) fn note_wake(armed_at: &mut Time, next: Time) -> Option<Time> {
     })
 }
 
-/// A secret of a host.
+/// The secret key of a host.
 fn secret(seed: u64, host: &str, what: &str) -> [u8; 16] {
     let mut stream = Stream::new(seed, &format!("host/{host}/{what}"));
     (u128::from(stream.bits()) << 64 | u128::from(stream.bits())).to_be_bytes()
@@ -98,22 +98,22 @@ pub fn address(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
 }
 
-/// What a host gives its connections.
+/// The settings that a host gives its connections.
 #[derive(Debug)]
 pub(crate) struct Host {
     name: Arc<str>,
     phase: TimerPhase,
     /// Initial sequence numbers.
     iss: Option<Stream>,
-    /// The key of those that follow a clock.
+    /// The key of initial sequence numbers that follow a clock.
     isn_key: Option<[u8; 16]>,
-    /// The key of Fast Open's cookies.
+    /// The key of Fast Open cookies.
     cookie_key: Option<[u8; 16]>,
-    /// Configurations met here, and the same with this host's ticks.
+    /// Configurations seen here, each with its copy that has this host's clock phases.
     configs: Vec<(Arc<Config>, Arc<Config>)>,
-    /// What takes its time; `None` where nothing does.
+    /// The processor; `None` if nothing on this host takes time.
     pub(crate) processor: Option<Box<Processor>>,
-    /// Packets discarded because the checksum was wrong.
+    /// Packets discarded because their checksum was wrong.
     pub(crate) checksum_drops: u64,
 }
 
@@ -131,7 +131,7 @@ impl Host {
         }
     }
 
-    /// How applications get to run here, at first.
+    /// How applications on this host get to run at first.
     pub(crate) fn pace(&self) -> Pace {
         if self.processor.is_some() { Pace::Asleep } else { Pace::Free }
     }
@@ -155,7 +155,7 @@ impl Host {
         *self.cookie_key.get_or_insert_with(|| secret(seed, name, "cookie-key"))
     }
 
-    /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.
+    /// `config` with the phases of this host's clocks: all connections of a host share the same clock ticks.
     pub(crate) fn config(&mut self, config: &Arc<Config>, seed: u64) -> Arc<Config> {
         let ticks = matches!(config.timer_grain, TimerGrain::Ticks { .. })
             || matches!(

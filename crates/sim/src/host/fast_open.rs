@@ -1,4 +1,4 @@
-//! Fast Open between simulated hosts (RFC 7413): servers make cookies, clients keep them from one connection to the next.
+//! Fast Open between simulated hosts (RFC 7413): servers grant cookies, and clients keep them for later connections.
 
 use crate::host::endpoint::{Endpoint, Host, address};
 use crate::host::processor::Pace;
@@ -9,14 +9,14 @@ use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Key,
 use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 
-/// What clients know of servers: the cookie, and the MSS announced with it.
+/// What clients have stored about servers: the cookie, and the MSS announced with it.
 #[derive(Debug, Default)]
 pub(crate) struct Cookies(BTreeMap<(NodeId, NodeId), (Cookie, u16)>);
 
-/// The MSS of a server that was never met (RFC 9293, section 3.7.1).
+/// The MSS assumed for a server that was never contacted (RFC 9293, section 3.7.1).
 const UNKNOWN_MSS: u16 = 536;
 
-/// What the server of a flow demands of its clients, if it grants cookies; `host` is the server's.
+/// The cookie that the server of a flow expects from its clients, if it grants cookies; `host` is the server's.
 pub(crate) fn server(flow: &FlowSpec, host: &mut Host, seed: u64) -> Option<Server> {
     if flow.server.fast_open == FastOpenUse::Off {
         return None;
@@ -27,8 +27,9 @@ pub(crate) fn server(flow: &FlowSpec, host: &mut Host, seed: u64) -> Option<Serv
 }
 
 impl Cookies {
-    /// A client of a flow opens, with what its host knows of the server. With a cookie the application may write at once, as a
-    /// program does that opens and writes in one call; one that waits for its processor does that later.
+    /// Opens the client of a flow with the cookie and MSS that its host has stored for the server. With a cookie the
+    /// application may write at once, like a program that connects and writes in one call. An application that needs its
+    /// processor writes later.
     pub(crate) fn open_client(&self, now: Time, flow: &FlowSpec, endpoint: &mut Endpoint) {
         let Some(connection) = &mut endpoint.connection else { return };
         if connection.config().fast_open == FastOpenUse::Off {
@@ -41,7 +42,7 @@ impl Cookies {
         endpoint.open = known.is_some() && endpoint.pace == Pace::Free;
     }
 
-    /// A connection of a flow has opened: its client remembers the cookie, if one came.
+    /// A connection of a flow has opened: the client's host stores the cookie, if the server sent one.
     #[cold]
     pub(crate) fn keep_cookie(&mut self, flow: &FlowSpec, endpoint: &Endpoint) {
         let outcome = endpoint.connection.as_ref().and_then(Connection::fast_open);

@@ -1,6 +1,6 @@
-//! Hosts: endpoints of connections, ports, processors, and what runs over a connection.
+//! Hosts: endpoints of connections, ports, processors, and the applications.
 //!
-//! Lives here: what one host has and decides. Must not live here: links, queues, and the order of events.
+//! Lives here: the state and decisions of one host. Must not live here: links, queues, and the order of events.
 
 pub mod app;
 pub mod datagram;

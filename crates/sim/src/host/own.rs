@@ -1,6 +1,6 @@
-//! A user's own algorithms: what makes one for each connection.
+//! Algorithms written by the user: the functions that make them for each connection.
 //!
-//! Lives here: how they come into a world. Must not live here: any algorithm.
+//! Lives here: how they are put into a world. Must not live here: any algorithm.
 
 use netspurt_tcp::Connection;
 use netspurt_tcp::congestion::CongestionControl;
@@ -12,19 +12,19 @@ use std::sync::Arc;
 /// Makes an algorithm for one connection.
 pub type Make<T> = Arc<dyn Fn() -> Box<T> + Send + Sync>;
 
-/// What takes the place of built-in algorithms at one end of a flow.
+/// Algorithms that replace the built-in ones at one end of a flow.
 #[derive(Clone, Default)]
 pub struct OwnTcp {
-    /// Instead of the configured congestion control.
+    /// Replaces the configured congestion control.
     pub congestion: Option<Make<dyn CongestionControl>>,
-    /// Instead of the configured RTO estimator.
+    /// Replaces the configured RTO estimator.
     pub rto: Option<Make<dyn RtoEstimator>>,
-    /// Instead of the configured transmission policy.
+    /// Replaces the configured transmission policy.
     pub transmit: Option<Make<dyn Policy>>,
 }
 
 impl OwnTcp {
-    /// Puts them into a connection that has not been opened.
+    /// Puts the algorithms into a connection that has not been opened.
     pub(crate) fn equip(&self, connection: &mut Connection) {
         if let Some(make) = &self.congestion {
             connection.set_congestion(make());
@@ -37,7 +37,7 @@ impl OwnTcp {
         }
     }
 
-    /// This, if there is any.
+    /// Returns `Some` if it replaces anything.
     pub fn some(self) -> Option<Arc<Self>> {
         let any = self.congestion.is_some() || self.rto.is_some() || self.transmit.is_some();
         any.then(|| Arc::new(self))

@@ -1,21 +1,22 @@
-//! The client's ports towards one server, and which of them wait in TIME-WAIT.
+//! The ports that a client uses towards one server, and which of them are in TIME-WAIT.
 //!
-//! A connection takes the next port of the range whose last use is over (RFC 6056, section 3.3.3: one counter for each
-//! server, beginning at an offset that only the host knows). The end that closed first remembers the pair of sockets for
-//! 2·MSL. If that is the client, the port is not taken again meanwhile, unless [`Reuse::ByTimestamp`] says that a later
-//! timestamp is enough. If it is the server, the client knows nothing of it: it takes the port, and the server admits the
-//! SYN if its number or its timestamp lies beyond all that was seen (RFC 6191), which initial sequence numbers that follow
-//! a clock (RFC 6528) nearly always do. Where they do not, a client would be answered by an ACK, reset what it takes
-//! for a stranger and ask again: here it takes the next port at once.
+//! A connection takes the next free port of the range (RFC 6056, section 3.3.3: one counter for each server, starting at a
+//! secret offset). The end that closed first keeps the pair of sockets in TIME-WAIT for 2·MSL.
 //!
-//! What is remembered is a [`TimeWait`] of some twenty bytes for each end, not a connection.
+//! If that end is the client, the port stays in use meanwhile, unless [`Reuse::ByTimestamp`] allows it again for a later
+//! timestamp. If it is the server, the client does not know of it and takes the port. The server accepts the SYN if its
+//! sequence number or timestamp is beyond the last one seen (RFC 6191). Initial sequence numbers that follow a clock (RFC
+//! 6528) nearly always are. If the SYN is not acceptable, a real client would receive an ACK, answer it with RST and try
+//! again; here it takes the next port at once.
+//!
+//! A [`TimeWait`] of about twenty bytes is kept for each end, instead of a connection.
 
 use netspurt_tcp::TimeWait;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A program that was told that there is no port asks again after this, if nothing says when one will be free.
+/// Time until a program that found no port tries again, if the time at which one becomes free is unknown.
 const PATIENCE: Span = Span::from_secs(1);
 
 /// A range of ports.
@@ -40,37 +41,39 @@ impl PortRange {
     }
 }
 
-/// Whether a client takes a port again that it has in TIME-WAIT itself.
+/// When a client may use a port again that is in TIME-WAIT at the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reuse {
-    /// Not before 2·MSL are over.
+    /// Only when 2·MSL are over.
     #[default]
     Never,
-    /// As soon as its timestamp clock has moved on (RFC 6191, section 2; Linux `tcp_tw_reuse`).
+    /// As soon as its timestamp clock has advanced (RFC 6191, section 2; Linux `tcp_tw_reuse`).
     ByTimestamp,
 }
 
-/// A client that goes by timestamps lets at least this pass (Linux: its clock must have moved on by a second).
+/// The least time between two uses of a port with [`Reuse::ByTimestamp`] (Linux: the clock must have advanced by one
+/// second).
 const LATER: Span = Span::from_secs(1);
 
-/// Why a port cannot be had.
+/// Why a port is not available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Held {
-    /// A connection has it.
+    /// A connection uses it.
     Live,
     /// It is in TIME-WAIT, at the client, at the server, or at both.
     Waiting {
-        /// Since when.
+        /// When TIME-WAIT began.
         since: Time,
-        /// Until when the client remembers.
+        /// When TIME-WAIT ends at the client.
         client: Option<Time>,
-        /// What the server remembers.
+        /// The TIME-WAIT state of the server.
         server: Option<TimeWait>,
     },
 }
 
 impl Held {
-    /// When it may be had again, as far as the client can tell: at its end, or by the clock a while after it began.
+    /// When the client may use the port again: at the end of its TIME-WAIT, or, with timestamps, a short time after its
+    /// start.
     fn rested(&self, by_clock: bool) -> Option<Time> {
         match self {
             Self::Waiting { since, .. } if by_clock => Some(*since + LATER),
@@ -78,7 +81,7 @@ impl Held {
         }
     }
 
-    /// When the last of both ends has forgotten.
+    /// When TIME-WAIT is over at both ends.
     fn end(&self) -> Option<Time> {
         match self {
             Self::Live => None,
@@ -96,21 +99,22 @@ pub(crate) struct Ports {
     reuse: Reuse,
     next: u16,
     held: BTreeMap<u16, Held>,
-    /// When each port that is in TIME-WAIT is out of it.
+    /// For each port in TIME-WAIT, when it ends.
     ends: BTreeSet<(Time, u16)>,
 }
 
 impl Ports {
-    /// The ports of `range`, the first at this offset.
+    /// The ports of `range`, starting at this offset.
     pub(crate) fn new(range: PortRange, reuse: Reuse, offset: u64) -> Self {
         let next = range.first + (offset % u64::from(range.len())) as u16;
         Self { range, reuse, next, held: BTreeMap::new(), ends: BTreeSet::new() }
     }
 
-    /// A port for a connection whose SYN will have the number that `iss` gives for it, and this timestamp.
+    /// Takes a port for a new connection. `iss` returns the sequence number of its SYN, and the timestamp is that of the
+    /// SYN.
     ///
     /// # Errors
-    /// There is none: when to ask again.
+    /// No port is free; the error is the time at which to try again.
     pub(crate) fn take(
         &mut self,
         now: Time,
@@ -131,7 +135,7 @@ impl Ports {
         Err(soonest.filter(|&then| then > now).unwrap_or(now + PATIENCE))
     }
 
-    /// Whether a later timestamp is enough for a port that the client has in TIME-WAIT.
+    /// Whether a later timestamp is enough to use a port again that is in TIME-WAIT at the client.
     fn goes_by_clock(&self, timestamp: Option<u32>) -> bool {
         self.reuse == Reuse::ByTimestamp && timestamp.is_some()
     }
@@ -150,7 +154,7 @@ impl Ports {
         }
     }
 
-    /// The connection that had `port` is over; what its client and its server remember of it.
+    /// The connection on `port` is over; these are the TIME-WAIT states of its client and its server.
     pub(crate) fn give_back(&mut self, now: Time, port: u16, [client, server]: [Option<TimeWait>; 2]) {
         let held = Held::Waiting { since: now, client: client.map(|waiting| waiting.until), server };
         match held.end() {
@@ -188,7 +192,7 @@ mod tests {
         Time::ZERO + Span::from_secs(seconds)
     }
 
-    /// What remains of a connection whose peer's first number was `irs`, and that is in TIME-WAIT from `since` on for 240 s.
+    /// The TIME-WAIT state of a connection whose peer started at `irs`; it lasts from `since` for 240 s.
     fn time_wait(irs: Seq, since: Time) -> TimeWait {
         let config = crate::testing::config();
         let (mut a, mut b) = (Connection::new(config.clone(), Seq(7)), Connection::new(config, irs));
@@ -259,7 +263,7 @@ mod tests {
             (0..3).for_each(|_| assert!(ports.take(at(1), any, None).is_ok()));
             ports
         };
-        // SYN and FIN are two numbers.
+        // SYN and FIN take one sequence number each.
         assert_eq!(ports().take(at(2), |_| Seq(1002), None), Ok(10));
         assert_eq!(ports().take(at(2), |_| Seq(1001), None), Err(at(241)));
         assert_eq!(ports().take(at(241), |_| Seq(1001), None), Ok(10));

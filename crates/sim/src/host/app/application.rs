@@ -1,4 +1,4 @@
-//! What every application answers, and what it may be asked to do.
+//! The interface of an application, and what each kind of application is asked to do.
 
 use super::credit::StreamsSpec;
 use crate::host::datagram::DatagramSpec;
@@ -14,27 +14,27 @@ use std::sync::Arc;
 pub enum AppSpec {
     /// The client sends, then closes.
     Bulk {
-        /// How much; `None` for as long as the simulation lasts.
+        /// Bytes to send; `None` to send until the simulation ends.
         bytes: Option<u64>,
     },
-    /// The client asks and the server answers, over and over; then the client closes.
+    /// The client sends a request and the server answers, repeatedly; then the client closes.
     RequestResponse {
         /// Bytes of a request.
         request: u64,
         /// Bytes of a response.
         response: u64,
-        /// How often.
+        /// Number of requests.
         exchanges: u64,
-        /// From the last byte of a response to the next request.
+        /// Time from the last byte of a response to the next request.
         gap: Span,
     },
-    /// The client fetches files side by side over one connection, with windows of the application's own.
+    /// The client fetches files in parallel over one connection, with flow control of the application protocol.
     Streams(Arc<StreamsSpec>),
-    /// The client opens connection after connection, and asks over each.
+    /// The client opens one connection after another and sends requests over each.
     Session(Arc<SessionSpec>),
     /// The client sends datagrams to the server; there is no connection.
     Datagrams(Arc<DatagramSpec>),
-    /// What classes of the user's own do.
+    /// Applications written by the user.
     Own(OwnApp),
 }
 
@@ -44,8 +44,8 @@ impl AppSpec {
         matches!(self, Self::Bulk { .. } | Self::Datagrams(_) | Self::Own(_))
     }
 
-    /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange. Of a
-    /// session nobody knows beforehand.
+    /// Bytes to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange. `None` if this
+    /// is not known in advance, as for a session.
     pub fn bytes_asked(&self) -> Option<u64> {
         match self {
             Self::Bulk { bytes } => *bytes,
@@ -56,49 +56,49 @@ impl AppSpec {
     }
 }
 
-/// What an application does next.
+/// The next action of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// It reads this many bytes at most.
+    /// Read at most this many bytes.
     Read(u64),
-    /// It writes this many bytes, for which there is room.
+    /// Write this many bytes, for which the buffer has room.
     Write(u64),
-    /// Of what it writes at once, this many bytes find room; it is not the end of application data.
+    /// Write this many bytes, which are the part of a larger write for which the buffer has room. Application data goes on
+    /// after them.
     WritePart(u64),
-    /// It works: what was asked has been read whole, and the answer is to be found. It takes as long as the host needs.
+    /// Prepare the answer to a request that has been read completely. The host decides how long this takes.
     Work,
-    /// It has written all that it ever will.
+    /// Close: all data has been written.
     Close,
-    /// It does nothing until its connection moves, or until this instant; [`Time::NEVER`] if only the former counts.
+    /// Wait until the connection makes progress, or until this time; [`Time::NEVER`] waits for the connection only.
     Wait(Time),
 }
 
 /// One end of an application.
 ///
-/// It knows little: what it is to do stands in its [`AppSpec`], and how much has been read and written the connection
-/// knows.
+/// It holds little state: its task is in the [`AppSpec`], and the connection knows how much has been read and written.
 pub trait Application: std::fmt::Debug + Send {
-    /// What it does now. Whoever asks carries it out, and asks again unless it is to wait.
+    /// The next action. The caller carries it out and asks again, unless the action is to wait.
     fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action;
-    /// Whether it has more to send, and no credit for it from its own protocol.
+    /// Whether it has more to send but no credit from its own protocol.
     fn waits_for_credit(&self) -> bool {
         false
     }
-    /// When the task was done at this end; [`Time::NEVER`] if it is not.
+    /// When this end finished its task; [`Time::NEVER`] if it has not.
     fn done(&self) -> Time;
 }
 
-/// An application of the user's own: `from` sends, `to` receives, as far as results are concerned.
+/// An application written by the user. In results, `from` is the sender and `to` the receiver.
 #[derive(Clone)]
 pub struct OwnApp {
-    /// What `from` does.
+    /// The application at the sending end.
     pub client: Make<dyn Application>,
-    /// What `to` does; without it, it reads all that comes and closes when `from` has.
+    /// The application at the receiving end. Without it, the receiver reads all data and closes after the sender.
     pub server: Option<Make<dyn Application>>,
 }
 
 impl PartialEq for OwnApp {
-    /// The same, not only alike.
+    /// Whether both are the same object, not only equal ones.
     fn eq(&self, other: &Self) -> bool {
         let servers = match (&self.server, &other.server) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -114,7 +114,7 @@ impl fmt::Debug for OwnApp {
     }
 }
 
-/// Reads everything there is. A read takes what a payload can say at most, and no window is that large.
+/// Reads all data there is. The length of one read is limited to the range of its type, which no window exceeds.
 #[inline]
 pub(super) fn read_all(connection: &Connection) -> Option<Action> {
     (connection.readable() > 0).then_some(Action::Read(u64::MAX))

@@ -1,14 +1,14 @@
-//! Bulk transfer: one end writes all it has and closes, the other reads all that comes and closes when it is over.
+//! Bulk transfer: one end writes its data and closes; the other reads everything and closes when the data has ended.
 
 use super::application::{Action, AppSpec, Application, read_all};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 
-/// A writer that found the buffer full comes again when this part of it is free. Small enough not to matter to the
-/// transfer, and it keeps a large buffer from being filled up byte by byte, each time with an end of data of its own.
+/// A writer that found the send buffer full writes again when this fraction of it is free. The fraction is small enough not
+/// to slow the transfer down. It avoids many small writes, each of which would be the end of application data.
 const PART: u64 = 64;
 
-/// No transfer comes to an end that has this many bytes.
+/// The size that stands for a transfer without end.
 const fn endless(bytes: Option<u64>) -> u64 {
     match bytes {
         Some(bytes) => bytes,
@@ -19,19 +19,19 @@ const fn endless(bytes: Option<u64>) -> u64 {
 /// The sending end. It is done when the last byte has been acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkSender {
-    /// Bytes to send; [`u64::MAX`] is endless.
+    /// Bytes to send; [`u64::MAX`] is a transfer without end.
     all: u64,
     closed: bool,
     done: Time,
 }
 
 impl BulkSender {
-    /// A sender that has sent nothing yet of `bytes`; `None` is endless.
+    /// A sender of `bytes` that has sent nothing yet; `None` is a transfer without end.
     pub(super) const fn new(bytes: Option<u64>) -> Self {
         Self { all: endless(bytes), closed: false, done: Time::NEVER }
     }
 
-    /// Nothing is left to write.
+    /// Whether everything has been written.
     fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
         if !self.closed {
             self.closed = true;
@@ -66,19 +66,19 @@ impl Application for BulkSender {
 /// The receiving end. It is done when the last byte has been read.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkReceiver {
-    /// Bytes to read; [`u64::MAX`] is endless.
+    /// Bytes to read; [`u64::MAX`] is a transfer without end.
     all: u64,
     closed: bool,
     done: Time,
 }
 
 impl BulkReceiver {
-    /// A receiver that has read nothing yet of `bytes`; `None` is endless.
+    /// A receiver of `bytes` that has read nothing yet; `None` is a transfer without end.
     pub(super) const fn new(bytes: Option<u64>) -> Self {
         Self { all: endless(bytes), closed: false, done: Time::NEVER }
     }
 
-    /// A receiver that does not know how much will come.
+    /// A receiver that does not know how much data will arrive.
     pub(crate) const fn until_closed() -> Self {
         Self::new(None)
     }

@@ -1,16 +1,16 @@
-//! How much an application's own protocol lets its server send: the credit of HTTP/2 (RFC 9113, section 5.2).
+//! How much the application protocol lets a server send: the flow control of HTTP/2 (RFC 9113, section 5.2).
 
-/// Bytes of a frame that gives credit (RFC 9113, sections 4.1 and 6.9).
+/// Bytes of a frame that gives credit: WINDOW_UPDATE (RFC 9113, sections 4.1 and 6.9).
 const UPDATE: u64 = 13;
 
-/// What is fetched, and how much may be sent without credit.
+/// The files that are fetched, and how much may be sent without credit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StreamsSpec {
-    /// How many files.
+    /// Number of files.
     pub streams: u64,
-    /// Bytes of each.
+    /// Bytes of each file.
     pub bytes: u64,
-    /// Bytes of the request for each.
+    /// Bytes of the request for each file.
     pub request: u64,
     /// Bytes of one file that may be sent without credit.
     pub window: u64,
@@ -33,12 +33,12 @@ impl StreamsSpec {
         self.streams.saturating_mul(self.window).min(self.connection_window)
     }
 
-    /// What the client reads before it gives that much credit.
+    /// Bytes that the client reads before it gives credit for as many.
     fn quantum(&self) -> u64 {
         (self.allowance() / 2).max(1)
     }
 
-    /// Bytes of the frames that give a quantum of credit.
+    /// Bytes of the frames that give credit once.
     fn update(&self) -> u64 {
         if self.streams.saturating_mul(self.window) <= self.connection_window {
             UPDATE.saturating_mul(self.streams + 1)
@@ -47,13 +47,14 @@ impl StreamsSpec {
         }
     }
 
-    /// What the client has written after it has read so much: its requests, and credit for what is still to come.
+    /// Bytes that the client should have written after it has read `read` bytes: its requests, and credit for the data
+    /// still to come.
     pub(super) fn written_after(&self, read: u64) -> u64 {
         let still_to_come = self.total().saturating_sub(self.allowance()).div_ceil(self.quantum());
         self.requests() + (read / self.quantum()).min(still_to_come) * self.update()
     }
 
-    /// What the server may have written after it has read so much.
+    /// Bytes that the server may have written after it has read `read` bytes.
     pub(super) fn permitted_after(&self, read: u64) -> u64 {
         if read < self.requests() {
             return 0;

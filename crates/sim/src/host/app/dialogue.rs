@@ -1,8 +1,9 @@
-//! The two ends of a connection that a session has opened: one asks what it is told to ask, the other answers.
+//! The two ends of a connection that belongs to a session: the client sends the requests that the session asks for, and the
+//! server answers them.
 //!
-//! The session (see [`crate::host::session`]) is the client's head. When it asks, it says at both ends what the exchange is: the
-//! client writes the request, and the server, which in life would read in it what is wanted, writes the reply once the
-//! whole request is there.
+//! The session (see [`crate::host::session`]) decides for the client. It gives each request and its reply to both ends. The
+//! client writes the request. The server writes the reply when the whole request has arrived; a real server would learn
+//! from the request what to send.
 
 use super::application::{Action, AppSpec, Application, read_all};
 use crate::host::session::Pattern;
@@ -11,20 +12,20 @@ use netspurt_tcp::time::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Writes one message after another by its pattern. A write that finds no room goes on when there is some, as a program
-/// does that waits in `write`; and what one write has brought leaves before the next one begins.
+/// Writes one message after another in the pattern that the scenario gives. A write that finds no room continues when there
+/// is some, like a program that blocks in `write`. Each write is sent before the next one begins.
 #[derive(Clone, Debug)]
 struct Writer {
     pattern: Arc<Pattern>,
     /// Bytes of the message not yet written.
     left: u64,
-    /// Bytes among them of the write that was begun.
+    /// Bytes not yet written of the write that was begun.
     of_write: u64,
-    /// Writes begun.
+    /// Number of writes begun.
     begun: u32,
-    /// The next write may not begin before.
+    /// The next write may not begin before this time.
     not_before: Time,
-    /// A write is over behind which nothing has been sent yet.
+    /// A write is complete, and TCP has not been asked for segments since.
     let_out: bool,
 }
 
@@ -37,7 +38,7 @@ impl Writer {
         (self.left, self.of_write, self.begun) = (len, 0, 0);
     }
 
-    /// The next thing to do for the message; `None` when it is written.
+    /// The next action for the message; `None` when all of it is written.
     fn next(&mut self, now: Time, connection: &Connection) -> Option<Action> {
         if self.left == 0 {
             return None;
@@ -64,27 +65,27 @@ impl Writer {
     }
 }
 
-/// The asking end. What it is to ask, and when it is to close, its session says.
+/// The requesting end. Its session says what to request and when to close.
 #[derive(Clone, Debug)]
 pub struct Asker {
-    /// The connection's number in its session, and its port: whoever opens it says so.
+    /// The connection's number in its session, and its port; both are set when it is opened.
     pub(crate) number: u32,
     pub(crate) port: u16,
     closing: Closing,
-    /// The session is to hear of it now.
+    /// The session is to be told now.
     news: bool,
-    /// The session is to hear when so much has been received.
+    /// The session is to be told when this many bytes have been received.
     tell_at: u64,
-    /// Bytes of requests that are not with the writer yet. What is asked at once is one message.
+    /// Bytes of requests that the writer does not have yet. Requests made at the same time are one message.
     requests: u64,
     writer: Writer,
 }
 
-/// How far an end is with closing.
+/// The state of closing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Closing {
     Not,
-    /// As soon as nothing is left to be written.
+    /// Close as soon as everything is written.
     Wanted,
     Done,
 }
@@ -102,30 +103,30 @@ impl Asker {
         }
     }
 
-    /// It is to ask for one thing more.
+    /// Adds a request.
     pub(crate) fn ask(&mut self, request: u64) {
         self.requests = self.requests.saturating_add(request);
     }
 
-    /// It is to close when it has asked everything.
+    /// Close after all requests.
     pub(crate) fn finish(&mut self) {
         if self.closing == Closing::Not {
             self.closing = Closing::Wanted;
         }
     }
 
-    /// Its session wants to hear when so much has been received in all, or when the connection is over before.
+    /// The session is to be told when `received` bytes have arrived in all, or when the connection ends before.
     pub(crate) const fn tell_at(&mut self, received: u64) {
         self.tell_at = received;
     }
 
-    /// Whether its session has to be told something. It is told once.
+    /// Whether the session has to be told. Returns true once for each event.
     #[inline]
     pub(crate) const fn take_news(&mut self) -> bool {
         core::mem::replace(&mut self.news, false)
     }
 
-    /// The connection is over, perhaps before it was ever open.
+    /// The connection is over, perhaps before it was open.
     pub(crate) fn note_end(&mut self, connection: &Connection) {
         if self.tell_at < u64::MAX && connection.closed().is_some() {
             self.tell_at = u64::MAX;
@@ -166,10 +167,10 @@ impl Application for Asker {
     }
 }
 
-/// The answering end. It closes behind its last reply if it was told so, else when the client has.
+/// The answering end. It closes after its last reply if it was told which is the last, otherwise after the client.
 #[derive(Clone, Debug)]
 pub struct Answerer {
-    /// Exchanges to come: how much is received when the request is whole, and the length of the reply.
+    /// Requests still to arrive: for each, the bytes received when it is complete, and the length of its reply.
     replies: VecDeque<(u64, u64)>,
     /// Length of all requests so far.
     requests: u64,
@@ -182,13 +183,13 @@ impl Answerer {
         Self { replies: VecDeque::new(), requests: 0, closing: Closing::Not, writer: Writer::new(pattern) }
     }
 
-    /// One thing more will be asked for.
+    /// Adds an expected request.
     pub(crate) fn expect(&mut self, request: u64, reply: u64) {
         self.requests = self.requests.saturating_add(request);
         self.replies.push_back((self.requests, reply));
     }
 
-    /// Nothing more will be asked for than what is known: it closes behind its last reply.
+    /// No further request will come: close after the last reply.
     pub(crate) fn finish(&mut self) {
         if self.closing == Closing::Not {
             self.closing = Closing::Wanted;

@@ -1,9 +1,9 @@
-//! What runs over a connection. One file each.
+//! The applications that run over a connection, one file each.
 //!
-//! An application is asked for its next [`Action`] whenever its connection has moved and when the time comes that it
-//! asked for; it is asked again when that is done, until it waits. Deciding is all it does: who asks it reads, writes and
-//! closes, and lets the host take its time over it. It is first asked when the connection is open, *behind* the segment
-//! that opened it, as a program is that returns from `connect`.
+//! An application is asked for its next [`Action`] when its connection has made progress and at the time that it asked for.
+//! After each action it is asked again, until it waits. An application only decides; the caller reads, writes and closes,
+//! and the host may take time for it. It is asked first after the segment that opened the connection has been processed,
+//! like a program that returns from `connect`.
 
 mod application;
 mod bulk;
@@ -39,16 +39,16 @@ pub enum App {
     Asker(Box<Asker>),
     /// See [`Answerer`].
     Answerer(Box<Answerer>),
-    /// See [`Source`]. It sends without a connection, so it has nothing to do here.
+    /// See [`Source`]. It sends without a connection, so it does nothing here.
     DatagramSource(Box<Source>),
-    /// See [`Sink`]; likewise.
+    /// See [`Sink`]. It receives without a connection, so it does nothing here.
     DatagramSink(Box<Sink>),
-    /// The user's own, and built-in ones that are rare.
+    /// Applications written by the user, and rare built-in ones.
     Own(Box<dyn Application>),
 }
 
 impl App {
-    /// The client's and the server's part of what `spec` asks for.
+    /// The applications of the client and of the server that `spec` asks for.
     pub fn pair(spec: &AppSpec) -> [Self; 2] {
         match spec {
             AppSpec::Bulk { bytes } => {
@@ -75,7 +75,8 @@ impl App {
         }
     }
 
-    /// Does what can be done at `now`, up to a second write: behind each, TCP is to be asked what it sends.
+    /// Carries out actions at `now` until the application waits, or is about to write a second time: after each write, TCP
+    /// is asked for segments.
     #[inline]
     pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
         match self {
@@ -104,7 +105,8 @@ impl App {
         }
     }
 
-    /// A connection that could not be opened is no news to an application that has never heard of it; but to its session.
+    /// The connection has ended. An application that was never told of the connection is not told of its end, but its
+    /// session is.
     #[cold]
     pub(crate) fn note_failure(&mut self, connection: &Connection) {
         if let Self::Asker(asker) = self {
@@ -112,13 +114,13 @@ impl App {
         }
     }
 
-    /// Whether it has something to tell its session, which it says once.
+    /// Whether its session has to be told something. Returns true once for each event.
     #[inline]
     pub(crate) fn take_news(&mut self) -> bool {
         if let Self::Asker(asker) = self { asker.take_news() } else { false }
     }
 
-    /// Whether its own protocol keeps it from sending more.
+    /// Whether its own protocol keeps it from sending more data.
     pub(crate) fn waits_for_credit(&self) -> bool {
         matches!(self, Self::Own(app) if app.waits_for_credit())
     }
@@ -139,10 +141,10 @@ impl App {
     }
 }
 
-/// How far an application came.
+/// Why the application stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ran {
-    /// It waits until its connection moves, or until this instant.
+    /// It waits until its connection makes progress, or until this time.
     Waits(Time),
     /// It is about to write, and has written before.
     Writes(Action),
@@ -163,7 +165,7 @@ fn run(app: &mut (impl Application + ?Sized), now: Time, spec: &AppSpec, connect
     }
 }
 
-/// The same, out of the way of applications that run for every packet of a long transfer.
+/// The same for other applications. It is a separate function to keep the code of long transfers short.
 #[inline(never)]
 fn run_apart(
     app: &mut (impl Application + ?Sized),

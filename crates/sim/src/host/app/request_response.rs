@@ -1,10 +1,11 @@
-//! Request and response: the client asks, the server answers when the whole request is there, and the client asks again.
+//! Request and response: the client sends a request, the server answers when the whole request has arrived, and the client
+//! sends the next one.
 
 use super::application::{Action, AppSpec, Application, read_all};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
 
-/// What is exchanged.
+/// Sizes and number of the messages.
 struct Exchange {
     request: u64,
     response: u64,
@@ -23,21 +24,21 @@ impl Exchange {
     }
 }
 
-/// The asking end. It is done when the last byte of the last response has been read.
+/// The requesting end. It is done when the last byte of the last response has been read.
 #[derive(Clone, Copy, Debug)]
 pub struct Requester {
-    /// Requests begun.
+    /// Number of requests begun.
     begun: u64,
-    /// A response is still to come.
+    /// A response is still to arrive.
     waiting: bool,
     closed: bool,
-    /// When the next request is due.
+    /// Time of the next request.
     next: Time,
     done: Time,
 }
 
 impl Requester {
-    /// A client that has asked nothing yet.
+    /// A client that has sent no request yet.
     pub(super) const fn new() -> Self {
         Self { begun: 0, waiting: false, closed: false, next: Time::ZERO, done: Time::NEVER }
     }
@@ -77,7 +78,7 @@ impl Application for Requester {
     }
 }
 
-/// The answering end. It closes when the client has.
+/// The answering end. It closes after the client.
 #[derive(Clone, Copy, Debug)]
 pub struct Responder {
     closed: bool,
@@ -86,7 +87,7 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// A server that has heard nothing yet.
+    /// A server that has received nothing yet.
     pub(super) const fn new() -> Self {
         Self { closed: false, answered: 0 }
     }

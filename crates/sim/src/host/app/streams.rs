@@ -1,11 +1,12 @@
-//! Files over one connection side by side, with windows of the application's own protocol, as in HTTP/2 (RFC 9113, section 5.2).
+//! Files fetched in parallel over one connection, with flow control of the application protocol, as in HTTP/2 (RFC 9113,
+//! section 5.2).
 //!
-//! The client asks for all files at once. The server may send so much of each file, and so much of all together, as the client
-//! has given it credit for. The client gives back the credit for half a window as soon as it has read that much, in a frame
-//! of 13 bytes for each stream and one for the connection (section 6.9).
+//! The client requests all files at once. The server may send as much of each file, and of all files together, as the
+//! client has given it credit for. After reading half a window the client gives credit for it, in a frame of 13 bytes for
+//! each stream and one for the connection (section 6.9).
 //!
-//! The files are equally long and are sent in turn, so their windows open together: one sum of credits says all. Frame headers
-//! are left out; they are 0.05 % of the data.
+//! The files have equal lengths and are sent in turn, so their windows open together and one sum describes all of them.
+//! Frame headers are left out; they are 0.05 % of the data.
 
 use super::application::{Action, AppSpec, Application, read_all};
 use super::credit::StreamsSpec;
@@ -55,7 +56,7 @@ impl Application for StreamsClient {
     }
 }
 
-/// The end that sends the files. It closes when the client has.
+/// The end that sends the files. It closes after the client.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamsServer {
     closed: bool,
