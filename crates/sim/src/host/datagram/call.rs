@@ -1,7 +1,7 @@
-//! The quality of a call: when the receiver plays speech, and the E-model (ITU-T G.107) of what is heard.
+//! The quality of a call: when the receiver plays speech, and the E-model (ITU-T G.107) of what the listener hears.
 //!
-//! Of the E-model these parts are used: the default transmission rating 93.2, the delay impairment Idd of section 7.4, the
-//! effective equipment impairment of section 7.5, and the opinion score of Annex B. Echo is taken to be cancelled, so the
+//! These parts of the E-model are used: the default transmission rating 93.2, the delay impairment Idd of section 7.4, the
+//! effective equipment impairment of section 7.5, and the opinion score of Annex B. Echo is assumed to be cancelled, so the
 //! impairments of echo (Idte, Idle) are zero.
 
 use netspurt_tcp::time::{Span, Time};
@@ -9,7 +9,7 @@ use netspurt_tcp::time::{Span, Time};
 /// The transmission rating with the default values of G.107, without delay and without loss.
 const RATING: f64 = 93.2;
 
-/// The speech between two adjustments of an adaptive playout: talk spurts of this length are assumed.
+/// Time between two adjustments of an adaptive playout: talk spurts of this length are assumed.
 const TALK_SPURT: Span = Span::from_secs(1);
 
 /// How speech is encoded. Impairments: ITU-T G.113, Appendix I.
@@ -31,7 +31,7 @@ impl Codec {
         }
     }
 
-    /// What the encoder must hear beyond a frame.
+    /// Speech after the end of a frame that the encoder needs.
     const fn look_ahead(self) -> Span {
         match self {
             Self::G711 => Span::ZERO,
@@ -47,42 +47,43 @@ impl Codec {
         }
     }
 
-    /// Payload of a datagram with so much speech: the header of RTP (RFC 3550, section 5.1) and the frame.
+    /// Payload of a datagram that carries this much speech: the header of RTP (RFC 3550, section 5.1) and the frames.
     pub fn payload(self, frame: Span) -> u32 {
         let bits = u128::from(self.rate()) * u128::from(frame.as_ps()) / 1_000_000_000_000;
         12 + u32::try_from(bits.div_ceil(8)).unwrap_or(u32::MAX - 12)
     }
 }
 
-/// When the receiver plays what arrives.
+/// When the receiver plays a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Playout {
-    /// At each talk spurt, behind the mean delay by four times its deviation (Ramjee et al. 1994, algorithm 1), and by
-    /// one frame at least, as receivers do.
+    /// At each talk spurt the playout delay is set to the mean delay plus four times its deviation (Ramjee et al. 1994,
+    /// algorithm 1), or plus one frame if that is more, as receivers do.
     #[default]
     Adaptive,
-    /// The first datagram waits so long, and all others are played at the pace at which they were sent.
+    /// The first datagram waits for this time; the others are played at the pace at which they were sent.
     Fixed(Span),
 }
 
-/// What the receiver of a call has heard.
+/// The receiver of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Listener {
     /// Estimates of the delay and its deviation, in picoseconds.
     estimate: Option<(f64, f64)>,
-    /// The present time from sending to playing, and when it was set.
+    /// The present time from sending to playing, and when it was last set.
     playing: Option<(Span, Time)>,
     /// Datagrams played in time, and the sum of their times from sending to playing in picoseconds.
     played: u64,
     behind: u128,
     late: u64,
-    /// The highest number that was played, and gaps below it.
+    /// The highest number that was played, and the number of gaps below it.
     next: u64,
     gaps: u64,
 }
 
 impl Listener {
-    /// The datagram `number` arrives that was sent at `sent`. Later ones with lower numbers are not heard of.
+    /// The datagram `number`, sent at `sent`, has arrived. A datagram with a lower number than an earlier one must not be
+    /// passed in.
     pub(super) fn note(&mut self, (playout, frame): (Playout, Span), number: u64, sent: Time, now: Time) {
         let delay = now.since(sent);
         let target = match playout {
@@ -101,7 +102,7 @@ impl Listener {
         self.next = self.next.max(number + 1);
     }
 
-    /// The time from sending to playing for a datagram that was under way for `delay`.
+    /// The time from sending to playing for a datagram that took `delay`.
     fn adapted(&mut self, frame: Span, sent: Time, delay: Span) -> Span {
         const KEEPS: f64 = 0.998_002;
         let ps = delay.as_ps() as f64;
@@ -117,11 +118,11 @@ impl Listener {
         }
     }
 
-    /// What was heard if `due` datagrams have arrived or are lost.
+    /// The quality of the call when `due` datagrams have arrived or are lost.
     pub(super) fn heard(&self, codec: Codec, frame: Span, due: u64) -> Heard {
         let missing = due.saturating_sub(self.played);
         let loss = if due > 0 { missing as f64 / due as f64 } else { 0.0 };
-        // The mean length of the gaps, over that of random losses (G.107, section 7.5).
+        // The mean length of the gaps, divided by the mean length under random loss (G.107, section 7.5).
         let burst = if self.gaps > 0 { missing as f64 / self.gaps as f64 } else { 1.0 };
         let burst_ratio = (burst * (1.0 - loss)).max(1.0);
         let mouth_to_ear = (self.played > 0).then(|| {
@@ -133,7 +134,7 @@ impl Listener {
     }
 }
 
-/// What was heard of a call.
+/// The quality of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Heard {
     /// Datagrams that arrived too late to be played.
@@ -156,7 +157,7 @@ pub fn e_model(codec: Codec, mouth_to_ear_s: f64, loss: f64, burst_ratio: f64) -
     RATING - delay_impairment(1000.0 * mouth_to_ear_s) - equipment
 }
 
-/// Idd of G.107, section 7.4: too long a delay, even without echo. The delay is in milliseconds.
+/// Idd of G.107, section 7.4: the impairment by a long delay without echo. The delay is in milliseconds.
 fn delay_impairment(delay_ms: f64) -> f64 {
     if delay_ms <= 100.0 {
         return 0.0;
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!((heard.late, listener.played, listener.gaps), (1, 4, 1));
         assert!((heard.loss - 2.0 / 6.0).abs() < 1e-12);
         assert!((heard.mouth_to_ear_s.unwrap() - 0.070).abs() < 1e-12);
-        // One gap of two: twice as long as one loss, times 1 - loss.
+        // One gap of two datagrams: twice as long as one loss, times 1 - loss.
         let ratio = 2.0 * (1.0 - 2.0 / 6.0);
         assert!((heard.rating - e_model(Codec::G711, 0.070, 2.0 / 6.0, ratio)).abs() < 1e-9);
     }

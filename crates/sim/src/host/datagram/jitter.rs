@@ -11,7 +11,7 @@ pub(super) struct Jitter {
 }
 
 impl Jitter {
-    /// A datagram arrives that was under way for `transit`.
+    /// A datagram has arrived that took `transit`.
     pub(super) fn note(&mut self, transit: Span) {
         if let Some(last) = self.last.replace(transit) {
             let differs = transit.abs_diff(last).as_ps() as f64;

@@ -1,7 +1,7 @@
 //! Flows of datagrams: a source that sends without feedback, and a sink that measures what arrives.
 //!
-//! No connection is behind them, and a host's processor does not serve them: they are sent and heard in no time. What a
-//! datagram carries is its number and the time at which it was sent.
+//! There is no connection, and a host's processor takes no time for datagrams. A datagram carries its number and the time
+//! at which it was sent.
 //!
 //! Lives here: the source, the sink, the quality of a call. Must not live here: packets and links (`network`), TCP.
 

@@ -1,22 +1,22 @@
-//! Which numbers have arrived: losses, duplicates and reordering, in bounded memory.
+//! Which numbers have arrived: counts losses, duplicates and reordering in bounded memory.
 
 use std::collections::VecDeque;
 
-/// Words of 64 numbers that are remembered behind the highest number.
+/// Words of 64 numbers that are kept below the highest number.
 const WORDS: usize = 1024;
 
-/// What a datagram is that arrives.
+/// What the number of a datagram says about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
     /// The highest number so far.
     InOrder,
     /// A number below one that has arrived: reordered (RFC 4737, section 3).
     Reordered,
-    /// A number that has arrived before.
+    /// A number that arrived before.
     Duplicate,
 }
 
-/// The numbers that have arrived. The last 65 000 numbers are remembered; an older one counts as a duplicate.
+/// The numbers that have arrived. The last 65 000 numbers are kept; an older one counts as a duplicate.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Numbers {
     /// One bit for each number from 64 × `first` on.

@@ -1,4 +1,4 @@
-//! The receiving end: what arrives, how late, in which order.
+//! The receiving end: measures which datagrams arrive, with what delay, and in what order.
 
 use super::call::{Heard, Listener};
 use super::jitter::Jitter;
@@ -33,7 +33,7 @@ impl Sink {
         Self { call, ..Self::default() }
     }
 
-    /// A datagram arrives.
+    /// A datagram has arrived.
     pub(crate) fn take(&mut self, now: Time, datagram: &Datagram) {
         let arrival = self.numbers.note(datagram.number);
         if arrival == Arrival::Duplicate {
@@ -63,7 +63,7 @@ impl Sink {
         self.jitter.seconds(self.received)
     }
 
-    /// What was heard of a call of which `due` datagrams have arrived or are lost.
+    /// The quality of a call of which `due` datagrams have arrived or are lost.
     pub(crate) fn heard(&self, due: u64) -> Option<Heard> {
         self.call.map(|call| self.listener.heard(call.codec, call.frame, due))
     }

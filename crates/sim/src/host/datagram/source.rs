@@ -1,4 +1,4 @@
-//! The sending end: when a datagram leaves, and how long it is.
+//! The sending end: when a datagram leaves, and its length.
 
 use super::spec::{DatagramSpec, Spacing};
 use crate::network::packet::Datagram;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The largest payload of a datagram: 65 535 bytes less the headers of IPv4 and UDP.
 pub const MAX_PAYLOAD: u32 = 65_535 - 28;
 
-/// Sends datagrams without listening to anything.
+/// Sends datagrams without any feedback.
 #[derive(Debug)]
 pub struct Source {
     spec: Arc<DatagramSpec>,
@@ -29,7 +29,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that starts at `start`. `name` names its random streams.
+    /// A source that starts at `start`. `name` selects its random streams.
     pub(crate) fn new(spec: &Arc<DatagramSpec>, seed: u64, name: &str, start: Time) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("flow/{name}/datagram-{what}"));
         let mut periods = stream("periods");
@@ -56,7 +56,7 @@ impl Source {
         source
     }
 
-    /// The next datagram, if its time has come.
+    /// The next datagram, if it is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<Datagram> {
         if self.next > now {
             return None;
@@ -83,7 +83,7 @@ impl Source {
         (self.sent, self.bytes)
     }
 
-    /// When the last datagram of all left; [`Time::NEVER`] while there are more.
+    /// When the last datagram of all left; [`Time::NEVER`] while more will follow.
     pub(crate) const fn done(&self) -> Time {
         if self.next.is_never() { self.last } else { Time::NEVER }
     }
@@ -97,7 +97,7 @@ impl Source {
                 return self.stop_at_limits();
             }
         };
-        // A gap of zero for ever would stop the clock.
+        // If gaps could be zero for ever, the clock would stop.
         self.next += gap.max(Span::from_ps(1));
         if self.next >= self.pause_at
             && let Some([on, off]) = &self.spec.periods

@@ -1,4 +1,4 @@
-//! What a flow of datagrams does, as plain data.
+//! What a flow of datagrams does, as data.
 
 use super::call::{Codec, Playout};
 use crate::random::distribution::Distribution;
@@ -13,20 +13,20 @@ pub struct DatagramSpec {
     pub size: Distribution,
     /// The time from one datagram to the next.
     pub spacing: Spacing,
-    /// How long it sends, and how long it pauses then, in picoseconds; `None` if it never pauses.
+    /// How long it sends, then how long it pauses, in picoseconds; `None` if it never pauses.
     pub periods: Option<[Distribution; 2]>,
     /// The largest number of datagrams.
     pub count: Option<u64>,
     /// The longest time from the first datagram to the last.
     pub lasts: Option<Span>,
-    /// The ECN field of the datagrams (RFC 3168, section 5). Nothing reacts to marks.
+    /// The ECN field of the datagrams (RFC 3168, section 5). The source does not react to marks.
     pub ecn: Ecn,
-    /// What is spoken, if this is one direction of a call.
+    /// The speech, if this is one direction of a call.
     pub call: Option<CallSpec>,
 }
 
 impl DatagramSpec {
-    /// Datagrams of `bytes`, one each `interval`, as long as the simulation lasts.
+    /// Datagrams of `bytes`, one every `interval`, until the simulation ends.
     pub fn constant(bytes: u32, interval: Span) -> Self {
         Self {
             size: Distribution::constant(f64::from(bytes)),
@@ -48,11 +48,11 @@ impl DatagramSpec {
 /// The time from one datagram to the next.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Spacing {
-    /// As long as the datagram takes at this rate, in bits of payload per second.
+    /// The time that the datagram takes at this rate, in bits of payload per second.
     Rate(u64),
-    /// Drawn for each, in picoseconds.
+    /// Drawn for each datagram, in picoseconds.
     Interval(Distribution),
-    /// As recorded.
+    /// As in a recording.
     Recording(Arc<[Recorded]>),
 }
 

@@ -1,19 +1,19 @@
-//! What a host's processor takes for each thing that it does, and how a write is handed to TCP.
+//! The processor time of each operation of a host, and how a write is handed to TCP.
 
 use netspurt_tcp::Connection;
 use netspurt_tcp::segment::Payload;
 use netspurt_tcp::time::Span;
 
-/// What a processor takes for each thing that it does; zero is for nothing.
+/// The processor time of each operation; zero means that it takes no time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Costs {
-    /// Answering a request that has been read whole, before the first byte of the answer is written.
+    /// Preparing the answer to a request that has been read completely, before its first byte is written.
     pub request: Span,
     /// A read.
     pub read: Span,
     /// Each byte read.
     pub byte_read: Span,
-    /// A write, however it is handed to TCP.
+    /// A write, in whatever parts it is handed to TCP.
     pub write: Span,
     /// Each byte written.
     pub byte_written: Span,
@@ -32,24 +32,24 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Taking in a segment.
+    /// The time to process an arriving segment.
     pub(crate) fn arrival(&self, payload: Payload) -> Span {
         let fixed = if payload.len > 0 { self.segment_in } else { self.ack_in };
         sum(fixed, self.byte_in, u64::from(payload.len))
     }
 
-    /// Sending a segment.
+    /// The time to send a segment.
     pub(crate) fn departure(&self, payload: Payload) -> Span {
         let fixed = if payload.len > 0 { self.segment_out } else { self.ack_out };
         sum(fixed, self.byte_out, u64::from(payload.len))
     }
 
-    /// Reading this many bytes.
+    /// The time to read this many bytes.
     pub(crate) fn reading(&self, len: u64) -> Span {
         sum(self.read, self.byte_read, len)
     }
 
-    /// Handing this many bytes of a write to TCP: its beginning, or what follows.
+    /// The time to hand this many bytes of a write to TCP.
     pub(crate) fn writing(&self, len: u64, part: Part) -> Span {
         let fixed = match part {
             Part::First => self.write,
@@ -63,30 +63,30 @@ fn sum(fixed: Span, each: Span, count: u64) -> Span {
     Span::from_ps(fixed.as_ps().saturating_add(each.saturating_mul(count).as_ps()))
 }
 
-/// Which part of a write is handed over.
+/// Which part of a write is handed to TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
-    /// Its beginning.
+    /// The first part.
     First,
-    /// What follows.
+    /// A later part.
     Later,
 }
 
-/// How a host hands an application's write to TCP, which is asked for segments behind each part.
+/// How a host hands an application's write to TCP. After each part TCP is asked for segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Handover {
-    /// Whole.
+    /// In one part.
     #[default]
     Whole,
-    /// In buffers of this many bytes, as BSD does whose mbuf clusters hold 2048.
+    /// In buffers of this many bytes, like BSD, whose mbuf clusters hold 2048 bytes.
     Clusters(u32),
-    /// As segments, cut when they are written: the first part fills up the segment that waits unsent, if there is one. Behind
-    /// one that waits, TCP is not asked before the write is over (Linux 2.2, `tcp_do_sendmsg()`).
+    /// In segments: the first part fills up the last unsent segment, if it is short. If a segment was already waiting
+    /// unsent, TCP is not asked for segments before the write is over (Linux 2.2, `tcp_do_sendmsg()`).
     Segments,
 }
 
 impl Handover {
-    /// How many of the `left` bytes of a write come next.
+    /// How many of the `left` bytes of a write are handed over next.
     pub(crate) fn part(self, left: u64, connection: &Connection) -> u64 {
         let most = match self {
             Self::Whole => left,
@@ -99,7 +99,7 @@ impl Handover {
         left.min(most.max(1))
     }
 
-    /// Whether TCP is asked for segments behind a part that is about to be handed over and is not the last of its write.
+    /// Whether TCP is asked for segments after a part that is not the last of its write.
     pub(crate) fn asks_behind_part(self, connection: &Connection) -> bool {
         match self {
             Self::Whole | Self::Clusters(_) => true,

@@ -1,17 +1,16 @@
-//! A host's processor: it does one thing at a time, and each takes its time.
+//! A host's processor: it does one task at a time, and each task takes time.
 //!
-//! What it has to do waits in two lines. **Arrivals and timers come before programs**, as interrupts do before processes
-//! in the systems that we know; among themselves they are served in the order in which they came. What has been begun is
-//! ended first: no part of a write is cut short. But a write that is handed to TCP in parts ([`Handover`]) lets in
-//! between them what has arrived meanwhile, and so do two writes.
+//! Tasks wait in two queues. **Arrivals and timers come before programs**, as interrupts come before processes in the
+//! systems that are modelled. Within a queue, tasks are served in order. A task is not interrupted. But between the parts
+//! of a write ([`Handover`]), and between two writes, the arrivals that wait are processed.
 //!
-//! A task's effect comes when its cost has been paid. Then the connection that it has moved is asked for segments until
-//! it has none: each is made at once, and leaves when its own cost has been paid. Only then does the next task begin. An
-//! application is woken behind that, so that an acknowledgment that is due at once leaves before the answer; it runs until
-//! it waits, then the next one runs. All connections of a host share its processor.
+//! A task takes effect when its time has passed. Then its connection is asked for segments until it has none. Each segment
+//! is made at once and leaves when its own time has passed. Only then does the next task begin. The application is woken
+//! after that, so an acknowledgment that is due at once leaves before the answer. It runs until it waits, then the next
+//! application runs. All connections of a host share its processor.
 //!
-//! A processor is a source of events like a timer, behind all others of an instant: what arrives at the very instant at
-//! which it is free again is there when it looks.
+//! The event of a processor comes after all other events of the same time. So a packet that arrives at the time when the
+//! processor becomes free is processed in that step.
 
 mod costs;
 mod reader;
@@ -29,52 +28,53 @@ use netspurt_tcp::reason::Reason;
 use reader::Readers;
 use std::collections::VecDeque;
 
-/// The processor of the first host is this timer; the others follow. They come behind all other timers.
+/// The timer of the first host's processor; those of the other hosts follow. All other timers have lower numbers and come
+/// first.
 pub(crate) const PROCESSORS: u32 = 1 << 31;
 
-/// What does not wait for programs.
+/// The tasks of the queue of arrivals and timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Interrupt {
     /// A packet has arrived.
     Packet {
-        /// In the network's slab.
+        /// Its index in the network's packet store.
         slot: u32,
     },
-    /// A deadline of a connection has come.
+    /// A deadline of a connection has passed.
     Deadline(Turn),
-    /// A connection has something to send: it was opened.
+    /// A connection was opened and has a segment to send.
     Opened(Turn),
 }
 
 /// How the application of an endpoint gets to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
-    /// At once, whenever its connection moves: its host takes no time for anything.
+    /// At once, when its connection makes progress: nothing takes time on its host.
     Free,
-    /// By its host's processor; it waits for its connection to move.
+    /// By its host's processor; it waits until its connection makes progress.
     Asleep,
-    /// By its host's processor, where it stands in line.
+    /// By its host's processor; it is in the queue of programs.
     Ready,
 }
 
-/// A program that stands in line.
+/// A program in the queue of programs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) turn: Turn,
-    /// Of the write that it is in the middle of, what is not yet handed over.
+    /// The bytes of its present write that have not been handed over.
     pub(crate) rest: Option<Action>,
 }
 
-/// What a processor does, and what comes of it in the end.
+/// What the processor does, and what takes effect at the end.
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// A segment is taken in.
+    /// A segment is processed.
     Arrival { slot: u32 },
     /// A deadline is served.
     Deadline(Turn),
-    /// A segment leaves.
+    /// A segment is sent.
     Departure { slot: u32, turn: Turn, label: Label, reason: Reason },
-    /// The application in front does something. Of a write, this is then still to be handed over.
+    /// The first application in the queue carries out an action. If it is a write, these bytes are handed over later.
     Step { turn: Turn, action: Action, rest: Option<Action> },
 }
 
@@ -84,9 +84,9 @@ pub(crate) struct Processor {
     pub(crate) costs: Costs,
     pub(crate) handover: Handover,
     pub(crate) readers: Readers,
-    /// It is at something.
+    /// It is busy.
     pub(crate) is_busy: bool,
-    /// What it is at, if that takes time.
+    /// Its present task, if that takes time.
     pub(crate) task: Option<Task>,
     /// The connection that is being asked for segments.
     pub(crate) serving: Option<Turn>,
@@ -95,7 +95,7 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// That of a host, if anything takes its time there or is done in parts.
+    /// The processor of a host, if anything takes time there or is done in parts.
     pub(crate) fn of(spec: &NodeSpec) -> Option<Box<Self>> {
         let needed = spec.processor.is_some() || spec.handover != Handover::Whole || spec.reader.is_some();
         needed.then(|| Box::new(Self::new(spec)))

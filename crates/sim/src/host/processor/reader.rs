@@ -1,39 +1,39 @@
-//! How a host's applications read: with a buffer of their own, and at a pace.
+//! How a host's applications read: with a buffer of limited size, and at a limited rate.
 //!
-//! A read takes what fits into the buffer at most. Then the application is busy with it for as long as its pace says, and does
-//! nothing else: it neither reads on, nor writes, nor closes. That occupies the application and not the processor, which
-//! serves others meanwhile; what a read costs the processor stands among its costs.
+//! A read takes at most one buffer. Then the application is busy with the data for the time that its rate gives, and
+//! neither reads, writes nor closes. This occupies the application, not the processor, which can serve others meanwhile.
+//! The processor time of a read is one of the host's costs.
 
 use super::Turn;
 use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 
-/// What a byte takes at a rate of one bit per second, in picoseconds.
+/// The time for one byte at one bit per second, in picoseconds.
 const PER_BYTE: u128 = 8 * 1_000_000_000_000;
 
 /// How applications read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Reader {
-    /// Bytes of a read at most; `None` for all that there is.
+    /// Largest read in bytes; `None` reads all data there is.
     pub buffer: Option<u64>,
-    /// At how many bits per second an application deals with what it has read; `None` for infinitely fast.
+    /// The rate in bit/s at which an application processes what it has read; `None` if it takes no time.
     pub rate: Option<u64>,
 }
 
-/// The applications of a host that are busy with what they have read.
+/// The applications of a host that are processing what they have read.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
     reader: Reader,
-    /// By the place of the endpoint: whoever moves in later takes over the entry.
+    /// By the index of the endpoint. A later connection that uses the same endpoint gets the same entry.
     busy: BTreeMap<u32, Busy>,
 }
 
-/// An application is busy.
+/// A busy application.
 #[derive(Clone, Copy, Debug)]
 struct Busy {
     generation: u16,
     until: Time,
-    /// What the pace leaves of a picosecond, in units of one over the rate.
+    /// The part of a picosecond left over from earlier reads, in units of 1/rate.
     remainder: u128,
 }
 
@@ -42,13 +42,13 @@ impl Readers {
         Self { reader, busy: BTreeMap::new() }
     }
 
-    /// Until when this application is busy, if it is.
+    /// When this application stops being busy, if it is.
     pub(crate) fn busy_until(&self, now: Time, turn: Turn) -> Option<Time> {
         let busy = self.busy.get(&turn.place)?;
         (busy.generation == turn.generation && now < busy.until).then_some(busy.until)
     }
 
-    /// How many of the bytes that there are this application reads now; from now on it is busy with them.
+    /// How many of the available bytes this application reads now. From now on it is busy with them.
     pub(crate) fn read(&mut self, now: Time, turn: Turn, readable: u64) -> u64 {
         let len = self.reader.buffer.map_or(readable, |buffer| readable.min(buffer));
         if let Some(rate) = self.reader.rate {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn fractions_of_a_picosecond_add_up() {
-        // A byte takes 8/3 s; three of them, one behind the other, 8 s.
+        // A byte takes 8/3 s; three of them, one after the other, take 8 s.
         let mut readers = readers(1, 3);
         let mut now = Time::ZERO;
         for _ in 0..3 {

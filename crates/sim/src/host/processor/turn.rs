@@ -1,6 +1,6 @@
-//! Whose turn it is.
+//! The queue of tasks.
 
-/// An occupant of an endpoint's place: what was meant for another, who is gone, comes to nothing.
+/// One connection at an endpoint. A task for an earlier connection of the same endpoint is discarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Turn {
     pub(crate) place: u32,

@@ -1,4 +1,4 @@
-//! Transfers that arrive whatever becomes of those before them: an open loop. Each has a connection of its own.
+//! Transfers that arrive independently of the progress of earlier ones: an open loop. Each has its own connection.
 
 use crate::random::Stream;
 use crate::random::distribution::Distribution;
@@ -8,31 +8,31 @@ use netspurt_tcp::time::{Span, Time};
 /// Classes by size: small, medium and large transfers.
 const CLASSES: usize = 3;
 
-/// How transfers arrive, and how they are judged.
+/// When transfers arrive, and how they are measured.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ArrivalsSpec {
-    /// From one arrival to the next, in picoseconds.
+    /// Time from one arrival to the next, in picoseconds.
     pub gap: Distribution,
-    /// The largest small and the largest medium transfer, in bytes.
+    /// Upper limits of the small and of the medium transfers, in bytes.
     pub bounds: [u64; CLASSES - 1],
-    /// The path when it is idle, which slowdown is measured against.
+    /// The idle path, which defines a slowdown of 1.
     pub idle: IdlePath,
 }
 
 /// A path without any other traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct IdlePath {
-    /// Rate of its slowest link towards the client, in bit/s; `None` is infinite.
+    /// Rate of its slowest link towards the client, in bit/s; `None` if no link has a rate.
     pub rate: Option<u64>,
-    /// Propagation there and back.
+    /// Propagation delay of a round trip.
     pub round_trip: Span,
-    /// Data in a full packet, and all of its bytes.
+    /// Data bytes of a full packet, and all its bytes.
     pub packet: [u32; 2],
 }
 
 impl IdlePath {
-    /// What a transfer takes that needs no slow start: a round trip for the handshake, one for request and first byte,
-    /// and the time to send its packets at the rate of the path.
+    /// The time of a transfer that needs no slow start: a round trip for the handshake, one for the request and the first
+    /// byte, and the time to send its packets at the rate of the path.
     pub fn takes(&self, bytes: u64) -> Span {
         let [data, octets] = self.packet.map(u64::from);
         let headers = bytes.div_ceil(data.max(1)) * octets.saturating_sub(data);
@@ -42,11 +42,11 @@ impl IdlePath {
     }
 }
 
-/// When the next transfer arrives.
+/// The time of the next arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     spec: ArrivalsSpec,
-    /// [`Time::NEVER`] behind the last one.
+    /// [`Time::NEVER`] after the last one.
     next: Time,
     tally: ArrivalTally,
 }
@@ -57,12 +57,12 @@ impl Arrivals {
         Self { spec: spec.clone(), next, tally: ArrivalTally::default() }
     }
 
-    /// When the next transfer arrives.
+    /// The time of the next arrival.
     pub(super) const fn next(&self) -> Time {
         self.next
     }
 
-    /// A transfer has arrived: when the next one does, if there is one.
+    /// A transfer has arrived: draws the time of the next, if there is one.
     pub(super) fn arrived(&mut self, is_last: bool, stream: &mut Stream) {
         self.tally.begun += 1;
         self.next = if is_last { Time::NEVER } else { self.next + self.spec.gap.draw_span(stream) };
@@ -80,11 +80,11 @@ impl Arrivals {
     }
 }
 
-/// What came of the transfers of one class.
+/// Results of the transfers of one class.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Class {
     times: Sketch,
-    /// Slowdowns; a second stands for 1.
+    /// Slowdowns; a slowdown of 1 is stored as one second.
     slowdowns: Sketch,
 }
 
@@ -100,7 +100,7 @@ impl Class {
     }
 }
 
-/// What came of transfers that arrive.
+/// Results of transfers that arrive.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ArrivalTally {
     begun: u64,
@@ -108,7 +108,7 @@ pub struct ArrivalTally {
 }
 
 impl ArrivalTally {
-    /// Adds others.
+    /// Adds the results of others.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.begun += other.begun;
         for (class, of_other) in self.classes.iter_mut().zip(&other.classes) {
@@ -116,7 +116,7 @@ impl ArrivalTally {
         }
     }
 
-    /// What was counted, by the names that files and tables have for it.
+    /// The counters, by their names in files and tables.
     pub fn counts(&self) -> [(&'static str, u64); 4] {
         let [small, medium, large] = self.classes.each_ref().map(|class| class.times.count());
         [
@@ -127,7 +127,7 @@ impl ArrivalTally {
         ]
     }
 
-    /// What was measured, likewise; nothing if there was nothing to measure.
+    /// The measurements, by their names in files and tables; nothing if there was nothing to measure.
     pub fn measures(&self) -> [(&'static str, Option<f64>); 21] {
         let mut all = Sketch::default();
         self.classes.iter().for_each(|class| all.merge(&class.slowdowns));
@@ -157,7 +157,7 @@ impl ArrivalTally {
     }
 }
 
-/// The names of what is measured of each class.
+/// The names of the measurements of each class.
 const NAMES: [[&str; 6]; CLASSES] = [
     [
         "small_time_mean_s",

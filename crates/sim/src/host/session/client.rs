@@ -1,4 +1,4 @@
-//! The head of a client: what it fetches next, over which connection.
+//! The client of a session: what it fetches next, and over which connection.
 
 use super::arrivals::{ArrivalTally, Arrivals};
 use super::player::{Player, VideoTally};
@@ -16,41 +16,41 @@ use std::sync::Arc;
 pub(crate) struct File {
     pub(crate) request: u64,
     pub(crate) reply: u64,
-    /// For how many files of the page it stands.
+    /// Number of files of the page that it stands for.
     stands_for: u32,
     asked: Time,
 }
 
-/// A connection, as its session sees it.
+/// A connection of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// Its number in the session.
     pub(crate) number: u32,
-    /// The client's place, once it is there.
+    /// The index of the client's endpoint, once it is open.
     pub(crate) place: Option<u32>,
-    /// What was asked for over it and is not there, in order.
+    /// Files requested over it that have not arrived completely, in order.
     pub(crate) files: VecDeque<File>,
-    /// Bytes received when all that has come so far had come.
+    /// Bytes received when all files that have arrived were complete.
     received: u64,
-    /// Nothing more will be asked for over it.
+    /// No further file will be requested over it.
     pub(crate) last: bool,
-    /// What was counted on it when its session last looked: retransmissions and timeouts.
+    /// Retransmissions and timeouts counted when the session last looked.
     seen: [u32; 2],
 }
 
 impl Call {
-    /// How much has been received when the next file is there, if one is to come.
+    /// How many bytes have been received when the next file is complete, if one is expected.
     pub(crate) fn next_there(&self) -> Option<u64> {
         self.files.front().map(|file| self.received + file.reply)
     }
 }
 
-/// What a session wants to be done, to a connection by its number.
+/// An instruction of a session for one of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Errand {
-    /// Open it, and ask for its files.
+    /// Open it, and request its files.
     Open(u32),
-    /// Ask for its last so many files.
+    /// Request the last files of its list, this many.
     Ask(u32, u32),
     /// Close it.
     Close(u32),
@@ -66,11 +66,11 @@ struct Page {
     connections: u32,
     retransmitted: u32,
     timeouts: u32,
-    /// Files that have not been asked for.
+    /// Files that have not been requested.
     waiting: VecDeque<File>,
 }
 
-/// What a client draws, each from a stream of its own, so that what it fetches does not depend on how.
+/// The random streams of a client. Each quantity has its own, so that what is fetched does not depend on how.
 #[derive(Clone, Debug)]
 struct Streams {
     files: Stream,
@@ -79,7 +79,7 @@ struct Streams {
     think: Stream,
 }
 
-/// The head of a client.
+/// The client of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     flow: u32,
@@ -87,26 +87,26 @@ pub(crate) struct Session {
     streams: Streams,
     /// When it wants to be woken.
     due: Time,
-    /// When it has said so.
+    /// The last time that was passed on to the caller.
     armed: Time,
-    /// Pages begun.
+    /// Number of pages begun.
     begun: u64,
     page: Option<Page>,
-    /// Connections over which something is, or may be, still to come.
+    /// Connections over which data is, or may be, still to arrive.
     calls: Vec<Call>,
-    /// Connections that could not be opened for want of a port.
+    /// Connections that could not be opened because no port was free.
     put_off: Vec<u32>,
-    /// When all its pages were there.
+    /// When all its pages were complete.
     done: Time,
-    /// The player of its video, once it has asked for the first segment.
+    /// The player of its video, once the first segment has been requested.
     player: Option<Box<Player>>,
-    /// When its transfers arrive, if they do in an open loop.
+    /// When its transfers arrive, if it is an open loop.
     arrivals: Option<Box<Arrivals>>,
     pub(crate) tally: Tally,
 }
 
 impl Session {
-    /// The client of the flow of this number and name, which starts at `now`.
+    /// The client of the flow with this number and name, which starts at `now`.
     pub(crate) fn new(spec: &Arc<SessionSpec>, seed: u64, (flow, name): (u32, &str), now: Time) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("flow/{name}/{what}"));
         let mut streams = Streams {
@@ -135,46 +135,46 @@ impl Session {
         }
     }
 
-    /// What it is to do.
+    /// The next instruction.
     pub(crate) fn spec(&self) -> &Arc<SessionSpec> {
         &self.spec
     }
 
-    /// When it wants to be woken, if it has not said so.
+    /// When it wants to be woken, if the caller does not know it yet.
     pub(crate) fn arm(&mut self) -> Option<Time> {
         let new = self.due != self.armed && !self.due.is_never();
         self.armed = self.due;
         new.then_some(self.due)
     }
 
-    /// When all its pages were there; [`Time::NEVER`] if they are not.
+    /// When all its pages were complete; [`Time::NEVER`] if they are not.
     pub(crate) const fn done(&self) -> Time {
         self.done
     }
 
-    /// What came of its video until `end`, if it plays one.
+    /// Results of its video until `end`, if it plays one.
     pub(crate) fn video(&self, end: Time) -> Option<VideoTally> {
         self.spec.video.as_ref()?;
         Some(self.player.as_ref().map_or_else(VideoTally::default, |player| player.result(end)))
     }
 
-    /// What came of its transfers, if they arrive in an open loop.
+    /// Results of its transfers, if it is an open loop.
     pub(crate) fn arrivals(&self) -> Option<&ArrivalTally> {
         self.arrivals.as_ref().map(|arrivals| arrivals.tally())
     }
 
-    /// A connection by its number.
+    /// The connection with this number.
     pub(crate) fn call(&mut self, number: u32) -> Option<&mut Call> {
         let position = self.position(number)?;
         self.calls.get_mut(position)
     }
 
-    /// Where a connection stands among those that are open, which are in the order of their numbers.
+    /// The position of a connection in the list of open ones, which is sorted by number.
     fn position(&self, number: u32) -> Option<usize> {
         self.calls.binary_search_by_key(&number, |call| call.number).ok()
     }
 
-    /// Its time has come, if it has.
+    /// Does what is due at `now`.
     pub(crate) fn wake(&mut self, now: Time, errands: &mut Vec<Errand>) {
         if now < self.due {
             return;
@@ -189,15 +189,15 @@ impl Session {
         }
     }
 
-    /// There was no port for this connection: it tries again.
+    /// No port was free for this connection: it is tried again.
     pub(crate) fn put_off(&mut self, number: u32, until: Time) {
         self.tally.port_waits += 1;
         self.put_off.push(number);
         self.due = self.due.min(until);
     }
 
-    /// So much has been received over a connection in all, and so much was counted at its ends. Returns a page if this was
-    /// the last of it.
+    /// A connection has received this many bytes in all, and these events were counted at its ends. Returns the page if
+    /// this completed it.
     pub(crate) fn heard(
         &mut self,
         now: Time,
@@ -238,7 +238,7 @@ impl Session {
         self.end_page(now, errands)
     }
 
-    /// A connection is over. What did not come over it is asked for again, over a new one.
+    /// A connection is over. Files that did not arrive over it are requested again over a new connection.
     pub(crate) fn lost(&mut self, number: u32, counted: [Stats; 2], errands: &mut Vec<Errand>) {
         self.count(number, &counted);
         let Some(position) = self.position(number) else { return };
@@ -249,7 +249,7 @@ impl Session {
         }
     }
 
-    /// What was counted on a connection since its session last looked is the page's that is under way.
+    /// Adds the events on a connection since the session last looked to the page that is being fetched.
     fn count(&mut self, number: u32, counted: &[Stats; 2]) {
         let Some(position) = self.position(number) else { return };
         let call = &mut self.calls[position];
@@ -264,7 +264,7 @@ impl Session {
         call.seen = all;
     }
 
-    /// Transfers whose time has come arrive.
+    /// Begins the transfers that have arrived.
     fn arrive(&mut self, now: Time, errands: &mut Vec<Errand>) {
         while let Some(arrivals) = self.arrivals.as_mut().filter(|arrivals| arrivals.next() <= now) {
             self.begun += 1;
@@ -282,7 +282,7 @@ impl Session {
         self.due = self.arrivals.as_ref().map_or(Time::NEVER, |arrivals| arrivals.next());
     }
 
-    /// So much has been received over the connection of a transfer that arrived. Returns it if it is complete.
+    /// The connection of an arrived transfer has received this many bytes. Returns the transfer if it is complete.
     fn heard_arrival(
         &mut self,
         now: Time,
@@ -362,7 +362,7 @@ impl Session {
         }
     }
 
-    /// Asks for each file over a connection of its own: over those that are there, and over new ones.
+    /// Requests each file over a connection of its own: over open ones first, then over new ones.
     fn fan_out(&mut self, files: VecDeque<File>, errands: &mut Vec<Errand>) {
         let last = self.is_last(true);
         let there = self.calls.len();
@@ -378,14 +378,14 @@ impl Session {
         }
     }
 
-    /// Whether a connection that several files share has nothing to do behind what is asked for now, which is, or is not,
-    /// the rest of its page.
+    /// Whether a shared connection is no longer needed after the files requested now. `rest_of_page` says that they
+    /// complete the page.
     fn is_last(&self, rest_of_page: bool) -> bool {
         let (Fetch::Single { lasts, .. } | Fetch::Fan { lasts }) = self.spec.fetch else { return true };
         rest_of_page && (lasts == Lasts::Page || self.spec.pages.is_some_and(|pages| self.begun >= pages))
     }
 
-    /// A file is there, and the page is not.
+    /// A file is complete, but its page is not.
     fn go_on(&mut self, now: Time, number: u32, errands: &mut Vec<Errand>) {
         let Some(page) = &mut self.page else { return };
         let room = match self.spec.fetch {
@@ -414,7 +414,7 @@ impl Session {
         }
     }
 
-    /// Asks over the connection that there is, or over a new one.
+    /// Requests files over the connection that is open, or over a new one.
     fn ask(&mut self, files: VecDeque<File>, last: bool, errands: &mut Vec<Errand>) {
         let Some(call) = self.calls.last_mut() else { return self.open(files, last, errands) };
         call.last = last;

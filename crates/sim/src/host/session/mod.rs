@@ -1,16 +1,16 @@
-//! Sessions: clients that open connection after connection.
+//! Sessions: clients that open one connection after another.
 //!
-//! A flow with a [`SessionSpec`] has no connection of its own but a `Session`: the head of its client. It is told when a
-//! time has come, how much has been received over a connection, and that a connection is over; and it answers with
-//! `Errand`s: open a connection and ask for these files, ask for more over one that is open, close one. It decides, and
-//! knows neither packets nor ports. `world/errands.rs` carries its errands out, `tally.rs` sums up what came of them.
+//! A flow with a [`SessionSpec`] has a `Session` in place of a single connection. The session is told when a time has come,
+//! how much a connection has received, and that a connection is over. It answers with `Errand`s: open a connection and
+//! request these files, request more over an open one, close one. It only decides; it knows neither packets nor ports.
+//! `world/errands.rs` carries out the errands, and `tally.rs` sums up the results.
 //!
-//! A session whose transfers arrive in an open loop (`arrivals.rs`) has no pages: it asks for one file after the other at times
-//! of its own, each over a new connection, and any number of them may be under way.
+//! A session whose transfers arrive in an open loop (`arrivals.rs`) has no pages. It requests one file after another, at
+//! times that do not depend on earlier files, each over a new connection. Any number of them may be in progress.
 //!
-//! A page is asked for at the moment at which its first connection is opened, or, over one that is open, at which its first
-//! request is written. It is there when the last byte of its last file has been read. In between lies its delay. The same
-//! holds for each file, whose time from asking to its last byte is called its transfer time.
+//! The delay of a page begins when its first connection is opened or, over an open connection, when its first request is
+//! written. It ends when the last byte of its last file has been read. The transfer time of a file is measured in the same
+//! way.
 
 mod arrivals;
 mod client;

@@ -1,11 +1,11 @@
-//! The player of a video that is fetched segment by segment: which quality it asks for, how full its buffer is, and when it
+//! The player of a video that is fetched segment by segment: which quality it requests, how full its buffer is, and when it
 //! stalls.
 //!
-//! Lives here: decisions and the buffer. Must not live here: connections (`client`), results for files (`record`).
+//! Lives here: decisions and the buffer. Must not live here: connections (`client`), the format of results (`record`).
 
 use netspurt_tcp::time::{Span, Time};
 
-/// What a player fetches, and how.
+/// What a player fetches, and how it chooses.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VideoSpec {
     /// The qualities in bits per second, rising; at least one.
@@ -14,9 +14,9 @@ pub struct VideoSpec {
     pub segment: Span,
     /// The largest buffer.
     pub buffer: Span,
-    /// The buffer at which it begins to play.
+    /// It begins to play when the buffer holds this much.
     pub start: Span,
-    /// The buffer at which it plays on after a stall.
+    /// After a stall it plays again when the buffer holds this much.
     pub resume: Span,
     /// How it chooses a quality.
     pub control: Control,
@@ -48,16 +48,16 @@ pub enum Control {
 /// Segments whose throughput counts for [`Control::Rate`].
 const REMEMBERED: usize = 5;
 
-/// A player at work.
+/// The state of a player.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Player {
     spec: VideoSpec,
     began: Time,
-    /// What was in the buffer at `at`.
+    /// Contents of the buffer at `at`.
     buffered: Span,
     at: Time,
     is_playing: bool,
-    /// When it stopped for want of data; [`Time::NEVER`] unless it stands still behind its start.
+    /// When it last stopped because the buffer was empty; [`Time::NEVER`] if it plays or has not begun.
     stalled_at: Time,
     /// Throughput of the last segments in bits per second.
     throughput: Vec<f64>,
@@ -65,10 +65,10 @@ pub(crate) struct Player {
     pub(crate) tally: VideoTally,
 }
 
-/// What came of a video.
+/// Results of a video.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct VideoTally {
-    /// Videos summed up.
+    /// Number of videos that are summed up here.
     pub videos: u32,
     /// Segments fetched.
     pub segments: u64,
@@ -76,15 +76,15 @@ pub struct VideoTally {
     pub quality_sum: f64,
     /// Changes of quality between two segments.
     pub switches: u64,
-    /// From asking for the first segment to playing, over the videos that play.
+    /// Time from requesting the first segment to playing, over the videos that play.
     pub start: Span,
     /// Videos that have begun to play.
     pub started: u32,
-    /// Times that playing stopped for want of data.
+    /// Number of times that playing stopped because the buffer was empty.
     pub stalls: u64,
-    /// How long it stopped in all.
+    /// Total time of stalls.
     pub stalled: Span,
-    /// How long it played in all.
+    /// Total time of playing.
     pub played: Span,
 }
 
@@ -102,12 +102,12 @@ impl VideoTally {
         self.played += other.played;
     }
 
-    /// What was counted, by the names that files and tables have for it.
+    /// The counters, by their names in files and tables.
     pub fn counts(&self) -> [(&'static str, u64); 3] {
         [("video_segments", self.segments), ("quality_switches", self.switches), ("stalls", self.stalls)]
     }
 
-    /// What was measured, likewise; nothing if there was nothing to measure.
+    /// The measurements, by their names in files and tables; nothing if there was nothing to measure.
     pub fn measures(&self) -> [(&'static str, Option<f64>); 4] {
         let seen = (self.played + self.stalled).as_secs_f64();
         let mean = |sum: f64, count: f64| (count > 0.0).then(|| sum / count);
@@ -121,7 +121,7 @@ impl VideoTally {
 }
 
 impl Player {
-    /// A player that asks for its first segment at `now`.
+    /// A player that requests its first segment at `now`.
     pub(crate) fn new(spec: &VideoSpec, now: Time) -> Self {
         Self {
             spec: spec.clone(),
@@ -136,7 +136,7 @@ impl Player {
         }
     }
 
-    /// The length of the next segment, which is asked for at `now`.
+    /// The length of the next segment, which is requested at `now`.
     pub(crate) fn ask(&mut self, now: Time) -> u64 {
         self.advance(now);
         let quality = match self.spec.control {
@@ -148,8 +148,8 @@ impl Player {
         self.spec.bytes(quality)
     }
 
-    /// A segment of this many bytes is there that took so long; `last` if there is no other. Returns how long to wait before
-    /// asking for the next one.
+    /// A segment of this many bytes has arrived after `took`; `last` if it is the last. Returns how long to wait before
+    /// requesting the next one.
     pub(crate) fn fetched(&mut self, now: Time, took: Span, bytes: u64, last: bool) -> Span {
         self.advance(now);
         let seconds = took.as_secs_f64().max(1e-9);
@@ -172,7 +172,7 @@ impl Player {
             }
         }
         if last {
-            // What is in the buffer is played without further data.
+            // The buffer is played out without further data.
             self.tally.played += self.buffered;
             (self.buffered, self.is_playing) = (Span::ZERO, false);
         }
@@ -180,7 +180,7 @@ impl Player {
         if self.is_playing { over } else { Span::ZERO }
     }
 
-    /// What came of it until `end`.
+    /// Results until `end`.
     pub(crate) fn result(&self, end: Time) -> VideoTally {
         let mut whole = self.clone();
         whole.advance(end);
@@ -278,8 +278,8 @@ mod tests {
         let rates = [0.5e6; 20];
         let (tally, qualities) = play(RATE, &rates);
         assert!(qualities.iter().all(|&quality| quality == 0));
-        // 20 segments of 8 s each to fetch, 4 s each to play: from the first to the last segment 152 s pass, in which it
-        // plays all but what is in the buffer at the end.
+        // Each of 20 segments takes 8 s to fetch and 4 s to play. From the first to the last segment 152 s pass, in which
+        // it plays everything except the contents of the buffer at the end.
         let fetching = 19.0 * 8.0;
         let left = tally.played.as_secs_f64() - (fetching - tally.stalled.as_secs_f64());
         assert!((0.0..=8.0).contains(&left), "{tally:?}");
@@ -297,7 +297,7 @@ mod tests {
             now += wait;
             assert!(player.buffered <= Span::from_secs(20));
         }
-        // 20 s of video at time 0, and room for 4 s more when 4 s have been played.
+        // 20 s of video arrive at time 0; there is room for 4 s more when 4 s have been played.
         assert_eq!(now, Time::ZERO + Span::from_secs(4));
     }
 

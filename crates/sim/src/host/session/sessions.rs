@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BinaryHeap};
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     pub(crate) all: Vec<Session>,
-    /// When each wants to be woken, by its flow's number. An entry may be out of date.
+    /// When each session wants to be woken, by its flow's number. An entry may be out of date.
     pub(crate) wakes: BinaryHeap<Reverse<(Time, u32)>>,
     /// The ports of a client towards a port of a server.
     pub(crate) ports: BTreeMap<(NodeId, NodeId, u16), Ports>,
-    /// Kept for its room.
+    /// A buffer that is kept to avoid allocation.
     pub(crate) errands: Vec<Errand>,
 }
 
 impl Sessions {
-    /// When the first of them wants to be woken.
+    /// When the first session wants to be woken.
     pub(crate) fn next(&self) -> Time {
         self.wakes.peek().map_or(Time::NEVER, |next| next.0.0)
     }

@@ -1,4 +1,4 @@
-//! What came of a session, summed up while it goes on.
+//! Results of a session, summed up while it runs.
 
 use crate::record::digest::Digest;
 use crate::record::result::{SessionResult, Times};
@@ -11,32 +11,32 @@ use netspurt_tcp::time::Span;
 pub(crate) struct Tally {
     /// Delays of pages.
     pub(crate) pages: Sketch,
-    /// Transfer times of files, or of what was fetched as one.
+    /// Transfer times of files, or of files that were fetched as one.
     pub(crate) transfers: Sketch,
-    /// Bytes of all files that were asked for, and of those among them that are there.
+    /// Bytes of all files that were requested, and of those that are complete.
     pub(crate) bytes_asked: u64,
     pub(crate) bytes_there: u64,
-    /// Connections begun; and those among them that were over before all had come.
+    /// Connections begun, and those that ended before everything had arrived.
     pub(crate) connections: u32,
     pub(crate) broken: u32,
-    /// Times there was no port.
+    /// Number of times that no port was free.
     pub(crate) port_waits: u32,
-    /// What has been read by clients over connections that are over.
+    /// Bytes read by clients over connections that are over.
     pub(crate) delivered: u64,
-    /// What was counted at the clients' and at the servers' ends of those.
+    /// Counters at the clients' and at the servers' ends of connections that are over.
     pub(crate) stats: [Stats; 2],
-    /// What happened on those.
+    /// Events on connections that are over.
     pub(crate) digest: Digest,
 }
 
 impl Tally {
-    /// A file is there.
+    /// A file is complete.
     pub(crate) fn file(&mut self, took: Span, bytes: u64) {
         self.transfers.add(took);
         self.bytes_there += bytes;
     }
 
-    /// A page is there.
+    /// A page is complete.
     pub(crate) fn page(&mut self, took: Span) {
         self.pages.add(took);
     }
@@ -49,7 +49,7 @@ impl Tally {
         }
         digests.into_iter().for_each(|digest| self.digest.fold(digest));
     }
-    /// Adds what another session did, but for the digest.
+    /// Adds the results of another session, except the digest.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.pages.merge(&other.pages);
         self.transfers.merge(&other.transfers);
@@ -64,7 +64,7 @@ impl Tally {
         }
     }
 
-    /// What is told of it, so many bits having been delivered in each second.
+    /// The result for files and tables; `delivered` is the number of bits delivered in each second.
     pub(crate) fn result(&self, goodput_bps: f64) -> SessionResult {
         let page_delay = Times::of(&self.pages);
         SessionResult {
