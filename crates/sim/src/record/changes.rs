@@ -5,10 +5,10 @@ use crate::network::schedule::Change;
 use crate::spec::Announced;
 use netspurt_tcp::time::Time;
 
-/// So many are listed at most: a link that changes every millisecond needs no list.
+/// Maximum number of changes in the list: a link that changes every millisecond needs no list.
 pub(crate) const MOST: usize = 10_000;
 
-/// Those that happened by `until`, in order; at one instant in that of the scenario.
+/// The changes until `until`, in order of time; those at the same time in the order of the scenario.
 pub(crate) fn happened(announced: &[Announced], until: Time) -> Vec<ChangeResult> {
     let mut next: Vec<u64> = announced.iter().map(|announced| first(&announced.change)).collect();
     let mut list = Vec::new();

@@ -1,4 +1,4 @@
-//! What came of a flow of datagrams.
+//! Results of a flow of datagrams.
 
 use crate::host::app::App;
 use crate::host::datagram::{Heard, Sink};
@@ -6,7 +6,7 @@ use crate::host::endpoint::Endpoint;
 use crate::network::Network;
 use crate::record::sketch::Sketch;
 
-/// One flow of datagrams, or several of one name.
+/// Results of one flow of datagrams, or of several with the same name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DatagramResult {
     /// Datagrams sent.
@@ -17,31 +17,31 @@ pub struct DatagramResult {
     pub received: u64,
     /// Datagrams that were dropped, or arrived damaged.
     pub lost: u64,
-    /// Datagrams that were under way at the end.
+    /// Datagrams in the network at the end.
     pub under_way: u64,
-    /// Further arrivals of datagrams that had arrived before.
+    /// Second and later copies of datagrams.
     pub duplicated: u64,
-    /// Datagrams that arrived behind one with a higher number (RFC 4737, section 3).
+    /// Datagrams that arrived after one with a higher number (RFC 4737, section 3).
     pub reordered: u64,
     /// Datagrams that arrived with a congestion mark.
     pub marked: u64,
-    /// Interarrival jitter at the end (RFC 3550, section 6.4.1); of several flows the mean.
+    /// Interarrival jitter at the end (RFC 3550, section 6.4.1); for several flows the mean.
     pub jitter_s: Option<f64>,
-    /// Of a call: its quality; of several flows the worst.
+    /// The quality, if this is a call; for several flows the worst.
     pub call: Option<Heard>,
     /// One-way delays, from the sending program to the receiving one.
     pub delays: Sketch,
 }
 
 impl DatagramResult {
-    /// The result of a pair of ends, if they exchange datagrams.
+    /// The result of two endpoints, if they exchange datagrams.
     pub(crate) fn of(pair: &[Endpoint], place: u32, network: &Network) -> Option<Self> {
         let (App::DatagramSource(source), App::DatagramSink(sink)) = (&pair[0].app, &pair[1].app) else {
             return None;
         };
         let (sent, sent_bytes) = source.sent();
         let missing = sent - sink.received;
-        // A copy of a doubled datagram may be dropped too, though the datagram has arrived.
+        // A duplicate may be dropped too, though the datagram has arrived.
         let lost = missing.min(network.dropped_datagrams(place + 1) + sink.damaged);
         let Sink { received, duplicated, reordered, marked, ref delays, .. } = **sink;
         Some(Self {
@@ -80,13 +80,13 @@ impl DatagramResult {
         };
     }
 
-    /// Share of the datagrams that were lost, of those that are not under way.
+    /// Share of datagrams that were lost; those still in the network are not counted.
     pub fn loss(&self) -> Option<f64> {
         let over = self.received + self.lost;
         (over > 0).then(|| self.lost as f64 / over as f64)
     }
 
-    /// What was counted, by the names that files and tables have for it.
+    /// The counters, by their names in files and tables.
     pub fn counts(&self) -> [(&'static str, u64); 7] {
         [
             ("datagrams_sent", self.sent),
@@ -99,7 +99,7 @@ impl DatagramResult {
         ]
     }
 
-    /// What was measured, likewise; nothing if there was nothing to measure.
+    /// The measurements, by their names in files and tables; nothing if there was nothing to measure.
     pub fn measures(&self) -> [(&'static str, Option<f64>); 13] {
         let delays = &self.delays;
         let quantiles = delays.quantiles_s([0.5, 0.95, 0.99]);

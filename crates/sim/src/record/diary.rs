@@ -1,4 +1,4 @@
-//! What became of packets on their way, for a driver that keeps something beside them: bytes, or a capture at a router.
+//! What happened to packets in the network, for a driver that keeps more about them: their bytes, or a capture at a router.
 
 use crate::network::impair::Fate;
 use crate::network::middlebox::Rewrite;
@@ -6,30 +6,30 @@ use crate::network::packet::Packet;
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Time;
 
-/// What became of a packet on its way, in order.
+/// What happened to a packet, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// It was doubled. The place of the double may be that of an earlier original.
+    /// It was duplicated. The copy may use the index of an earlier packet.
     Doubled {
-        /// Its place.
+        /// Its index.
         original: u32,
-        /// The double's.
+        /// The index of the copy.
         twin: u32,
     },
-    /// It goes through a channel that is watched.
+    /// It passes through a channel that is watched.
     Passed(Pass),
     /// A middlebox has changed its header.
     Rewritten {
-        /// Its place.
+        /// Its index.
         slot: u32,
-        /// How.
+        /// The change.
         rewrite: Rewrite,
     },
-    /// It was too long for a channel, and its sender is told: what is on its way back in its place is the message.
+    /// It was too long for a channel, and its sender is told. The message to the sender has the packet's index.
     Returned {
-        /// Its place.
+        /// Its index.
         slot: u32,
-        /// The longest packet that the channel takes.
+        /// The MTU of the channel.
         mtu: u32,
     },
 }
@@ -37,7 +37,7 @@ pub enum Step {
 /// A packet in a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pass {
-    /// Its place.
+    /// Its index.
     pub slot: u32,
     /// The channel.
     pub channel: u32,
@@ -45,26 +45,26 @@ pub struct Pass {
     pub leaves: Time,
     /// When its last one arrives; `None` if it is lost.
     pub arrives: Option<Time>,
-    /// As it enters.
+    /// The packet as it enters.
     pub ecn: Ecn,
     /// Whether it was damaged before.
     pub corrupted: bool,
     /// Whether it is damaged here.
     pub damaged: bool,
-    /// Whether it is doubled here.
+    /// Whether it is duplicated here.
     pub doubled: bool,
 }
 
-/// What is written down.
+/// What is recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Diary {
     steps: Vec<Step>,
-    /// For each channel whether passages are of interest; of those beyond, none is.
+    /// For each channel, whether it is watched; a channel without an entry is not.
     watched: Vec<bool>,
 }
 
 impl Diary {
-    /// Passages through a channel are of interest.
+    /// Watches a channel.
     pub(crate) fn watch(&mut self, channel: u32) {
         let place = channel as usize;
         self.watched.resize(self.watched.len().max(place + 1), false);
@@ -75,12 +75,12 @@ impl Diary {
         self.steps.push(step);
     }
 
-    /// All that was written down since this was last asked.
+    /// Everything recorded since the last call.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Step> {
         self.steps.drain(..)
     }
 
-    /// A packet goes through a channel, from when to when, and what becomes of it there.
+    /// A packet passes through a channel: the times at which it enters and leaves, and what happens to it there.
     pub(crate) fn passes(&mut self, channel: u32, slot: u32, packet: &Packet, times: [u64; 2], fate: &Fate) {
         if self.watched.get(channel as usize) == Some(&true) {
             let [leaves, arrives] = times.map(Time::from_ps);

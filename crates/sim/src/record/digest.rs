@@ -1,7 +1,7 @@
-//! A running 64-bit hash of what happened, to tell whether two runs were the same.
+//! A running 64-bit hash of the events of a run, to tell whether two runs were the same.
 //!
-//! Each endpoint folds the segments delivered to it, each link direction what it dropped; at the end these are folded
-//! in the order of the scenario. So the digest depends on what happened and when, and not on who was watching.
+//! Each endpoint adds the segments delivered to it, and each link direction adds what it dropped. At the end these hashes
+//! are combined in the order of the scenario. So the digest depends on what happened and when, not on what was recorded.
 
 use netspurt_tcp::segment::Segment;
 
@@ -12,14 +12,14 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 pub struct Digest(u64);
 
 impl Digest {
-    /// Folds one number in.
+    /// Adds one number.
     #[inline]
     pub const fn fold(&mut self, value: u64) {
         let mixed = (self.0.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER);
         self.0 = mixed ^ mixed >> 32;
     }
 
-    /// Folds a delivered segment in: when, and which.
+    /// Adds a delivered segment and its time.
     #[inline]
     pub fn fold_segment(&mut self, now: u64, segment: &Segment) {
         self.fold(
@@ -29,7 +29,7 @@ impl Digest {
         self.fold(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
     }
 
-    /// The hash so far.
+    /// The present value.
     pub const fn value(self) -> u64 {
         self.0
     }

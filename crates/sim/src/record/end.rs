@@ -1,4 +1,4 @@
-//! The ends of a flow, and who a packet belongs to.
+//! The two ends of a flow, and the owner of a packet.
 
 /// The two ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -9,7 +9,7 @@ pub enum End {
     Server,
 }
 
-/// Who a packet belongs to, for captures.
+/// The flow, connection and end that sent a packet, for captures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) flow: u32,

@@ -1,11 +1,11 @@
-//! The deadlock finder: short segments that a sender holds for an acknowledgment that the receiver is delaying.
+//! Finds deadlocks: a sender holds a short segment for an acknowledgment that the receiver delays.
 //!
-//! Both wait, and nothing is under way that would end it: the sender's policy wants an ACK before it lets the *tail* go, and
-//! the receiver wants more data before it acknowledges. What ends it is the receiver's timer. So there is one moment at which
-//! to look, and it costs nothing elsewhere: when an ACK leaves because its timer has run out.
+//! Both wait, and no packet that would end this is in the network. The sender's policy waits for an ACK before it sends the
+//! short segment, called the *tail*. The receiver waits for more data before it acknowledges. Only the receiver's timer
+//! ends this. So it is enough to look when an ACK leaves because its timer has run out; at other times nothing is computed.
 //!
-//! Counted is a wait if the other end holds a short segment and this very acknowledgment sets it free. It has lasted since
-//! the later of both beginnings: the sender's holding, the receiver's delaying.
+//! A wait is counted if the other end holds a short segment and this ACK releases it. It lasts from the later of two times:
+//! when the sender began to hold the segment, and when the receiver began to delay the ACK.
 //!
 //! Document: draft-doupnik-tcpimpl-nagle-mode-00, sections 1.3 to 1.6.
 
@@ -18,11 +18,11 @@ use netspurt_tcp::reason::Held;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::BTreeMap;
 
-/// What was found, by flow and by the end that held a segment.
+/// The deadlocks found, by flow and by the end that held a segment.
 #[derive(Debug, Default)]
 pub(crate) struct HeldTails(BTreeMap<(u32, End), Found>);
 
-/// What was found at one end of a flow.
+/// The deadlocks found at one end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Found {
     count: u64,
@@ -36,7 +36,7 @@ impl HeldTails {
         found.lost = Span::from_ps(found.lost.as_ps().saturating_add(lost.as_ps()));
     }
 
-    /// Puts what was found in a flow into its result.
+    /// Copies what was found in a flow into its result.
     pub(crate) fn tell(&self, flow: u32, spec: &FlowSpec, result: &mut FlowResult) {
         let at = |end| self.0.get(&(flow, end)).copied().unwrap_or_default();
         let (client, server) = (at(End::Client), at(End::Server));
@@ -55,7 +55,7 @@ impl HeldTails {
         result.held_for = Some(receiver.acking);
     }
 
-    /// The connection at `place` sends an ACK that has waited for its timer since `delayed_since`.
+    /// The connection at index `place` sends an ACK that has waited for its timer since `delayed_since`.
     #[cold]
     pub(crate) fn look(
         &mut self,
@@ -88,29 +88,29 @@ impl HeldTails {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DelayedAck {
     pub(crate) now: Time,
-    /// Since when it was delayed.
+    /// When the delay began.
     pub(crate) since: Time,
-    /// Where it left.
+    /// The endpoint that sent it.
     pub(crate) place: u32,
-    /// What it acknowledges.
+    /// The byte that it acknowledges up to.
     pub(crate) received: u64,
 }
 
-/// What ends have held of late, for who learns later that it has to be known. Empty where nothing is held.
+/// The segments that ends held recently, for a part of the world that learns of an ACK later. Empty where nothing is held.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holds(BTreeMap<u32, Vec<Hold>>);
 
-/// What an end has held from some time on.
+/// A segment that an end held from some time on.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     from: Time,
     flow: u32,
-    /// What is held, and what an ACK has to acknowledge to set it free.
+    /// The segment, and the ACK that releases it.
     held: Option<(Held, u64)>,
 }
 
 impl Holds {
-    /// How the connection at `place` stands now.
+    /// Stores the present state of the connection at index `place`.
     pub(crate) fn note(&mut self, place: u32, flow: u32, (now, connection): (Time, &Connection)) {
         let held = connection.held(now).filter(|held| held.why.waits_for_ack());
         if held.is_some() || !self.0.is_empty() {
@@ -126,14 +126,14 @@ impl Holds {
         }
     }
 
-    /// What the end at `place` held at `now`.
+    /// What the end at index `place` held at `now`.
     fn at(&self, place: u32, now: Time) -> Option<&Hold> {
         let holds = self.0.get(&place)?;
         let behind = holds.partition_point(|hold| hold.from <= now);
         holds.get(behind.checked_sub(1)?)
     }
 
-    /// Nobody asks any more for what was before the present.
+    /// Deletes what is older than the present: it will not be asked for.
     pub(crate) fn forget(&mut self) {
         self.0.retain(|_, holds| {
             let last = holds.pop().filter(|last| last.held.is_some());
@@ -145,7 +145,7 @@ impl Holds {
 }
 
 impl HeldTails {
-    /// The same as [`HeldTails::look`], where the other end is in another part of the world.
+    /// The same as [`HeldTails::look`] if the other end is in another part of the world.
     pub(crate) fn judge(&mut self, ack: &DelayedAck, holds: &Holds) {
         let other = ack.place ^ 1;
         if let Some(Hold { flow, held: Some((held, waits_for)), .. }) = holds.at(other, ack.now)
@@ -155,7 +155,7 @@ impl HeldTails {
         }
     }
 
-    /// Takes all that was found in another part of the world.
+    /// Adds what another part of the world has found.
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }

@@ -1,6 +1,6 @@
-//! What a run leaves behind: recorded events, captures, counters, and the result that sums them up.
+//! The records of a run: events, captures, counters, and the result that summarises them.
 //!
-//! Lives here: reading and summing up. Must not live here: anything that changes what happens.
+//! Lives here: reading and summarising. Must not live here: anything that changes the simulation.
 
 pub(crate) mod changes;
 pub mod datagrams;

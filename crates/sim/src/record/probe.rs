@@ -1,7 +1,7 @@
-//! What is recorded of a run, beside the results: nothing unless asked for.
+//! What is recorded of a run besides its results: nothing, unless it is asked for.
 //!
-//! A link that is computed together with the one before (see [`crate::network::route`]) tells of times that lie ahead of the
-//! clock. So records are written down as they come, and put in order of time, then of source, when the run is over.
+//! A link that is computed together with the one before it (see [`crate::network::route`]) reports times later than the
+//! clock. So records are stored as they come, and sorted by time, then by source, when the run is over.
 
 use crate::network::impair::Fate;
 use crate::network::loss::Cause;
@@ -16,7 +16,7 @@ use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
-/// What can be recorded.
+/// The kinds of records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wants(u16);
 
@@ -29,34 +29,34 @@ impl Wants {
     pub const QUEUE: Self = Self(2);
     /// Every segment sent, with its reason.
     pub const SEGMENTS: Self = Self(4);
-    /// Every packet that did not arrive.
+    /// Every packet that was lost.
     pub const DROPS: Self = Self(8);
     /// Every event of every connection.
     pub const EVENTS: Self = Self(16);
-    /// Every page that a session has fetched.
+    /// Every page that a session fetched.
     pub const PAGES: Self = Self(32);
-    /// Every short segment that was held for an ACK that was being delayed.
+    /// Every short segment that was held for a delayed ACK.
     pub const HELD_TAILS: Self = Self(64);
     /// Every packet that was marked.
     pub const MARKS: Self = Self(128);
     /// What limited each sender at each instant.
     pub const LIMITS: Self = Self(256);
-    /// All of it.
+    /// Everything.
     pub const ALL: Self = Self(511);
 
-    /// This and that.
+    /// Both kinds of records.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all of `other` is wanted.
+    /// Whether all kinds in `other` are recorded.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// What a series shows.
+/// The quantity of a series.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Quantity {
     /// Congestion window in bytes.
@@ -65,13 +65,13 @@ pub enum Quantity {
     Ssthresh,
     /// Smoothed round-trip time in picoseconds.
     Srtt,
-    /// Retransmission timeout in picoseconds, backoff included.
+    /// Retransmission timeout in picoseconds, including backoff.
     Rto,
     /// Bytes outstanding.
     Flight,
     /// The peer's window in bytes.
     Window,
-    /// One measured round-trip time in picoseconds: a sample that the estimator heard.
+    /// One round-trip time in picoseconds: a sample that the estimator used.
     Rtt,
 }
 
@@ -94,71 +94,71 @@ impl Quantity {
     }
 }
 
-/// A quantity took a new value.
+/// A quantity has a new value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// Of which flow, by its position in the scenario.
+    /// The flow, by its position in the scenario.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// At which end.
+    /// The end.
     pub end: End,
-    /// What.
+    /// The quantity.
     pub quantity: Quantity,
-    /// In the quantity's unit.
+    /// The value, in the quantity's unit.
     pub value: u64,
 }
 
-/// The number of packets waiting for one direction of a link changed.
+/// The number of packets in the queue of one direction of a link has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueSample {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// Which direction: twice the link's position in the scenario, plus one for the way back.
+    /// The direction: twice the link's position in the scenario, plus one for the direction back.
     pub channel: u32,
-    /// Packets waiting, the one being transmitted not counted.
+    /// Packets waiting, without the one being transmitted.
     pub packets: u32,
 }
 
-/// A segment was handed to the network.
+/// A segment was sent into the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// By which flow.
+    /// The flow.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// By which end.
+    /// The end that sent it.
     pub end: End,
     /// The segment, with its options.
     pub segment: Segment,
-    /// Why.
+    /// The reason for sending it.
     pub reason: Reason,
 }
 
-/// A packet did not arrive.
+/// A packet was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped {
-    /// When it came to the link.
+    /// When it reached the link.
     pub time: Time,
-    /// Which direction of which link.
+    /// The direction of the link.
     pub channel: u32,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// Packets waiting at that moment.
+    /// Packets waiting at that time.
     pub queue_packets: u32,
-    /// Bytes waiting at that moment.
+    /// Bytes waiting at that time.
     pub queue_bytes: u64,
-    /// Of which flow the packet is.
+    /// The flow of the packet.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// Which end sent it.
+    /// The end that sent it.
     pub end: End,
-    /// Bytes of the packet.
+    /// Length of the packet in bytes.
     pub size: u32,
     /// The segment.
     pub segment: Segment,
@@ -167,51 +167,51 @@ pub struct Dropped {
 /// A packet was marked with congestion experienced (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Marked {
-    /// When it came to the queue, or left it if that is when it was marked.
+    /// When it reached the queue, or left it if the queue marks packets then.
     pub time: Time,
-    /// Which direction of which link.
+    /// The direction of the link.
     pub channel: u32,
-    /// Packets waiting at that moment.
+    /// Packets waiting at that time.
     pub queue_packets: u32,
-    /// Bytes waiting at that moment.
+    /// Bytes waiting at that time.
     pub queue_bytes: u64,
-    /// Of which flow the packet is.
+    /// The flow of the packet.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// Which end sent it.
+    /// The end that sent it.
     pub end: End,
     /// The segment, with its mark.
     pub segment: Segment,
 }
 
-/// Something happened inside a connection.
+/// An event inside a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Happened {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// In which flow.
+    /// The flow.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// At which end.
+    /// The end.
     pub end: End,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
-/// A sender held a short segment for an ACK that its peer was delaying, until the peer's timer ran out.
+/// A sender held a short segment for a delayed ACK until the peer's timer ran out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeldTail {
-    /// When the ACK left at last.
+    /// When the ACK was sent.
     pub time: Time,
-    /// Since when both had waited.
+    /// When both began to wait.
     pub since: Time,
-    /// In which flow.
+    /// The flow.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// Which end held the segment.
+    /// The end that held the segment.
     pub end: End,
     /// Stream offset of its first byte.
     pub offset: u64,
@@ -222,40 +222,40 @@ pub struct HeldTail {
 /// A session has fetched a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageFetched {
-    /// Of which flow, by its position in the scenario.
+    /// The flow, by its position in the scenario.
     pub flow: u32,
-    /// Which page of that flow, counted from 0.
+    /// The number of the page in its flow, counted from 0.
     pub page: u64,
-    /// When it was asked for.
+    /// When it was requested.
     pub asked: Time,
     /// When its last byte was read.
     pub done: Time,
-    /// Files, the first among them.
+    /// Number of files, including the first.
     pub files: u32,
     /// Bytes of all of them.
     pub bytes: u64,
     /// Connections opened for it.
     pub connections: u32,
-    /// Segments sent again meanwhile on its connections, by either end.
+    /// Retransmitted segments on its connections during this time, by either end.
     pub retransmitted: u32,
-    /// Timeouts meanwhile on its connections, at either end.
+    /// Timeouts on its connections during this time, at either end.
     pub timeouts: u32,
 }
 
-/// A packet as a capture sees it.
+/// A packet as a capture records it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapturedPacket {
-    /// Its first bit leaves the near end of the link: when a capture there sees it.
+    /// When its first bit leaves the near end of the link: its time in a capture there.
     pub leaves: Time,
-    /// Its last bit arrives at the far end: when a capture there sees it. `None` if it never does.
+    /// When its last bit arrives at the far end: its time in a capture there. `None` if it does not arrive.
     pub arrives: Option<Time>,
     /// It arrives twice.
     pub doubled: bool,
-    /// Of which flow it is, by its position in the scenario.
+    /// The flow, by its position in the scenario.
     pub flow: u32,
     /// Which of the flow's connections, counted from 0 in the order in which they were opened.
     pub connection: u32,
-    /// Which end sent it.
+    /// The end that sent it.
     pub end: End,
     /// The sending host, by its position in the scenario.
     pub source: u32,
@@ -265,11 +265,11 @@ pub struct CapturedPacket {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// Bytes, IP header included.
+    /// Length in bytes, including the IP header.
     pub size: u32,
-    /// Damaged on a link before this one.
+    /// It was damaged on an earlier link.
     pub corrupted: bool,
-    /// Damaged on this link: it leaves as it came, but does not arrive so.
+    /// It is damaged on this link: a capture at the near end sees it undamaged, one at the far end damaged.
     pub damaged: bool,
     /// Whether it is a datagram, which the segment carries as [`Datagram::of`](crate::network::packet::Datagram::of) says.
     pub datagram: bool,
@@ -279,19 +279,19 @@ pub struct CapturedPacket {
 
 /// Takes captured packets.
 ///
-/// Packets of one direction of a link come in the order in which they leave; between directions there is no order.
+/// Packets of one direction of a link come in the order in which they leave. There is no order between directions.
 pub trait CaptureSink: Send {
     /// A packet was transmitted on this direction of a link.
     fn packet(&mut self, channel: u32, packet: &CapturedPacket);
 
-    /// A packet was handed to this direction of a link at `packet.leaves`: before the queue, which may drop it. It arrives
-    /// nowhere as far as this is concerned.
+    /// A packet was handed to this direction of a link at `packet.leaves`: before the queue, which may drop it. Its arrival
+    /// time is not set.
     fn offered(&mut self, channel: u32, packet: &CapturedPacket) {
         let _ = (channel, packet);
     }
 }
 
-/// What was recorded, each list in order of time, then of source.
+/// The records, each list in order of time, then of source.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recording {
     /// Series.
@@ -314,26 +314,27 @@ pub struct Recording {
     pub limits: Vec<Limited>,
 }
 
-/// What an endpoint shows of each quantity, in the order of [`Quantity::ALL`]; of round-trip times their sum so far, in ns.
+/// The last value of each quantity of an endpoint, in the order of [`Quantity::ALL`]; for round-trip times their sum so
+/// far, in ns.
 pub(crate) type Shown = [u64; Quantity::ALL.len()];
 
-/// Nothing has been shown yet. A sum begins with zero.
+/// The values before the first record. A sum begins with zero.
 const FRESH: Shown = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0];
 
-/// Writes down what is wanted.
+/// Stores the records that are asked for.
 #[derive(Default)]
 pub struct Recorder {
     wants: Wants,
     capture: Option<Capture>,
     limits: Option<Box<LimitLog>>,
     pub(crate) recording: Recording,
-    /// For each pair of endpoints: the client's, then the server's addresses.
+    /// For each pair of endpoints: the address and port of the client, then of the server.
     addresses: Vec<Addresses>,
     /// For each endpoint, the last value of each quantity.
     last: Vec<Shown>,
 }
 
-/// Which links are captured, and where the packets go.
+/// Which links are captured, and where their packets go.
 struct Capture {
     channels: Vec<bool>,
     sink: Box<dyn CaptureSink>,
@@ -346,13 +347,13 @@ impl core::fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Records what is wanted.
+    /// Records these kinds.
     pub fn new(wants: Wants) -> Self {
         let limits = wants.has(Wants::LIMITS).then(Box::default);
         Self { wants, limits, ..Self::default() }
     }
 
-    /// Hands the packets of these links (positions in the scenario) to `sink` as well.
+    /// Also hands the packets of these links (positions in the scenario) to `sink`.
     #[must_use]
     pub fn with_capture(mut self, links: &[u32], sink: Box<dyn CaptureSink>) -> Self {
         let highest = links.iter().max().map_or(0, |&link| 2 * link as usize + 2);
@@ -368,7 +369,7 @@ impl Recorder {
         self.wants.has(what)
     }
 
-    /// A new occupant of a pair of places.
+    /// A new connection uses a pair of endpoints.
     pub(crate) fn pair(&mut self, client: u32, addresses: Addresses) {
         let pair = client as usize / 2;
         if self.addresses.len() <= pair {
@@ -381,7 +382,7 @@ impl Recorder {
         self.last[2 * pair..][..2].fill(FRESH);
     }
 
-    /// Whether links have to tell of every packet.
+    /// Whether links have to report every packet.
     pub(crate) const fn watches_links(&self) -> bool {
         self.wants(Wants::QUEUE) || self.capture.is_some() || self.limits.is_some()
     }
@@ -390,19 +391,19 @@ impl Recorder {
         self.addresses.get(endpoint as usize / 2).copied().unwrap_or_default()
     }
 
-    /// Which of its flow's connections has this endpoint.
+    /// The number of the connection at this endpoint, among those of its flow.
     pub(crate) fn connection(&self, endpoint: u32) -> u32 {
         self.addresses_of(endpoint).connection
     }
 
-    /// A page is there.
+    /// A page is complete.
     pub(crate) fn page(&mut self, page: PageFetched) {
         if self.wants(Wants::PAGES) {
             self.recording.pages.push(page);
         }
     }
 
-    /// Notes each quantity of an endpoint that has changed.
+    /// Records each quantity of an endpoint that has changed.
     pub(crate) fn sample(&mut self, time: Time, endpoint: u32, flow: u32, values: Shown) {
         let end = end_of(endpoint);
         let connection = self.connection(endpoint);
@@ -410,20 +411,20 @@ impl Recorder {
         for ((quantity, value), last) in Quantity::ALL.into_iter().zip(values).zip(last) {
             if value != *last {
                 let before = core::mem::replace(last, value);
-                // What was added to the sum since is the new sample: there is at most one for a segment.
+                // The increase of the sum is the new sample: a segment gives at most one.
                 let value = if quantity == Quantity::Rtt { (value - before) * 1000 } else { value };
                 self.recording.samples.push(Sample { time, flow, connection, end, quantity, value });
             }
         }
     }
 
-    /// A packet of this endpoint's did not arrive.
+    /// A packet from this endpoint was lost.
     pub(crate) fn dropped(&mut self, packet: &Packet, dropped: impl FnOnce(u32, u32, End) -> Dropped) {
         let Addresses { flow, connection, .. } = self.addresses_of(packet.endpoint);
         self.recording.drops.push(dropped(flow, connection, end_of(packet.endpoint ^ 1)));
     }
 
-    /// A packet of this endpoint's was marked.
+    /// A packet from this endpoint was marked.
     pub(crate) fn marked(&mut self, packet: &Packet, marked: impl FnOnce(u32, u32, End) -> Marked) {
         let Addresses { flow, connection, .. } = self.addresses_of(packet.endpoint);
         self.recording.marks.push(marked(flow, connection, end_of(packet.endpoint ^ 1)));
@@ -433,7 +434,7 @@ impl Recorder {
         self.recording.queues.push(QueueSample { time: Time::from_ps(time), channel, packets });
     }
 
-    /// A packet that left `leaves` was let into a link, where it met its `fate`; it arrives at `arrival` if it does.
+    /// A packet that left at `leaves` entered a link, where this `fate` applies; it arrives at `arrival` unless it is lost.
     pub(crate) fn entered(&mut self, channel: u32, packet: &Packet, leaves: u64, arrival: u64, fate: &Fate) {
         if self.captures(channel) {
             let mut captured = self.captured(packet, leaves);
@@ -451,27 +452,27 @@ impl Recorder {
         }
     }
 
-    /// What is recorded for the limits of senders, and who a packet belongs to.
+    /// What the recorder of limits stores, and the owners of packets.
     fn limits_of(&mut self, packet: &Packet) -> Option<(&mut LimitLog, Addresses)> {
         let who = self.addresses_of(packet.endpoint);
         self.limits.as_deref_mut().map(|limits| (limits, who))
     }
 
-    /// What a recorder of limits has to know of the links. The run ends at `end`.
+    /// Tells the recorder of limits about the links. The run ends at `end`.
     pub(crate) fn describe(&mut self, links: &[LinkSpec], end: u64) {
         if let Some(limits) = &mut self.limits {
             limits.describe(links, end);
         }
     }
 
-    /// A packet was dropped, which is recorded for the limits of its sender.
+    /// Records a dropped packet for the limits of its sender.
     pub(crate) fn dropped_at(&mut self, at: u64, packet: &Packet, cause: Cause) {
         if let Some((limits, who)) = self.limits_of(packet) {
             limits.dropped(at, packet, who, cause);
         }
     }
 
-    /// A packet that came to a channel at `came` starts to be transmitted at `start`, until `end`.
+    /// A packet that reached a channel at `came` is transmitted from `start` to `end`.
     pub(crate) fn transmits(&mut self, channel: u32, packet: &Packet, came: u64, start: u64, end: u64) {
         if let Some((limits, who)) = self.limits_of(packet) {
             limits.waited(channel, packet, who, came, start);
@@ -479,21 +480,21 @@ impl Recorder {
         }
     }
 
-    /// A packet is kept at a channel.
+    /// A packet enters the queue of a channel.
     pub(crate) fn kept(&mut self, channel: u32, packet: &Packet, now: u64) {
         if let Some((limits, who)) = self.limits_of(packet) {
             limits.kept(channel, packet, who, now);
         }
     }
 
-    /// A packet that was kept at a channel leaves its queue, sent or dropped.
+    /// A packet leaves the queue of a channel, sent or dropped.
     pub(crate) fn left(&mut self, channel: u32, packet: &Packet, now: u64) {
         if let Some((limits, who)) = self.limits_of(packet) {
             limits.left(channel, packet, who, now);
         }
     }
 
-    /// An endpoint was served; `apps` is what the applications do.
+    /// An endpoint was served; `apps` is the state of the applications.
     pub(crate) fn served(&mut self, now: Time, endpoint: u32, connection: &Connection, apps: Apps) {
         let Addresses { flow, connection: number, .. } = self.addresses_of(endpoint);
         if let Some(limits) = &mut self.limits {
@@ -508,7 +509,7 @@ impl Recorder {
         self.capture.as_ref().is_some_and(wanted)
     }
 
-    /// A packet as a capture sees it at `leaves`, before what becomes of it on the link.
+    /// A packet as a capture records it at `leaves`, before the link loses or changes it.
     fn captured(&self, packet: &Packet, leaves: u64) -> CapturedPacket {
         let Addresses { flow, connection, nodes, ports } =
             self.addresses.get(packet.endpoint as usize / 2).copied().unwrap_or_default();
@@ -532,7 +533,7 @@ impl Recorder {
         }
     }
 
-    /// What was recorded, in order.
+    /// All records, in order.
     pub(crate) fn finish(mut self) -> Recording {
         let recording = &mut self.recording;
         recording.queues.sort_by_key(|sample| (sample.time, sample.channel));
