@@ -1,4 +1,4 @@
-//! What a run leaves behind.
+//! The result of a run.
 
 use crate::host::session::{ArrivalTally, VideoTally};
 use crate::network::loss::Cause;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct FlowResult {
     /// Name in the scenario.
     pub flow: Arc<str>,
-    /// Number among those of the same name.
+    /// Number among the flows of the same name.
     pub index: u32,
     /// The host that opened the connection.
     pub from: Arc<str>,
@@ -31,80 +31,80 @@ pub struct FlowResult {
     pub bytes_delivered: u64,
     /// When it started.
     pub start_s: f64,
-    /// When it was done: the last byte of a bulk transfer acknowledged, the last byte of the last response read.
+    /// When it was done: the last byte of a bulk transfer was acknowledged, or the last byte of the last response was read.
     pub end_s: Option<f64>,
-    /// When the receiving application had read the last byte.
+    /// When the receiving application read the last byte.
     pub delivered_s: Option<f64>,
-    /// Bits delivered in each second from start to end, or to the end of the simulation.
+    /// Bits delivered per second, from the start to the end of the flow or of the simulation.
     pub goodput_bps: f64,
     /// Segments sent by the end that sends the data.
     pub segments_sent: u64,
-    /// Segments among them with data or FIN already sent before.
+    /// Of these, segments with data or FIN that had been sent before.
     pub retransmitted: u32,
-    /// Times its retransmission timer ran out.
+    /// Number of times that its retransmission timer ran out.
     pub timeouts: u32,
-    /// Times it entered recovery without.
+    /// Number of times that it entered recovery without a timeout.
     pub fast_retransmits: u32,
-    /// Times its window shrank because the other end told of congestion marks.
+    /// Number of times that its window shrank because the other end reported congestion marks.
     pub ecn_reductions: u32,
-    /// Segments that came to the end that receives the data with such a mark.
+    /// Segments with such a mark that arrived at the end that receives the data.
     pub marks_received: u32,
-    /// Marked packets that the sender has been told of, where they are counted (RFC 9768).
+    /// Marked packets that were reported to the sender, where they are counted (RFC 9768).
     pub marks_told: u32,
     /// NAKs sent by the end that receives the data.
     pub naks_sent: u32,
     /// Mean of the round-trip times measured by the end that sends the data.
     pub rtt_mean_s: Option<f64>,
-    /// Whether everything that was asked for was done.
+    /// Whether everything that was asked for is done.
     pub completed: bool,
-    /// Bytes delivered in place of others (RFC 1110), at either end.
+    /// Bytes delivered in place of other bytes (RFC 1110), at either end.
     pub wrong_bytes: u64,
-    /// Times that an end held a short segment for an ACK that the other end was delaying, until that one's timer ran out.
+    /// Number of times that an end held a short segment for an ACK that the other end delayed until its timer ran out.
     pub held_tails: u64,
-    /// How long both waited in all.
+    /// Total time of these waits.
     pub held_tail_s: f64,
-    /// The end that held segments, or held them longer: "client" or "server".
+    /// The end that held segments, or held them for longer: "client" or "server".
     pub held_at: Option<&'static str>,
     /// The transmission policy that held them.
     pub held_by: Option<Transmit>,
     /// The delayed-ACK policy for which they were held.
     pub held_for: Option<Acking>,
-    /// Why the connection is over, if it is, as the client sees it.
+    /// Why the connection ended, as the client knows it; `None` if it has not ended.
     pub closed: Option<CloseReason>,
-    /// What its session did, if it is one.
+    /// Results of its session, if it has one.
     pub session: Option<Box<SessionResult>>,
-    /// What came of its video, if it plays one.
+    /// Results of its video, if it plays one.
     pub video: Option<VideoTally>,
-    /// What came of its transfers, if they arrive in an open loop.
+    /// Results of its transfers, if they arrive in an open loop.
     pub arrivals: Option<Box<ArrivalTally>>,
-    /// What came of its datagrams, if it sends such.
+    /// Results of its datagrams, if it sends any.
     pub datagrams: Option<Box<DatagramResult>>,
-    /// Counters of the client's connection, or of all its session's together.
+    /// Counters of the client's connection, or of all connections of its session together.
     pub client: Stats,
-    /// Counters of the server's connection, or of all its session's together.
+    /// Counters of the server's connection, or of all connections of its session together.
     pub server: Stats,
 }
 
-/// Spans of time summed up, in seconds. Quantiles are exact up to 4096 values in each flow, else within 0.4 %; between
-/// neighbours they are linear.
+/// A summary of times, in seconds. Quantiles are exact up to 4096 values in each flow, otherwise within 0.4 %; they are
+/// interpolated linearly between neighbours.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
     /// Mean.
     pub mean: f64,
-    /// Half were shorter.
+    /// Median.
     pub median: f64,
-    /// 95 of 100 were shorter.
+    /// 95th percentile.
     pub p95: f64,
-    /// 99 of 100 were shorter.
+    /// 99th percentile.
     pub p99: f64,
-    /// The shortest.
+    /// Minimum.
     pub min: f64,
-    /// The longest.
+    /// Maximum.
     pub max: f64,
 }
 
 impl Times {
-    /// What a sketch says; `None` if it has heard of nothing.
+    /// The summary of a sketch; `None` if the sketch is empty.
     pub fn of(sketch: &Sketch) -> Option<Self> {
         let [median, p95, p99] = sketch.quantiles_s([0.5, 0.95, 0.99])?;
         let (mean, min, max) = (sketch.mean_s()?, sketch.min_s()?, sketch.max_s()?);
@@ -112,29 +112,29 @@ impl Times {
     }
 }
 
-/// What a session did.
+/// Results of a session.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SessionResult {
     /// Pages fetched.
     pub pages: u64,
-    /// From asking for a page to its last byte.
+    /// Time from requesting a page to its last byte.
     pub page_delay: Option<Times>,
-    /// Files fetched; several that were fetched as one count as one.
+    /// Files fetched; files that were fetched as one count as one.
     pub transfers: u64,
-    /// From asking for a file to its last byte.
+    /// Time from requesting a file to its last byte.
     pub transfer_time: Option<Times>,
-    /// Network power: bits delivered in each second over the median delay of a page in seconds.
+    /// Network power: bits delivered per second, divided by the median delay of a page in seconds.
     pub power_bit_per_s2: Option<f64>,
-    /// Connections opened, or wanted.
+    /// Connections opened, including attempts.
     pub connections: u32,
-    /// Connections among them that were over before all had come; what was missing was asked for again.
+    /// Of these, connections that ended before everything had arrived; the missing files were requested again.
     pub broken: u32,
-    /// Times a connection had to wait for a free port.
+    /// Number of times that a connection had to wait for a free port.
     pub port_waits: u32,
 }
 
 impl SessionResult {
-    /// What was counted, by the names that files and tables have for it.
+    /// The counters, by their names in files and tables.
     pub fn counts(&self) -> [(&'static str, u64); 5] {
         [
             ("pages", self.pages),
@@ -145,7 +145,7 @@ impl SessionResult {
         ]
     }
 
-    /// What was measured, likewise; nothing if there was nothing to measure.
+    /// The measurements, by their names in files and tables; nothing if there was nothing to measure.
     pub fn measures(&self) -> [(&'static str, Option<f64>); 13] {
         let (page, file) = (self.page_delay, self.transfer_time);
         [
@@ -171,29 +171,29 @@ impl SessionResult {
 pub struct GroupResult {
     /// Their name in the scenario.
     pub flow: Arc<str>,
-    /// How many there are.
+    /// Number of flows.
     pub flows: u32,
     /// Bytes that their receiving applications have read.
     pub bytes_delivered: u64,
-    /// Bits delivered in each second from the start of the first to the end of the last, or of the simulation.
+    /// Bits delivered per second, from the start of the first flow to the end of the last, or of the simulation.
     pub goodput_bps: f64,
     /// Segments sent by the ends that send the data.
     pub segments_sent: u64,
-    /// Segments among them with data or FIN already sent before.
+    /// Of these, segments with data or FIN that had been sent before.
     pub retransmitted: u64,
-    /// Times their retransmission timers ran out.
+    /// Number of times that their retransmission timers ran out.
     pub timeouts: u64,
-    /// What their sessions did, if they are such.
+    /// Results of their sessions, if they have any.
     pub session: Option<SessionResult>,
-    /// What came of their videos, if they play such.
+    /// Results of their videos, if they play any.
     pub video: Option<VideoTally>,
-    /// What came of their transfers, if they arrive in an open loop.
+    /// Results of their transfers, if they arrive in an open loop.
     pub arrivals: Option<ArrivalTally>,
-    /// What came of their datagrams, if they send such.
+    /// Results of their datagrams, if they send any.
     pub datagrams: Option<DatagramResult>,
 }
 
-/// The name of a reason in files.
+/// The name of a cause in files.
 pub const fn close_name(reason: CloseReason) -> &'static str {
     match reason {
         CloseReason::Finished => "finished",
@@ -213,34 +213,34 @@ pub struct LinkResult {
     pub link: Arc<str>,
     /// `from->to`.
     pub direction: String,
-    /// Packets transmitted, lost ones included.
+    /// Packets transmitted, including those lost afterwards.
     pub packets: u64,
-    /// Bytes transmitted, framing included.
+    /// Bytes transmitted, including framing.
     pub bytes: u64,
-    /// Packets that did not arrive, by cause; a cause that can occur here is listed even if it did not.
+    /// Packets lost, by cause. A cause that is possible here is listed even if its count is 0.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets marked with congestion experienced.
     pub marked: u64,
-    /// Packets held back by reordering.
+    /// Packets delayed by reordering.
     pub held: u64,
-    /// Packets doubled.
+    /// Packets duplicated.
     pub duplicated: u64,
     /// Packets damaged.
     pub corrupted: u64,
-    /// Share of the time from 0 to [`RunResult::active_s`] in which the transmitter was busy.
+    /// Share of the time from 0 to [`RunResult::active_s`] during which the transmitter was busy.
     pub utilisation: f64,
-    /// Packets waiting, averaged over the same time.
+    /// Mean number of packets waiting, over the same time.
     pub queue_mean_packets: f64,
-    /// Most packets that ever waited.
+    /// Maximum number of packets waiting.
     pub queue_max_packets: u32,
-    /// How a station of a hub got on with the others, where they compete: `deferrals` and `collisions`.
+    /// Counters of a station of a hub, where stations compete: `deferrals` and `collisions`.
     pub contention: Option<Contention>,
-    /// How many packets a policer found green, yellow and red: `policed_green` and so on.
+    /// Number of packets that a policer marked green, yellow and red: `policed_green` and so on.
     pub colours: Option<Colours>,
 }
 
 impl LinkResult {
-    /// Packets that did not arrive because of `cause`.
+    /// Packets lost because of `cause`.
     pub fn drops_by(&self, cause: Cause) -> u64 {
         self.drops.get(cause.name()).copied().unwrap_or(0)
     }
@@ -249,29 +249,29 @@ impl LinkResult {
 /// A change of a link that took place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChangeResult {
-    /// When.
+    /// The time.
     pub time_s: f64,
-    /// What was set, such as `link.up.rate`.
+    /// The key that was set, such as `link.up.rate`.
     pub path: Arc<str>,
-    /// To what, as the scenario writes it.
+    /// The new value, as the scenario writes it.
     pub value: Arc<str>,
 }
 
-/// What the run cost.
+/// The cost of the run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Performance {
     /// Entries taken from the event queue.
     pub events: u64,
-    /// Segments with data that hosts have sent.
+    /// Segments with data sent by hosts.
     pub data_packets: u64,
-    /// Wall-clock time: to be filled in by whoever has a clock.
+    /// Wall-clock time. The simulator has no clock: the caller fills it in.
     pub wall_s: Option<f64>,
-    /// Data packets in a second of wall-clock time: likewise.
+    /// Data packets per second of wall-clock time, also filled in by the caller.
     pub data_packets_per_s: Option<f64>,
 }
 
 impl Performance {
-    /// Fills in what only the caller can know.
+    /// Fills in the values that only the caller knows.
     pub fn took(&mut self, wall_s: f64) {
         self.wall_s = Some(wall_s);
         self.data_packets_per_s = (wall_s > 0.0).then(|| self.data_packets as f64 / wall_s);
@@ -289,7 +289,7 @@ pub struct RunResult {
     pub digest: String,
     /// How long the simulation was to last.
     pub duration_s: f64,
-    /// How long anything went on: until the last flow was done and the last link idle, or to the end.
+    /// Time of the last activity: until the last flow was done and the last link idle, or to the end.
     pub active_s: f64,
     /// The run was stopped before its end.
     pub interrupted: bool,
@@ -299,15 +299,15 @@ pub struct RunResult {
     pub groups: Vec<GroupResult>,
     /// Two for each link, in the scenario's order.
     pub links: Vec<LinkResult>,
-    /// The changes of links that took place, in order; the first 10000 of them.
+    /// The changes of links that took place, in order; only the first 10000 are kept.
     pub changes: Vec<ChangeResult>,
-    /// Packets discarded by hosts because the checksum was wrong.
+    /// Packets that hosts discarded because their checksum was wrong.
     pub checksum_drops: u64,
-    /// Packets that came when their connection was over at both ends. In life a host answers them with a reset, or an ACK
-    /// from TIME-WAIT, of 40 bytes that nobody hears; here they are discarded.
+    /// Packets that arrived when their connection was over at both ends. A real host answers them with a reset, or with an
+    /// ACK from TIME-WAIT, of 40 bytes that nothing processes; here they are discarded.
     pub late_packets: u64,
-    /// What the run cost.
+    /// The cost of the run.
     pub performance: Performance,
-    /// What was recorded.
+    /// The records.
     pub recording: Recording,
 }

@@ -1,24 +1,24 @@
-//! Spans of time summed up: exactly while they are few, else in a histogram of known error, in bounded memory.
+//! A summary of times in bounded memory: exact for few values, a histogram of known error for many.
 //!
-//! Up to [`EXACT`] spans are kept as they are. Beyond that they are counted in buckets whose width is at most 1/128 of what
-//! they hold (a logarithmic histogram, as HdrHistogram has it): a quantile then lies within 0.4 % of a span that was
-//! really there. Count, mean, least and greatest stay exact. Two sketches are merged without loss: of what the two have
-//! kept exactly nothing is rounded, however much that is together.
+//! Up to [`EXACT`] values are stored as they are. Beyond that they are counted in buckets whose width is at most 1/128 of
+//! their values (a logarithmic histogram, as in HdrHistogram). A quantile then lies within 0.4 % of a value that occurred.
+//! Count, mean, minimum and maximum stay exact. Merging two sketches loses nothing: values that both store exactly stay
+//! exact, however many they are.
 
 use netspurt_tcp::time::Span;
 
-/// So many spans are kept exactly.
+/// Number of values that are stored exactly.
 pub const EXACT: usize = 4096;
 
-/// Bits of a span that a bucket tells apart.
+/// Bits of a value that select its bucket, after the highest one.
 const BITS: u32 = 7;
 
-/// Spans summed up.
+/// A summary of times.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sketch {
-    /// Every span, as long as there is no histogram.
+    /// All values, while there is no histogram.
     exact: Vec<u64>,
-    /// How many spans fell into each bucket; empty while they are few.
+    /// Number of values in each bucket; empty while there are few.
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
@@ -27,7 +27,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// Adds one span.
+    /// Adds one value.
     pub fn add(&mut self, span: Span) {
         let ps = span.as_ps();
         self.note(1, u128::from(ps), ps, ps);
@@ -40,7 +40,7 @@ impl Sketch {
         }
     }
 
-    /// Adds all that `other` has heard.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -56,7 +56,7 @@ impl Sketch {
         }
     }
 
-    /// How many spans there were.
+    /// Number of values.
     pub const fn count(&self) -> u64 {
         self.count
     }
@@ -71,17 +71,17 @@ impl Sketch {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 * 1e-12)
     }
 
-    /// The least in seconds.
+    /// Minimum in seconds.
     pub fn min_s(&self) -> Option<f64> {
         (self.count > 0).then(|| Span::from_ps(self.min).as_secs_f64())
     }
 
-    /// The greatest in seconds.
+    /// Maximum in seconds.
     pub fn max_s(&self) -> Option<f64> {
         (self.count > 0).then(|| Span::from_ps(self.max).as_secs_f64())
     }
 
-    /// Quantiles in seconds, between neighbours linear (as numpy and R have it by default).
+    /// Quantiles in seconds, interpolated linearly between neighbours (the default of numpy and R).
     pub fn quantiles_s<const N: usize>(&self, shares: [f64; N]) -> Option<[f64; N]> {
         let last = self.count.checked_sub(1)? as f64;
         let mut sorted = self.exact.clone();
@@ -94,7 +94,7 @@ impl Sketch {
         }))
     }
 
-    /// The span of this rank, counted from 0.
+    /// The value of this rank, counted from 0.
     fn ranked(&self, sorted: &[u64], rank: u64) -> u64 {
         if self.buckets.is_empty() {
             return sorted[rank as usize];
@@ -114,7 +114,7 @@ impl Sketch {
         self.sum += sum;
     }
 
-    /// From single spans to the histogram.
+    /// Moves the stored values into a histogram.
     fn round(&mut self) {
         let exact = core::mem::take(&mut self.exact);
         exact.iter().for_each(|&ps| self.count_in(ps, 1));
@@ -129,7 +129,7 @@ impl Sketch {
     }
 }
 
-/// Where a value is counted: by the place of its highest bit and the seven bits behind it.
+/// The bucket of a value: the position of its highest bit and the seven bits after it.
 fn bucket(ps: u64) -> usize {
     let Some(octave) = ps.checked_ilog2().and_then(|log| log.checked_sub(BITS)) else {
         return ps as usize;

@@ -1,4 +1,4 @@
-//! From what happened to what is told: folding flows and links into a [`RunResult`].
+//! Summarises flows and links in a [`RunResult`].
 
 use crate::host::app::{App, AppSpec};
 use crate::host::endpoint::{Endpoint, Host};
@@ -18,20 +18,20 @@ use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How a flow stands.
+/// The state of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FlowRecord {
     /// It has not started.
     Waiting,
-    /// It is under way; the client's place.
+    /// It is in progress; the index of the client's endpoint.
     Live(u32),
-    /// It is over: the position of its outcome.
+    /// It is over; the index of its outcome.
     Over(u32),
-    /// It has connections of its own: the position of its session.
+    /// It has several connections; the index of its session.
     Session(u32),
 }
 
-/// What is left of a flow.
+/// What remains of a flow when it is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     /// Bytes read by the end that receives the data.
@@ -58,7 +58,7 @@ impl Outcome {
         }
     }
 
-    /// Takes what happened at some of its ends from the outcome of another part of the world.
+    /// Takes over the results of some of its ends from another part of the world.
     pub(crate) fn merge_from(&mut self, other: &Self, ends: [bool; 2], app: &AppSpec) {
         let receiver = usize::from(app.client_sends());
         if ends[receiver] {
@@ -73,7 +73,7 @@ impl Outcome {
         }
     }
 
-    /// All connections of a session.
+    /// The outcome of a session: all its connections.
     fn of_session(session: &Session) -> Self {
         let tally = &session.tally;
         Self {
@@ -99,14 +99,14 @@ impl Outcome {
     }
 }
 
-/// What a course leaves at its end.
+/// What a run leaves when it ends.
 pub(crate) struct Course {
     pub(crate) spec: WorldSpec,
     pub(crate) seed: u64,
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
     pub(crate) endpoints: Vec<Endpoint>,
-    /// Each with all of its connections in its tally.
+    /// Each with the counters of all its connections.
     pub(crate) sessions: Vec<Session>,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
@@ -169,7 +169,7 @@ fn outcome(course: &Course, flow: usize) -> Outcome {
     }
 }
 
-/// Until when anything went on.
+/// The time of the last activity.
 fn active_until(outcomes: &[Outcome], channels: &[Channel], horizon: Time) -> Time {
     let flows = outcomes.iter().map(|outcome| outcome.done).max();
     let links = channels.iter().map(|channel| channel.occupied().0).max();
@@ -248,36 +248,36 @@ fn flow_result(
     }
 }
 
-/// What was summed up of a flow's session, if it has one.
+/// Results of a flow's session, if it has one.
 fn tally(course: &Course, flow: u32) -> Option<&Tally> {
     let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
     Some(&course.sessions[position as usize].tally)
 }
 
-/// Payload of the datagrams that have arrived at an end.
+/// Payload of the datagrams that arrived at an end.
 fn datagram_bytes(end: &Endpoint) -> u64 {
     if let App::DatagramSink(sink) = &end.app { sink.bytes } else { 0 }
 }
 
-/// What came of the video of a flow until `end`, if it plays one.
+/// Results of the video of a flow until `end`, if it plays one.
 fn video(course: &Course, flow: u32, end: Time) -> Option<VideoTally> {
     let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
     course.sessions[position as usize].video(end)
 }
 
-/// What came of the transfers of a flow, if they arrive in an open loop.
+/// Results of the transfers of a flow, if they arrive in an open loop.
 fn arrivals(course: &Course, flow: u32) -> Option<&ArrivalTally> {
     let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
     course.sessions[position as usize].arrivals()
 }
 
-/// What came of the datagrams of a flow, if it sends such.
+/// Results of the datagrams of a flow, if it sends any.
 fn datagrams(course: &Course, flow: u32) -> Option<DatagramResult> {
     let FlowRecord::Live(place) = course.records[flow as usize] else { return None };
     DatagramResult::of(&course.endpoints[place as usize..][..2], place, &course.network)
 }
 
-/// The flows of each name together, in the order in which the names come.
+/// The flows of each name together, in order of first appearance.
 fn groups(flows: &[FlowResult], course: &Course, horizon: Time) -> Vec<GroupResult> {
     let mut positions: BTreeMap<&str, usize> = BTreeMap::new();
     let mut members: Vec<Vec<u32>> = Vec::new();

@@ -1,4 +1,4 @@
-//! When ACKs were lost or late.
+//! Finds when ACKs were lost or late.
 
 use super::queues::Interval;
 use super::sender::SenderLog;
@@ -6,8 +6,8 @@ use super::sender::SenderLog;
 /// Two segments are acknowledged at once; a single one may wait for the delayed-ACK timer.
 const SEGMENTS: u64 = 2 * 1460;
 
-/// When the ACK that was sent for data was missing for more than half a round trip, `round`, beyond the least time that an
-/// ACK took.
+/// The periods in which the ACK for arrived data was missing for more than half a round trip, `round`, beyond the least
+/// time that an ACK took.
 pub(super) fn late(log: &SenderLog, round: u64) -> Vec<Interval> {
     let back = least_way_back(log);
     let mut late: Vec<Interval> = Vec::new();
@@ -16,7 +16,7 @@ pub(super) fn late(log: &SenderLog, round: u64) -> Vec<Interval> {
         if acknowledged <= before {
             continue;
         }
-        // When enough had arrived to be acknowledged.
+        // When enough data had arrived to be acknowledged.
         let owed = before + SEGMENTS;
         before = acknowledged;
         if acknowledged < owed {

@@ -1,4 +1,4 @@
-//! The timeline of a direction, from what its sender knows and from how full its path was.
+//! The timeline of one direction, from the sender's log and from the state of its path.
 
 use super::acks::late;
 use super::direction::{Direction, Limited};
@@ -9,14 +9,14 @@ use crate::network::loss::Cause;
 use netspurt_budget::{Limit, Timeline};
 use netspurt_tcp::time::{Span, Time};
 
-/// The share of a full link below which others count as its users, and the round trips over which it is measured: in one of
-/// them, the share of each flow varies by chance.
+/// If a direction has less than this share of a full link, other traffic counts as the cause. The share is measured over
+/// this many round trips: within one, shares vary by chance.
 const HALF: f64 = 0.5;
 const SHARE_ROUNDS: u64 = 10;
 
-/// Limits, each with its begin.
+/// Limits, each with the time at which it begins.
 type Instants = Vec<(u64, Limit)>;
-/// Begins and ends.
+/// Periods: begin and end.
 type Periods = Vec<(u64, u64)>;
 
 pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, troubles: &Troubles) -> Limited {
@@ -41,13 +41,13 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         overlay(&mut instants, from, until, Limit::PathMtu, waits_for_the_path);
     }
     for (from, until) in troubles.downs_of(direction, full) {
-        // It lasts for the sender until it receives anything again.
+        // For the sender it lasts until a segment arrives again.
         let index = log.heard.partition_point(|heard| heard.0 < until);
         let until = log.heard.get(index).map_or(until, |heard| heard.0);
         overlay(&mut instants, from, until, Limit::Outage, waits_for_the_path);
     }
     let opened = log.opened;
-    // Data that is never acknowledged keeps the sender waiting until it gives up, or until the run ends.
+    // If data is never acknowledged, the sender waits until it gives up, or until the run ends.
     let over = if log.outstanding { log.active_at } else { log.acknowledged_at }.as_ps();
     let mut timeline = Timeline::default();
     for (index, &(_, limit)) in instants.iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     }
 }
 
-/// Sets what a full path is limited by.
+/// Sets the limit during the periods in which the path was full.
 fn full_path(instants: &mut Vec<(u64, Limit)>, direction: Direction, full: &Full, round: u64) {
     let step = (round / 4).max(1);
     for (from, until, channel) in full.of(direction, round) {
@@ -90,7 +90,8 @@ fn full_path(instants: &mut Vec<(u64, Limit)>, direction: Direction, full: &Full
     }
 }
 
-/// When packets that were too long for a link were missing: from the first drop until more was acknowledged.
+/// The periods in which packets that were too long for a link were missing: from the first drop until more was
+/// acknowledged.
 fn black_holes(log: &SenderLog, drops: &[Drop]) -> Vec<(u64, u64)> {
     let mut holes: Vec<(u64, u64)> = Vec::new();
     for drop in drops.iter().filter(|drop| drop.cause == Cause::TooBig) {
@@ -103,8 +104,8 @@ fn black_holes(log: &SenderLog, drops: &[Drop]) -> Vec<(u64, u64)> {
     holes
 }
 
-/// Names the repairs of what was not lost: `reordering` if they began with duplicate ACKs, `ack-path` if ACKs were lost,
-/// `spurious` otherwise.
+/// The limit during repairs of data that was not lost: `reordering` if they began with duplicate ACKs, `ack-path` if ACKs
+/// were lost, otherwise `spurious`.
 fn name_needless_repairs(
     instants: &mut [(u64, Limit)],
     direction: Direction,
@@ -145,7 +146,7 @@ fn name_needless_repairs(
     }
 }
 
-/// Whether this limit would be another if ACKs were on time.
+/// Whether this limit would change if ACKs were on time.
 const fn waits_for_acks(limit: Limit) -> bool {
     matches!(
         limit,
@@ -178,15 +179,15 @@ fn set(instants: &mut Vec<(u64, Limit)>, (from, limit): (u64, Option<Limit>), un
     }
 }
 
-/// Whether a full path is what counts while the sender is limited so: not before it is open, and not while it has nothing
-/// outstanding.
+/// Whether a full path takes precedence over this limit of the sender: not during the handshake, and not while it has
+/// nothing outstanding.
 const fn waits_for_the_path(limit: Limit) -> bool {
     !matches!(limit, Limit::Handshake | Limit::Application | Limit::Teardown)
 }
 
-/// The limits as the sender knows them, each with its begin; and the periods, from begin to end, in which everything was sent
-/// for longer than a round trip. They count as a round trip at first: where the path is full, the data waits there, and
-/// elsewhere its ACK was delayed, which held nobody.
+/// The limits that the sender knows, each with its begin, and the periods in which everything was sent for longer than a
+/// round trip. Such a period counts as `round-trip` at first. Where the path is full, its queue delays the data. Elsewhere
+/// the ACK was delayed, which did not hold up the sender.
 fn sender_timeline(log: &SenderLog, round: Span) -> (Instants, Periods) {
     let changes = &log.changes;
     let mut instants = Vec::with_capacity(changes.len());
@@ -223,7 +224,7 @@ fn sender_timeline(log: &SenderLog, round: Span) -> (Instants, Periods) {
     (instants, unanswered)
 }
 
-/// Sets `limit` from `from` to `until`, wherever the limit before is one that `replaces`.
+/// Sets `limit` from `from` to `until` where `replaces` accepts the present limit.
 fn overlay(
     instants: &mut Vec<(u64, Limit)>,
     from: u64,
@@ -271,7 +272,7 @@ mod tests {
         );
     }
 
-    /// A sender with these changes: when, why it was held, bytes written, bytes acknowledged.
+    /// A sender with these changes: time, reason, bytes written, bytes acknowledged.
     fn log_of(changes: &[(u64, Held, u64, u64)]) -> SenderLog {
         let mut log = SenderLog::new(Time::ZERO);
         let change = |&(at, held, written, acknowledged)| Change {

@@ -1,10 +1,10 @@
-//! One direction of a connection, and what limited it.
+//! One direction of a connection, and its timeline of limits.
 
 use crate::record::end::End;
 use netspurt_budget::Timeline;
 use netspurt_tcp::time::Time;
 
-/// One direction of a connection: of which flow, which of its connections, and the end that sends.
+/// One direction of a connection: the flow, its connection, and the end that sends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Direction {
     /// The flow, by its position in the scenario.
@@ -26,10 +26,10 @@ impl Direction {
     }
 }
 
-/// What limited one direction.
+/// The timeline of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Limited {
-    /// Of which direction.
+    /// The direction.
     pub direction: Direction,
     /// When the connection was opened: the begin of the timeline.
     pub opened: Time,

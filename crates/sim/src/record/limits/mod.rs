@@ -1,13 +1,13 @@
-//! What limited each sender at each instant: the simulator's own knowledge.
+//! What limited each sender at each time: the exact timelines of the simulator.
 //!
-//! Budgets from captures are judged against these timelines. The order of the limits is that of what would help: a full path
-//! comes before everything that TCP could do.
+//! Budgets from captures are compared with these timelines. Limits take precedence in the order of what would help: a full
+//! path comes before everything that TCP could do.
 //!
 //! * `direction.rs`: one direction of a connection, and its timeline
-//! * `sender.rs`: what a sender itself knows of why it is silent
+//! `sender.rs`: what a sender itself knows about why it sends nothing
 //! * `queues.rs`: when its packets waited, and how long links were busy
-//! * `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
-//! * `combine.rs`: all together
+//! `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
+//! `combine.rs`: puts them together
 
 mod acks;
 mod apps;
@@ -66,7 +66,7 @@ impl LimitLog {
     /// An endpoint was served at `now`.
     pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, apps: Apps) {
         self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, apps);
-        // An ACK that the receiver itself delays is not late.
+        // An ACK that the receiver delays on purpose is not late.
         if connection.ack_delayed_since(now).is_none()
             && let Some(other) = self.senders.get_mut(&direction.reverse())
         {
@@ -79,12 +79,12 @@ impl LimitLog {
         self.queues.waited(channel, sender_of(packet, who), from, until);
     }
 
-    /// A packet is kept at a channel from `now` on.
+    /// A packet enters the queue of a channel at `now`.
     pub(crate) fn kept(&mut self, channel: u32, packet: &Packet, who: Addresses, now: u64) {
         self.queues.kept(channel, sender_of(packet, who), now);
     }
 
-    /// A packet that was kept at a channel leaves its queue.
+    /// A packet leaves the queue of a channel.
     pub(crate) fn left(&mut self, channel: u32, packet: &Packet, who: Addresses, now: u64) {
         self.queues.left(channel, sender_of(packet, who), now);
     }
@@ -102,7 +102,7 @@ impl LimitLog {
     }
 }
 
-/// The direction of which a packet is.
+/// The direction that a packet belongs to.
 const fn sender_of(packet: &Packet, who: Addresses) -> Direction {
     Direction { flow: who.flow, connection: who.connection, end: end_of(packet.endpoint ^ 1) }
 }

@@ -1,15 +1,15 @@
-//! When the packets of a direction waited, and how long links were busy.
+//! Records when the packets of a direction waited, and when links were busy.
 
 use super::direction::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A time in picoseconds, from and until.
+/// A period in picoseconds: begin and end.
 pub(super) type Interval = (u64, u64);
 
-/// A link that transmitted for this share of a round trip is full: no change of TCP would bring more than the rest.
+/// A link that transmitted for this share of a round trip is full: no change of TCP would gain more than the rest.
 const BUSY: f64 = 0.95;
 
-/// Intervals in order of time; touching ones are one.
+/// Periods in order of time; touching ones are merged.
 #[derive(Debug, Default)]
 struct Union(Vec<Interval>);
 
@@ -22,7 +22,7 @@ impl Union {
         }
     }
 
-    /// How much of `from` to `until` is in it.
+    /// How much of `from` to `until` they cover.
     fn covered(&self, from: u64, until: u64) -> u64 {
         let first = self.0.partition_point(|interval| interval.1 <= from);
         let inside = self.0[first..].iter().take_while(|interval| interval.0 < until);
@@ -30,23 +30,23 @@ impl Union {
     }
 }
 
-/// What one channel has carried.
+/// The log of one channel.
 #[derive(Debug, Default)]
 struct Carried {
     busy: Union,
-    /// When packets waited, of a link with a shaper: then its tokens are used up.
+    /// When packets waited for the shaper of the channel: its tokens were used up.
     held: Union,
-    /// Of each packet: when it left, of whom it was, and its bytes.
+    /// For each packet: when it left, its direction, and its bytes.
     packets: Vec<(u64, Direction, u32)>,
 }
 
 impl Carried {
-    /// Whether the link transmitted, or its shaper held packets back, for [`BUSY`] of this time.
+    /// Whether the link transmitted, or its shaper delayed packets, for [`BUSY`] of this time.
     fn is_busy(&self, from: u64, until: u64) -> bool {
         [&self.busy, &self.held].iter().any(|union| share(union, from, until) >= BUSY)
     }
 
-    /// Whether a shaper held packets back for [`BUSY`] of this time while the link itself was free.
+    /// Whether a shaper delayed packets for [`BUSY`] of this time while the link itself was free.
     fn is_shaped(&self, from: u64, until: u64) -> bool {
         share(&self.held, from, until) >= BUSY && share(&self.busy, from, until) < BUSY
     }
@@ -61,13 +61,13 @@ fn share(union: &Union, from: u64, until: u64) -> f64 {
 pub(super) struct Queues {
     channels: BTreeMap<u32, Carried>,
     waits: BTreeMap<(Direction, u32), Union>,
-    /// How many packets a queue keeps, and since when it has kept any.
+    /// The number of packets in a queue, and when it last became non-empty.
     kept: BTreeMap<(Direction, u32), (u64, u64)>,
     shaped: BTreeSet<u32>,
 }
 
 impl Queues {
-    /// A channel has a shaper.
+    /// Notes that a channel has a shaper.
     pub(super) fn set_shaped(&mut self, channel: u32) {
         self.shaped.insert(channel);
     }
@@ -114,7 +114,7 @@ impl Queues {
     }
 }
 
-/// When links were full.
+/// The periods in which links were full.
 #[derive(Debug)]
 pub(super) struct Full {
     channels: BTreeMap<u32, Carried>,
@@ -122,9 +122,9 @@ pub(super) struct Full {
 }
 
 impl Full {
-    /// When a link was full for `direction`, in order of time and of link, and of which link each is: it was busy for
-    /// [`BUSY`] of the last `round`, and a packet of the direction waited there meanwhile. Looked at in steps of a quarter of
-    /// a round.
+    /// The periods in which a link was full for `direction`, in order of time and of link, each with its link. In such a
+    /// period the link was busy for [`BUSY`] of the last `round`, and a packet of the direction waited there. Time advances
+    /// in steps of a quarter of a round.
     pub(super) fn of(&self, direction: Direction, round: u64) -> Vec<(u64, u64, u32)> {
         let step = round / 4;
         let mut full: Vec<(u64, u64, u32)> = Vec::new();
@@ -153,12 +153,12 @@ impl Full {
         full
     }
 
-    /// Whether the shaper of a channel held packets back from `from` to `until`, and not the channel's own rate.
+    /// Whether the shaper of a channel, and not the channel's own rate, delayed packets from `from` to `until`.
     pub(super) fn is_shaped(&self, channel: u32, from: u64, until: u64) -> bool {
         self.channels.get(&channel).is_some_and(|carried| carried.is_shaped(from, until))
     }
 
-    /// Whether a packet of `direction` went through a channel.
+    /// Whether a packet of `direction` passed through a channel.
     pub(super) fn uses(&self, channel: u32, direction: Direction) -> bool {
         self.channels
             .get(&channel)

@@ -1,4 +1,4 @@
-//! What a sender itself knows of why it is silent.
+//! What a sender itself knows about why it sends nothing.
 
 use super::apps::Apps;
 use netspurt_budget::Limit;
@@ -8,24 +8,24 @@ use netspurt_tcp::reason::Hold;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
 
-/// Why a sender does not send more at an instant.
+/// Why a sender does not send more at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Held {
-    /// This limit, whatever comes later.
+    /// This limit, independent of what happens later.
     By(Limit),
-    /// Everything is sent and not acknowledged: what comes later decides between `application` and `round-trip`.
+    /// Everything is sent but not acknowledged. What happens later decides between `application` and `round-trip`.
     AllSent,
-    /// A short segment is held back: what comes later decides. An ACK releases it from `nagle-delayed-ack`; data that fills
-    /// it shows that the `application` was slower.
+    /// A short segment is held. What happens later decides: if an ACK releases it, the limit is `nagle-delayed-ack`; if
+    /// more data fills it, the `application` was too slow.
     Short,
 }
 
-/// What has changed at an instant.
+/// A change at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Change {
     pub(super) at: Time,
     pub(super) held: Held,
-    /// Bytes written so far: more of them end [`Held::AllSent`].
+    /// Bytes written so far; an increase ends [`Held::AllSent`].
     pub(super) written: u64,
     /// Bytes acknowledged so far.
     pub(super) acknowledged: u64,
@@ -36,26 +36,26 @@ pub(super) struct Change {
 pub(super) struct SenderLog {
     pub(super) opened: Time,
     pub(super) changes: Vec<Change>,
-    /// Waits for a timer that has expired: from when until when, and what they are called.
+    /// Waits for a timer that has expired: begin, end, and the limit.
     pub(super) waits: Vec<(Time, Time, Limit)>,
-    /// When segments arrived, and what was acknowledged then.
+    /// When segments arrived, and what they acknowledged.
     pub(super) heard: Vec<(u64, u64)>,
-    /// When data that had arrived in order at the other end was acknowledged there, and up to which byte.
+    /// When data that had arrived in order at the other end was due to be acknowledged, and up to which byte.
     pub(super) arrived: Vec<(u64, u64)>,
-    /// When a policer's drops began to count, and when cwnd was back where it was.
+    /// Since when a policer's drops count, and when cwnd had regained its earlier value.
     pub(super) policed: Vec<(u64, u64)>,
-    /// cwnd before the drops that count now.
+    /// cwnd before the drops that count at present.
     policed_from: Option<u32>,
     /// Whether their repair has begun.
     policed_repaired: bool,
     cwnd: u32,
-    /// cwnd before a pause that made it smaller, until it is back there.
+    /// cwnd before a pause that reduced it, until it has regained that value.
     idle_from: Option<u32>,
     /// When data, SYN or FIN was last acknowledged.
     pub(super) acknowledged_at: Time,
     pub(super) acknowledged: u64,
     pub(super) rtt_least: Option<Span>,
-    /// The counters after the last call.
+    /// The counters at the last call.
     segments: (u64, u64),
     timeouts: u32,
     retransmitted: u32,
@@ -65,13 +65,13 @@ pub(super) struct SenderLog {
     window_most: u64,
     /// When it last sent or received a segment.
     pub(super) active_at: Time,
-    /// Whether data was sent and not acknowledged, when it was served last.
+    /// Whether data was outstanding when it was last served.
     pub(super) outstanding: bool,
-    /// Whether anything after the first missing byte was reported as received.
+    /// Whether data after the first missing byte was reported as received.
     later_arrived: bool,
-    /// The name of the timer recovery that is under way.
+    /// The limit of the timer recovery in progress.
     repair: Limit,
-    /// A tail probe's segment: below this position it is being repaired.
+    /// The segment of a tail loss probe: until this position is acknowledged, it is being repaired.
     probed_until: u64,
 }
 
@@ -109,7 +109,7 @@ impl SenderLog {
     pub(super) fn policed(&mut self, at: u64) {
         if self.policed_from.is_none() {
             self.policed_repaired = false;
-            // A cwnd that exceeds the one before and meets the policer again soon was limited by it all the time.
+            // If cwnd exceeds its earlier value and soon meets the policer again, the policer limited it all the time.
             match self.policed.last_mut() {
                 Some(last) if at.saturating_sub(last.1) <= last.1 - last.0 => last.1 = u64::MAX,
                 _ => self.policed.push((at, u64::MAX)),
@@ -118,14 +118,14 @@ impl SenderLog {
         self.policed_from = Some(self.policed_from.unwrap_or(0).max(self.cwnd));
     }
 
-    /// The data until `received` has arrived in order at the other end, which does not delay its ACK.
+    /// The data up to `received` has arrived in order at the other end, which does not delay its ACK.
     pub(super) fn arrives(&mut self, now: Time, received: u64) {
         if self.arrived.last().is_none_or(|last| last.1 < received) {
             self.arrived.push((now.as_ps(), received));
         }
     }
 
-    /// What cwnd shows: whether it is back where it was before a policer's drops, and whether a pause made it smaller.
+    /// What cwnd shows: whether it has regained its value before a policer's drops, and whether a pause reduced it.
     fn follow_cwnd(&mut self, now: Time, connection: &Connection, phase: Phase) {
         let cwnd = connection.cwnd();
         let stats = connection.stats();
@@ -161,7 +161,7 @@ impl SenderLog {
             }
             self.waits.push((self.active_at, now, self.repair));
         } else if stats.retransmitted > self.retransmitted
-            // A NAK asks for what is missing, in the middle of the transfer as well (RFC 1106).
+            // A NAK asks for missing data, also in the middle of the transfer (RFC 1106).
             && stats.naks_received == self.naks_received
             && !matches!(info.phase, Phase::Recovery | Phase::TimeoutRecovery)
         {
@@ -207,7 +207,7 @@ impl SenderLog {
             .is_none_or(|last| !matches!(last.held, Held::By(Limit::Timeout | Limit::TailLoss)))
     }
 
-    /// Whether the last change had everything acknowledged.
+    /// Whether the last change was that everything was acknowledged.
     fn is_acknowledged(&self) -> bool {
         self.changes
             .last()
@@ -244,7 +244,7 @@ impl SenderLog {
         }
         Held::By(match connection.holding() {
             Hold::ReceiveWindow | Hold::SillyWindow => {
-                // Only what the application has not read makes a window smaller than it was.
+                // Only data that the application has not read reduces a window.
                 let window = u64::from(connection.peer_window());
                 let smaller = window * 20 < self.window_most * 17;
                 if smaller || apps.unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
@@ -258,7 +258,7 @@ impl SenderLog {
             Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
             Hold::Pacing => Limit::Pacing,
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
-                // The segment is short only because the buffer has no more space for the application.
+                // The segment is short only because the send buffer has no more room for the application.
                 let payload = u64::from(connection.segment_payload());
                 let blocked =
                     may_write(connection) && connection.room() < payload && outstanding >= 2 * payload;

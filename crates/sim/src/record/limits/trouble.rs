@@ -1,4 +1,4 @@
-//! What was dropped, and when links were down.
+//! Records what was dropped, and when links were down.
 
 use super::direction::Direction;
 use super::queues::{Full, Interval};
@@ -8,7 +8,7 @@ use crate::spec::{ChannelSpec, LossSpec};
 use netspurt_tcp::segment::Segment;
 use std::collections::BTreeMap;
 
-/// A packet that did not arrive.
+/// A packet that was lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     pub(super) at: u64,
@@ -17,7 +17,7 @@ pub(super) struct Drop {
     pub(super) cause: Cause,
 }
 
-/// The log of what was dropped, and what is known of links beforehand.
+/// The log of lost packets, and the times at which links are down.
 #[derive(Debug, Default)]
 pub(super) struct Troubles {
     drops: BTreeMap<Direction, Vec<Drop>>,
@@ -25,7 +25,7 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// A channel of a run that ends at `end`.
+    /// Adds a channel of a run that ends at `end`.
     pub(super) fn describe(&mut self, number: u32, channel: &ChannelSpec, end: u64) {
         let up = channel.changes.up.iter().map(|change| (change, change.value));
         self.note_downs(number, up, end);
@@ -38,7 +38,7 @@ impl Troubles {
         }
     }
 
-    /// Notes when a channel carries nothing, from changes that set whether it does.
+    /// Notes when a channel carries nothing, from the changes of the scenario.
     fn note_downs<'a, T: 'a>(
         &mut self,
         number: u32,
@@ -74,18 +74,18 @@ impl Troubles {
         self.drops.entry(direction).or_default().push(Drop { at, range, cause });
     }
 
-    /// What was dropped of a direction, in order of time.
+    /// The packets of a direction that were lost, in order of time.
     pub(super) fn drops_of(&self, direction: Direction) -> &[Drop] {
         self.drops.get(&direction).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether data of `direction` between these stream offsets was dropped until `until`.
+    /// Whether data of `direction` between these stream offsets was lost before `until`.
     pub(super) fn lost(&self, direction: Direction, (first, end): (u64, u64), until: u64) -> bool {
         let before = self.drops_of(direction).iter().take_while(|drop| drop.at <= until);
         before.into_iter().any(|drop| drop.range.0 < end && drop.range.1 > first)
     }
 
-    /// When a link on the way of a direction or back carried nothing.
+    /// The periods in which a link on the path of a direction, or on the path back, carried nothing.
     pub(super) fn downs_of<'a>(
         &'a self,
         direction: Direction,
