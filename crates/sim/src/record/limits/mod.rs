@@ -4,10 +4,10 @@
 //! path comes before everything that TCP could do.
 //!
 //! * `direction.rs`: one direction of a connection, and its timeline
-//! `sender.rs`: what a sender itself knows about why it sends nothing
+//! * `sender.rs`: what a sender itself knows about why it sends nothing
 //! * `queues.rs`: when its packets waited, and how long links were busy
-//! `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
-//! `combine.rs`: puts them together
+//! * `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
+//! * `combine.rs`: puts them together
 
 mod acks;
 mod apps;
