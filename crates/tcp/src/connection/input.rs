@@ -374,6 +374,9 @@ impl Connection {
 
     #[cold]
     fn schedule_ack_otherwise(&mut self, now: Time, text: Text, segment: &Segment) {
+        if self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment) {
+            return;
+        }
         let times = self.path_times();
         self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, segment);
     }

@@ -1,7 +1,7 @@
 //! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
 use crate::context::Context;
-use crate::receive::acking::{Acking, Arrival, Memory, Shape};
+use crate::receive::acking::{Acking, Arrival, Memory, Ordinary, Shape};
 use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
@@ -45,6 +45,36 @@ impl Receiver {
         if let Some(when) = when {
             self.delayed_ack = self.delayed_ack.min(when);
         }
+    }
+
+    /// Schedules the ACK of an ordinary segment. Returns false if the policy needs more information; nothing has changed then.
+    #[inline]
+    pub(crate) fn schedule_ordinary_ack(
+        &mut self,
+        cx: &Context,
+        now: Time,
+        text: Text,
+        segment: &Segment,
+    ) -> bool {
+        if !matches!(text, Text::InOrder { fills_gap: false }) {
+            return false;
+        }
+        let ordinary = Ordinary {
+            len: segment.payload.len,
+            flags: segment.flags,
+            unacknowledged: self.progress().1,
+            unread: self.readable(),
+            announced: cx.announced_payload(),
+            armed: self.delayed_ack,
+        };
+        let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) else {
+            return false;
+        };
+        let Some(due) = cx.config.acking.arrives_ordinary(now, ordinary, memory) else { return false };
+        if let Some(when) = self.acknowledge_when(now, due, false) {
+            self.delayed_ack = self.delayed_ack.min(when);
+        }
+        true
     }
 
     /// Applies a policy with state to a segment. Returns the deadline of a timer, if one is needed.

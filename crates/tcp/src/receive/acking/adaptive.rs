@@ -11,7 +11,7 @@
 //!   has not grown since the last ACK; then it is acknowledged when data is read. Data that ends with a short segment is
 //!   acknowledged when it is read, unless the connection is interactive.
 
-use super::{Arrival, Due, Shape};
+use super::{Arrival, Due, Ordinary, Shape};
 use crate::time::{Span, Time};
 use crate::wire::segment::Flags;
 
@@ -97,6 +97,34 @@ impl Adaptive {
         self.decide(now, arrival, bounds)
     }
 
+    /// [`Self::arrives`] for a full segment without FIN that soon follows another, when the application reads quickly and the
+    /// ATO has come down to its minimum. `None` for any other segment; the state has not changed then.
+    #[inline]
+    pub(super) fn arrives_ordinary(&mut self, now: Time, ordinary: Ordinary, bounds: Bounds) -> Option<Due> {
+        let Ordinary { len, flags, unacknowledged, unread, announced, armed } = ordinary;
+        let least = bounds.min.as_ps() / 2;
+        let is_ordinary = len == self.full
+            && len <= announced
+            && unread <= unacknowledged
+            && (now - self.last).as_ps() <= least
+            && self.ato > Span::ZERO
+            && self.ato <= bounds.min
+            && bounds.counts == QuickCounts::Acks
+            && !flags.has(Flags::FIN);
+        if !is_ordinary {
+            return None;
+        }
+        self.scheduled = true;
+        self.last_size = 0;
+        self.ends_short |= flags.has(Flags::PSH);
+        self.last = now;
+        self.ato = Span::from_ps(self.ato.as_ps() / 2 + least);
+        if unacknowledged > u64::from(self.full) || (self.quick > 0 && !self.interactive) {
+            return Some(Due::Now);
+        }
+        Some(wait_at_most(self.ato.min(bounds.max), now, armed))
+    }
+
     /// `__tcp_ack_snd_check()`, for data in order.
     fn decide(&self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
         // `__tcp_ack_snd_check()` compares the windows.
@@ -177,9 +205,7 @@ impl Adaptive {
             let trip = arrival.srtt.map_or(most, |srtt| srtt.max(bounds.min));
             wait = wait.min(most).min(trip);
         }
-        wait = wait.min(bounds.max);
-        let soon = now + Span::from_ps(wait.as_ps() / 4);
-        if arrival.armed <= soon { Due::Now } else { Due::At((now + wait).min(arrival.armed)) }
+        wait_at_most(wait.min(bounds.max), now, arrival.armed)
     }
 
     /// Out-of-order data, a duplicate, or data that fills a gap. Its ACK is sent at once.
@@ -252,6 +278,12 @@ impl Adaptive {
         let ends_short = self.ends_short_twice || (self.ends_short && !self.interactive);
         more_than_a_segment || (ends_short && unread == 0)
     }
+}
+
+/// The ACK waits until the timer `armed` expires, `wait` at most. A timer that is about to expire means now.
+fn wait_at_most(wait: Span, now: Time, armed: Time) -> Due {
+    let soon = now + Span::from_ps(wait.as_ps() / 4);
+    if armed <= soon { Due::Now } else { Due::At((now + wait).min(armed)) }
 }
 
 #[cfg(test)]
@@ -519,5 +551,66 @@ mod tests {
         assert_eq!(adaptive.on_fin(at(1010), &fin, older), Due::Now);
         let mut fresh = Adaptive::new();
         assert_eq!(fresh.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1010)), "no delay before the first data");
+    }
+
+    /// All states and segments of a small world: where the short way decides, the full way decides the same.
+    #[test]
+    fn an_ordinary_segment_is_treated_as_any_other() {
+        let mut taken = 0;
+        for case in 0..200_000_u64 {
+            let mut bits =
+                case.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let mut draw = |count: u64| {
+                bits = bits.rotate_left(17).wrapping_mul(0x94D0_49BB_1331_11EB) ^ (bits >> 7);
+                (bits >> 20) % count
+            };
+            let counts = if draw(8) == 0 { QuickCounts::Segments } else { QuickCounts::Acks };
+            let max = Span::from_ms([20, 200][draw(2) as usize]);
+            let bounds = Bounds { max, counts, ..BOUNDS };
+            let before = Adaptive {
+                ato: Span::from_ms(10 * draw(7)),
+                last: at(1000 - 10 * draw(4)),
+                quick: draw(2) as u8,
+                interactive: draw(2) == 0,
+                full: 500 * draw(3) as u32,
+                last_size: draw(3) as u32,
+                scheduled: draw(2) == 0,
+                ends_short: draw(2) == 0,
+                ends_short_twice: draw(2) == 0,
+            };
+            let flags = [Flags::ACK, Flags::PSH, Flags::FIN][draw(3) as usize];
+            let arrival = Arrival {
+                shape: Shape { len: 500 * (1 + draw(2) as u32), flags, ..ARRIVAL.shape },
+                unacknowledged: 500 * (1 + draw(4)),
+                unread: 500 * draw(6),
+                headroom: 500 * draw(2) as u32,
+                announced: 600 * (1 + draw(2) as u32),
+                srtt: (draw(2) == 0).then(|| Span::from_ms(10 * draw(5))),
+                armed: [Time::NEVER, at(1005), at(1030)][draw(3) as usize],
+                ..ARRIVAL
+            };
+            let ordinary = Ordinary {
+                len: arrival.shape.len,
+                flags,
+                unacknowledged: arrival.unacknowledged,
+                unread: arrival.unread,
+                announced: arrival.announced,
+                armed: arrival.armed,
+            };
+            let (mut short, mut full) = (before, before);
+            match short.arrives_ordinary(at(1000), ordinary, bounds) {
+                None => assert_eq!(short, before, "case {case}: the state has changed"),
+                Some(due) => {
+                    taken += 1;
+                    assert_eq!(
+                        due,
+                        full.arrives(at(1000), &arrival, bounds),
+                        "case {case}: {before:?} {arrival:?}"
+                    );
+                    assert_eq!(short, full, "case {case}: {before:?} {arrival:?}");
+                }
+            }
+        }
+        assert!(taken > 2000, "only {taken} cases took the short way");
     }
 }

@@ -55,6 +55,19 @@ pub(crate) struct Arrival {
     pub(crate) armed: Time,
 }
 
+/// The part of an [`Arrival`] that decides about an ordinary segment of a long transfer. The rest takes time to compute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ordinary {
+    /// Payload bytes, and the flags.
+    pub(crate) len: u32,
+    pub(crate) flags: Flags,
+    /// See [`Arrival`].
+    pub(crate) unacknowledged: u64,
+    pub(crate) unread: u64,
+    pub(crate) announced: u32,
+    pub(crate) armed: Time,
+}
+
 impl Arrival {
     /// The payload that the segment would have with our header, if it may be a full one of its sender: it has `large` bytes, or
     /// `least` and nothing shows that the sender had no more. Otherwise zero.

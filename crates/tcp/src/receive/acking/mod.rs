@@ -12,7 +12,7 @@ mod quick_start;
 
 pub use adaptive::{Bounds, QuickCounts};
 pub use arrival::Due;
-pub(crate) use arrival::{Arrival, Shape};
+pub(crate) use arrival::{Arrival, Ordinary, Shape};
 
 use crate::time::{Span, Time};
 use adaptive::Adaptive;
@@ -141,6 +141,15 @@ impl Acking {
             }
             Self::Adaptive(bounds) => memory.adaptive.arrives(now, arrival, bounds),
             _ => self.due(now, 1),
+        }
+    }
+
+    /// The same for an ordinary segment. `None` if the policy must see the whole [`Arrival`]; its state has not changed then.
+    #[inline]
+    pub(crate) fn arrives_ordinary(self, now: Time, ordinary: Ordinary, memory: &mut Memory) -> Option<Due> {
+        match self {
+            Self::Adaptive(bounds) => memory.adaptive.arrives_ordinary(now, ordinary, bounds),
+            _ => None,
         }
     }
 
