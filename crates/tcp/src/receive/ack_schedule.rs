@@ -185,7 +185,7 @@ impl Receiver {
         let growth = if len > 0 { self.growth() } else { 0 };
         if cx.config.acking.counts_segments() {
             self.update_window_by(growth, u32::from(cx.agreed.payload));
-        } else {
+        } else if growth > 0 || self.due == AckDue::Later {
             self.acknowledge_after_read(cx, growth);
         }
     }
