@@ -370,14 +370,14 @@ impl World {
             transmit(connection, &mut self.network, now, endpoint.flow, label);
             // What opens the connection leaves before what the application has to say, and one write before the next.
             endpoint.open |= opens;
+            if !opens && unwritten.is_none() {
+                let is_over = note_deadline(endpoint, &mut self.network, now, place);
+                return self.conclude(now, place, is_over);
+            }
             if opens {
                 self.keep_cookie(place);
             }
-            if !opens && unwritten.is_none() {
-                break;
-            }
         }
-        self.conclude(now, place);
     }
 
     /// A connection has opened: its cookie is kept for the next one.
@@ -388,23 +388,21 @@ impl World {
         self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
     }
 
-    /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
+    /// An endpoint has been served and its deadline is noted: records its state, and ends a connection that is over.
     #[inline(always)]
-    pub(crate) fn conclude(&mut self, now: Time, place: u32) {
+    fn conclude(&mut self, now: Time, place: u32, is_over: bool) {
         if self.is_watched {
             self.record(now, place);
         }
-        let endpoint = &mut self.endpoints[place as usize];
-        let Some(connection) = &endpoint.connection else { return };
-        let deadline = connection.next_deadline();
-        if deadline < endpoint.armed_at {
-            // A processor may have come too late for it.
-            endpoint.armed_at = deadline.max(now);
-            arm_connection(&mut self.network, endpoint.armed_at, place);
-        }
-        if endpoint.is_over() {
+        if is_over {
             self.note_over(now, place);
         }
+    }
+
+    /// The same for an endpoint whose deadline has not been noted yet.
+    pub(crate) fn note_and_conclude(&mut self, now: Time, place: u32) {
+        let is_over = note_deadline(&mut self.endpoints[place as usize], &mut self.network, now, place);
+        self.conclude(now, place, is_over);
     }
 
     /// The starter's entry in the event queue has come up.
@@ -544,6 +542,19 @@ impl World {
             recorder.pair(client, addresses);
         }
     }
+}
+
+/// Arms the timer of an endpoint's connection, if it has an earlier deadline than before. Returns whether the connection is over.
+#[inline(always)]
+fn note_deadline(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> bool {
+    let Some(connection) = &endpoint.connection else { return false };
+    let deadline = connection.next_deadline();
+    if deadline < endpoint.armed_at {
+        // A processor may have come too late for it.
+        endpoint.armed_at = deadline.max(now);
+        arm_connection(network, endpoint.armed_at, place);
+    }
+    endpoint.is_over()
 }
 
 /// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.

@@ -264,6 +264,6 @@ impl World {
             self.pass_news(now, place);
         }
         self.make_ready(place);
-        self.conclude(now, place);
+        self.note_and_conclude(now, place);
     }
 }
