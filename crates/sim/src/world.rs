@@ -1,7 +1,7 @@
 //! The world: a network with hosts, their connections and their applications.
 //!
-//! This file is the loop; `turns.rs` has what a host with a processor does, `errands.rs` what sessions want,
-//! `datagrams.rs` what is sent without a connection.
+//! This file is the main loop. `turns.rs` has hosts with a processor, `errands.rs` the connections of sessions, and
+//! `datagrams.rs` flows without a connection.
 
 mod datagrams;
 mod endings;
@@ -40,18 +40,18 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// The starter of flows is the first of the world's timers; each endpoint has two more, and behind all of them comes each
-/// host's processor.
+/// The starter of flows is the first timer of the world. Each endpoint has two more, and after all of them comes the
+/// processor of each host.
 const STARTER: u32 = 0;
 
-/// How many events pass between two looks at whether to stop.
+/// Number of events between two checks whether to stop.
 const PATIENCE: u32 = 1 << 16;
 
 /// A simulated world.
 ///
-/// Make it with [`World::new`], then either [`World::run`] it to its end, or move it with [`World::run_until`] and end
-/// with [`World::finish`]. The same specification and seed give the same result, digest included, however it is moved
-/// and whatever is recorded.
+/// Create it with [`World::new`]. Then [`World::run`] it to its end, or advance it with [`World::run_until`] and end with
+/// [`World::finish`]. The same specification and seed give the same result and digest, however it is advanced and whatever
+/// is recorded.
 #[derive(Debug)]
 pub struct World {
     pub(crate) spec: WorldSpec,
@@ -59,33 +59,33 @@ pub struct World {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
     pub(crate) endpoints: Vec<Endpoint>,
-    /// Clients' places whose flows are over.
+    /// Client endpoints that are free.
     free: Vec<u32>,
     /// When the next flow of each description starts, and its number.
     to_start: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The instant of the starter's entry in the event queue.
+    /// Time of the starter's entry in the event queue.
     starter_armed_at: Time,
     pub(crate) sessions: Sessions,
-    /// The pairs of which an end is over.
+    /// The pairs of endpoints of which at least one is over.
     retiring: Retiring,
-    /// Whether anybody wants to know how ends stand.
+    /// Whether states of endpoints are recorded or passed to other parts.
     is_watched: bool,
     /// Which part of the world this is, if it is simulated in parts.
     part: Option<Box<Part>>,
     pub(crate) cookies: Cookies,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
-    /// What is left of flows that are over.
+    /// The outcomes of flows that are over.
     pub(crate) outcomes: Vec<Outcome>,
-    /// Segments that were held for an ACK that was being delayed.
+    /// Segments that were held for a delayed ACK.
     pub(crate) held_tails: HeldTails,
-    /// Packets that came for a connection that was over at both ends.
+    /// Packets that arrived for a connection that was over at both ends.
     pub(crate) late_packets: u64,
     pub(crate) now: Time,
 }
 
 impl World {
-    /// The world of `spec`, at time zero.
+    /// The world of `spec` at time zero.
     pub fn new(spec: WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
         let is_watched = recorder.is_some();
         let network = Network::new(&spec, seed, recorder)?;
@@ -128,9 +128,9 @@ impl World {
         self.finish(interrupted)
     }
 
-    /// Runs on for a while; whether there is more to come.
+    /// Runs for a while. Returns whether there is more to do.
     ///
-    /// For a driver that has something to do now and then. Whatever is reported after this call belongs to
+    /// This is for a driver that does something else in between. Everything that is reported after this call happens at
     /// [`World::now`] or later.
     pub fn proceed(&mut self) -> bool {
         self.steps(Time::ZERO + self.spec.duration, PATIENCE)
@@ -141,13 +141,13 @@ impl World {
         while self.steps(until, PATIENCE) {}
     }
 
-    /// Ends the run here.
+    /// Ends the run now.
     pub fn finish(mut self, interrupted: bool) -> RunResult {
         self.sum_up_sessions();
         summary::summarise(self.into_course(), interrupted)
     }
 
-    /// What it leaves.
+    /// The outcome of the run.
     pub(crate) fn into_course(self) -> Course {
         let Self { spec, seed, network, hosts, endpoints, sessions, numbering, .. } = self;
         let Self { records, outcomes, held_tails, late_packets, now, .. } = self;
@@ -173,14 +173,14 @@ impl World {
         self.now
     }
 
-    /// The connections of a flow that is under way: the client's and the server's.
+    /// The connections of a flow in progress: the client's and the server's.
     pub fn connections(&self, flow: u32) -> Option<[&Connection; 2]> {
         let FlowRecord::Live(client) = self.records.get(flow as usize)? else { return None };
         let connection = |place: u32| self.endpoints[place as usize].connection.as_ref();
         Some([connection(*client)?, connection(client + 1)?])
     }
 
-    /// Places for ends of connections, taken or free: what the memory of a world goes by.
+    /// Number of endpoints, used or free: the memory of a world grows with it.
     pub const fn places(&self) -> usize {
         self.endpoints.len()
     }
@@ -190,7 +190,7 @@ impl World {
         &self.network
     }
 
-    /// Serves at most `count` events up to `until`; whether there may be more.
+    /// Processes at most `count` events up to `until`. Returns whether there may be more.
     fn steps(&mut self, until: Time, count: u32) -> bool {
         for _ in 0..count {
             let Some((now, due)) = self.network.next(until) else { return false };
@@ -208,7 +208,7 @@ impl World {
         true
     }
 
-    /// A packet has reached its host.
+    /// A packet has arrived at its host.
     #[inline]
     fn deliver(&mut self, now: Time, slot: u32) {
         let upcoming = self.network.take_upcoming();
@@ -220,7 +220,7 @@ impl World {
             self.endpoints[upcoming as usize].fetch();
         }
         let endpoint = &mut self.endpoints[place as usize];
-        // Both at once: this is asked of every packet.
+        // Both in one test: every packet needs it.
         if packet.content as u8 | endpoint.pace as u8 != Content::Segment as u8 | Pace::Free as u8 {
             return self.deliver_specially(now, slot);
         }
@@ -235,7 +235,7 @@ impl World {
         self.serve(now, place);
     }
 
-    /// What has reached a host is no segment, or its processor takes its time.
+    /// The packet is not a segment, or the host's processor takes time.
     #[cold]
     fn deliver_specially(&mut self, now: Time, slot: u32) {
         let packet = self.network.packet(slot);
@@ -252,7 +252,7 @@ impl World {
         }
     }
 
-    /// What has reached a host is no segment, or none that it can read.
+    /// The packet is not a segment, or not a readable one.
     #[cold]
     fn deliver_other(&mut self, now: Time, slot: u32) {
         let packet = *self.network.packet(slot);
@@ -279,7 +279,7 @@ impl World {
         }
     }
 
-    /// A connection's entry in the event queue has come up.
+    /// The entry of a connection in the event queue is due.
     fn connection_timer(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.armed_at != now {
@@ -293,7 +293,7 @@ impl World {
             return arm_connection(&mut self.network, deadline, place);
         }
         if endpoint.pace != Pace::Free {
-            // Until the processor comes to it, there is nothing to arm.
+            // No timer is needed until the processor serves it.
             endpoint.armed_at = Time::ZERO;
             let turn = Turn { place, generation: endpoint.generation };
             return self.interrupt(now, place, Interrupt::Deadline(turn));
@@ -302,7 +302,7 @@ impl World {
         self.serve(now, place);
     }
 
-    /// A deadline of a connection has come.
+    /// A deadline of a connection has passed.
     pub(crate) fn serve_deadline(&mut self, now: Time, place: u32) {
         let Some(connection) = &mut self.endpoints[place as usize].connection else { return };
         let delayed_since = connection.ack_delayed_since(now);
@@ -318,7 +318,7 @@ impl World {
         }
     }
 
-    /// An application's entry in the event queue has come up.
+    /// The entry of an application in the event queue is due.
     fn app_timer(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.app_armed_at == now {
@@ -330,7 +330,7 @@ impl World {
         }
     }
 
-    /// The application of an endpoint has something to do, though its connection has not moved.
+    /// The application of an endpoint has something to do, though its connection has made no progress.
     pub(crate) fn stir(&mut self, now: Time, place: u32) {
         match self.endpoints[place as usize].pace {
             Pace::Free => self.serve(now, place),
@@ -338,9 +338,9 @@ impl World {
         }
     }
 
-    /// Something has moved at an endpoint: its application and the network take what there is.
+    /// An endpoint has made progress: its application reads and writes, and its segments are sent.
     ///
-    /// The one place where packets are sent, so that all it takes to make one is compiled into it.
+    /// This is the only place where packets are sent, so that everything needed to make one is inlined here.
     pub(crate) fn serve(&mut self, now: Time, place: u32) {
         let mut unwritten = None;
         loop {
@@ -368,7 +368,7 @@ impl World {
                 return self.attend(now, place);
             }
             transmit(connection, &mut self.network, now, endpoint.flow, label);
-            // What opens the connection leaves before what the application has to say, and one write before the next.
+            // The segment that opens the connection is sent before data of the application, and each write before the next.
             endpoint.open |= opens;
             if !opens && unwritten.is_none() {
                 let is_over = note_deadline(endpoint, &mut self.network, now, place);
@@ -380,7 +380,7 @@ impl World {
         }
     }
 
-    /// A connection has opened: its cookie is kept for the next one.
+    /// A connection has opened: its Fast Open cookie is stored for the next one.
     #[cold]
     #[inline(never)]
     fn keep_cookie(&mut self, place: u32) {
@@ -405,7 +405,7 @@ impl World {
         self.conclude(now, place, is_over);
     }
 
-    /// The starter's entry in the event queue has come up.
+    /// The entry of the starter in the event queue is due.
     #[cold]
     fn starter(&mut self, now: Time) {
         if now == self.starter_armed_at {
@@ -417,7 +417,8 @@ impl World {
         }
     }
 
-    /// The event queue has to know when the next flow starts or leaves, or the next session goes on.
+    /// Enters into the event queue when the next flow starts, the next pair of endpoints becomes free, or the next session
+    /// continues.
     pub(crate) fn arm_starter(&mut self) {
         let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
         let next = start.min(self.sessions.next()).min(self.retiring.next());
@@ -427,7 +428,7 @@ impl World {
         }
     }
 
-    /// A flow whose time has come, and its description.
+    /// A flow that is due to start, and its description.
     fn next_to_start(&mut self, now: Time) -> Option<(u32, usize)> {
         let mut next = self.to_start.peek_mut().filter(|next| next.0.0 <= now)?;
         let Reverse((_, flow)) = *next;
@@ -441,7 +442,7 @@ impl World {
         Some((flow, description))
     }
 
-    /// Starts the flows whose time has come.
+    /// Starts the flows that are due.
     fn start_flows(&mut self, now: Time) {
         while let Some((flow, description)) = self.next_to_start(now) {
             let alike = &self.spec.flows[description];
@@ -469,8 +470,8 @@ impl World {
         }
     }
 
-    /// Gives a connection of a flow a pair of places; returns the client's. Without initial sequence numbers the hosts
-    /// draw them.
+    /// Gives a connection of a flow a pair of endpoints; returns the client's index. Without initial sequence numbers the
+    /// hosts draw them.
     pub(crate) fn settle(
         &mut self,
         number: u32,
@@ -529,7 +530,7 @@ impl World {
         client
     }
 
-    /// A pair of ends takes the place `client` and the one behind it.
+    /// A connection uses the endpoint `client` and the one after it.
     fn seat(&mut self, client: u32, pair: [Endpoint; 2], addresses: Addresses) {
         if client as usize == self.endpoints.len() {
             self.endpoints.extend(pair);
@@ -550,21 +551,21 @@ fn note_deadline(endpoint: &mut Endpoint, network: &mut Network, now: Time, plac
     let Some(connection) = &endpoint.connection else { return false };
     let deadline = connection.next_deadline();
     if deadline < endpoint.armed_at {
-        // A processor may have come too late for it.
+        // A processor may serve it later than its deadline.
         endpoint.armed_at = deadline.max(now);
         arm_connection(network, endpoint.armed_at, place);
     }
     endpoint.is_over()
 }
 
-/// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
+/// Enters the deadline of a connection into the event queue. This is rare, since an existing entry is moved when it is due.
 #[cold]
 #[inline(never)]
 fn arm_connection(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 1);
 }
 
-/// The same for what an application waits for.
+/// The same for the time that an application waits for.
 #[cold]
 #[inline(never)]
 pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
@@ -578,7 +579,7 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
-/// Sends all that a connection wants to send, with this on the packets' labels, and what differs from packet to packet.
+/// Sends all segments that a connection has ready. `label` is the label of its packets.
 #[inline]
 fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
     loop {
@@ -595,7 +596,7 @@ fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow:
     }
 }
 
-/// Tells the recorder that the draft is sent.
+/// Tells the recorder that the segment is sent.
 #[cold]
 #[inline(never)]
 fn record_sent(network: &mut Network, now: Time, flow: u32, (place, reason): (u32, Reason)) {

@@ -1,6 +1,6 @@
-//! A four-way min-heap: for what is far ahead.
+//! A four-way min-heap, for events in the far future.
 
-/// A heap of keys, the least of which comes first.
+/// A heap of keys with the smallest first.
 #[derive(Debug, Default)]
 pub(super) struct Heap(Vec<u128>);
 
@@ -37,7 +37,7 @@ impl Heap {
         Some(first)
     }
 
-    /// Puts `key` where it belongs, starting at the root, whose content is forgotten.
+    /// Puts `key` into the heap, starting at the root, whose content is overwritten.
     fn place(&mut self, key: u128) {
         let heap = self.0.as_mut_slice();
         let mut at = 0;

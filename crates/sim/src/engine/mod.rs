@@ -1,15 +1,15 @@
 //! The event queue: a four-way min-heap of `(time, source)`.
 //!
-//! A *source* is anything that can be due: one direction of a link, an endpoint's timer, an application's timer, the
-//! starter of flows. Each has a fixed number and asks to be woken at one instant at a time. Events at the same instant
-//! are served in the order of their sources' numbers, never in the order of insertion: so the outcome of a run does not
-//! depend on when, or how often, an entry was made, and computing several hops at once changes nothing.
+//! A *source* is anything that has events: one direction of a link, a timer of an endpoint, a timer of an application, the
+//! starter of flows. Each has a fixed number, and one valid entry at a time. Events at the same time are processed in the
+//! order of their sources' numbers, never in the order of insertion. So the result of a run does not depend on when, or how
+//! often, an entry was made, and computing several hops at once changes nothing.
 //!
-//! An entry that is no longer wanted stays where it is; its source recognises it as stale because the time is not the
-//! one it is waiting for. A timer that moves later leaves its entry alone as well, and asks again when it comes up.
+//! An entry that is no longer valid stays in the queue. Its source recognises it because its time is not the expected one.
+//! A timer that is moved to a later time keeps its entry, and makes a new one when the old one is due.
 //!
-//! What is near waits in a `wheel`, what is far ahead in a `heap`; the earlier of their first entries is next. How
-//! an entry is kept has no influence on the order.
+//! Near events are kept in a `wheel`, far ones in a `heap`; the earlier of their first entries is next. Where an entry is
+//! kept does not change the order.
 
 mod heap;
 mod wheel;
@@ -47,22 +47,22 @@ impl EventQueue {
         Self { near: Wheel::new(), far: Heap::default(), far_from: u64::MAX }
     }
 
-    /// Entries waiting, stale ones included; for tests, since they are counted.
+    /// Number of entries, including invalid ones; for tests, since it counts them.
     pub fn len(&self) -> usize {
         self.near.len() + self.far.len()
     }
 
-    /// Whether nothing is waiting.
+    /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many entries have been popped so far.
+    /// Number of entries that have been popped.
     pub const fn popped(&self) -> u64 {
         self.near.taken()
     }
 
-    /// Wakes `source` at `time`; [`u64::MAX`] is never.
+    /// Enters an event of `source` at `time`; [`u64::MAX`] is never.
     #[inline]
     pub fn push(&mut self, time: u64, source: u32) {
         if !self.near.push_alone(time, source) {
@@ -70,7 +70,7 @@ impl EventQueue {
         }
     }
 
-    /// [`EventQueue::push`] for an entry that does not have a bucket of the wheel to itself.
+    /// [`EventQueue::push`] for an entry that shares its bucket of the wheel with others.
     #[cold]
     fn push_slowly(&mut self, time: u64, source: u32) {
         if !self.near.push_among_others(time, source) {
@@ -91,7 +91,7 @@ impl EventQueue {
         near.into_iter().chain(far).min()
     }
 
-    /// The earliest entry, if it is due at or before `until`; it leaves the queue.
+    /// Removes and returns the earliest entry, if it is due at or before `until`.
     #[inline]
     pub fn pop_until(&mut self, until: u64) -> Option<(u64, u32)> {
         let mut end = self.far_from;
@@ -104,7 +104,8 @@ impl EventQueue {
         }
     }
 
-    /// The instant behind the first entry of all, which is brought near if it is far; `None` if none is due until then.
+    /// The time after the first entry of all, which is moved to the wheel if it is in the heap; `None` if none is due until
+    /// then.
     #[cold]
     fn end_of_first(&mut self, until: u64) -> Option<u64> {
         let near = self.near.peek().map(|(time, source)| key(time, source));
@@ -159,7 +160,7 @@ mod tests {
             for round in 0..30_000u64 {
                 let popped = queue.pop_until(u64::MAX).unwrap();
                 assert_eq!(Some(popped), expected.pop_first(), "round {round}, spread {spread}");
-                // Now and then the traffic changes its pace; and some entries are for an instant that has passed.
+                // Sometimes the traffic changes its pace, and some entries are for a time in the past.
                 let pace = if round / 8000 % 2 == 0 { spread } else { spread.isqrt().max(1) };
                 let time = random(&mut state, popped.0.saturating_sub(pace / 64), pace);
                 queue.push(time, popped.1);

@@ -1,41 +1,41 @@
-//! A wheel of buckets: for what is near.
+//! A wheel of buckets, for near events.
 //!
-//! Time is cut into slices of 2^shift picoseconds, and each of the next 4096 slices or nearly so has a bucket, which
-//! holds its entries in order: the first one itself, further ones in a list. A bitmap tells which buckets are not
-//! empty; a *page* is the 64 slices of one of its words. So an entry is put in and taken out in a few dozen
-//! instructions, however many there are, as long as a slice is about as long as the time between two events; the wheel
-//! watches that, and cuts time anew when it has to.
+//! Time is divided into slices of 2^shift picoseconds. Each of the next slices, about 4096, has a bucket with its entries
+//! in order: the first in the bucket itself, the others in a list. A bitmap shows which buckets are not empty; a *page* is
+//! the 64 slices of one of its words. Inserting and removing an entry takes a few dozen instructions, however many there
+//! are, if a slice is about as long as the time between two events. The wheel measures this and changes the length of the
+//! slices when needed.
 
 use std::num::NonZero;
 
-/// Pages ahead that have buckets, the one at hand included.
+/// Number of pages that have buckets, including the present one.
 const PAGES: u64 = 64;
 /// Slices of a page: the bits of a word.
 const SLICES: u64 = 64;
 const BUCKETS: usize = (PAGES * SLICES) as usize;
-/// No further entry.
+/// The end of a list.
 const NONE: u32 = u32::MAX;
-/// Entries taken between two looks at how well the slices fit.
+/// Number of entries removed between two reviews of the slice length.
 const REVIEW: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: u64,
     source: u32,
-    /// The next one in the same bucket.
+    /// The next entry of the same bucket.
     next: u32,
 }
 
-/// How well the slices fit, since the last look.
+/// How well the slice length fits, since the last review.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fit {
-    /// Entries taken in all before that.
+    /// Number of entries removed before that.
     since: u64,
-    /// Entries that were too far ahead.
+    /// Entries that were too far in the future.
     refused: u64,
-    /// Entries that found others in their bucket.
+    /// Entries whose bucket was not empty.
     crowded: u64,
-    /// Entries passed while looking for a place.
+    /// Entries passed while searching for a position.
     passed: u64,
     /// Pages turned.
     turned: u64,
@@ -44,20 +44,20 @@ struct Fit {
 /// The wheel.
 #[derive(Debug)]
 pub(super) struct Wheel {
-    /// The first entry of each bucket; meaningless where the bitmap has no bit.
+    /// The first entry of each bucket; invalid where the bit in the bitmap is 0.
     first: Box<[Entry; BUCKETS]>,
     words: [u64; PAGES as usize],
-    /// One bit for each word that is not zero.
+    /// One bit for each word of the bitmap that is not zero.
     summary: u64,
-    /// The page at hand, counted from the beginning of time: that of the last entry taken.
+    /// The number of the present page, counted from time 0: that of the last entry removed.
     page: u64,
     shift: u32,
-    /// Slices shorter than by this shift have been found too short.
+    /// The smallest shift that has not been found too short.
     floor: u32,
     unused: u32,
-    /// All other entries, and unused places.
+    /// All entries that are not the first of a bucket, and free slots.
     others: Vec<Entry>,
-    /// Entries taken so far.
+    /// Number of entries removed.
     taken: u64,
     fit: Fit,
 }
@@ -79,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// How many entries there are: they are counted.
+    /// Number of entries, by counting.
     pub(super) fn len(&self) -> usize {
         let first = self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         let mut unused = 0;
@@ -91,19 +91,19 @@ impl Wheel {
         first + self.others.len() - unused
     }
 
-    /// How many entries have been taken.
+    /// Number of entries that have been removed.
     pub(super) const fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Takes an entry in if its bucket is empty; whether it did.
+    /// Inserts an entry if its bucket is empty. Returns whether it did.
     #[inline]
     pub(super) fn push_alone(&mut self, time: u64, source: u32) -> bool {
         let slice = time >> self.shift;
         let page = slice / SLICES;
         let word = &mut self.words[(page % PAGES) as usize];
         let bit = 1 << (slice % SLICES);
-        // What lies before the page at hand is far away in this count.
+        // A page before the present one gives a very large distance here.
         if page.wrapping_sub(self.page) >= PAGES || *word & bit != 0 {
             return false;
         }
@@ -115,10 +115,10 @@ impl Wheel {
         true
     }
 
-    /// Takes an entry in that [`Wheel::push_alone`] has not taken, unless it is too far ahead; whether it did.
+    /// Inserts an entry that [`Wheel::push_alone`] has refused, unless it is too far in the future. Returns whether it did.
     #[inline]
     pub(super) fn push_among_others(&mut self, time: u64, source: u32) -> bool {
-        // An entry for the past belongs in front of all others.
+        // An entry for the past comes before all others.
         let slice = (time >> self.shift).max(self.page * SLICES);
         if slice / SLICES - self.page >= PAGES {
             self.fit.refused += 1;
@@ -135,7 +135,7 @@ impl Wheel {
         true
     }
 
-    /// Puts an entry in its place in a bucket that is not empty.
+    /// Inserts an entry into a bucket that is not empty.
     #[inline]
     fn insert(&mut self, bucket: usize, time: u64, source: u32) {
         self.fit.crowded += 1;
@@ -160,7 +160,7 @@ impl Wheel {
         }
     }
 
-    /// Keeps an entry that is not the first of its bucket.
+    /// Stores an entry that is not the first of its bucket.
     fn store(&mut self, entry: Entry) -> u32 {
         let place = self.unused;
         if let Some(unused) = self.others.get_mut(place as usize) {
@@ -173,7 +173,7 @@ impl Wheel {
         }
     }
 
-    /// Takes the first entry out if it is due before `end`, and no later than `until`.
+    /// Removes the first entry if it is due before `end`, and not after `until`.
     #[inline]
     pub(super) fn pop(&mut self, end: u64, until: u64) -> Option<(u64, u32)> {
         let (word, bits) = loop {
@@ -204,7 +204,7 @@ impl Wheel {
         Some((time, source))
     }
 
-    /// The page at hand is empty: turns to the next that is not, if what is first there may be taken.
+    /// The present page is empty: turns to the next one that is not, if its first entry may be removed.
     #[cold]
     fn turn(&mut self, end: u64, until: u64) -> bool {
         let Some((ahead, entry)) = self.first() else { return false };
@@ -216,7 +216,7 @@ impl Wheel {
         due
     }
 
-    /// The first entry, and how many pages ahead it is.
+    /// The first entry, and its distance in pages.
     fn first(&self) -> Option<(u64, Entry)> {
         let ahead = self.summary.rotate_right((self.page % PAGES) as u32).trailing_zeros();
         let word = ((self.page + u64::from(ahead)) % PAGES) as usize;
@@ -229,7 +229,7 @@ impl Wheel {
         self.first().map(|(_, entry)| (entry.time, entry.source))
     }
 
-    /// Nothing before `time` will be pushed any more, and nothing before it is here.
+    /// No entry before `time` is in the wheel, and none will be pushed.
     pub(super) fn advance(&mut self, time: u64) {
         self.page = self.page.max((time >> self.shift) / SLICES);
     }
@@ -239,15 +239,16 @@ impl Wheel {
         self.taken - self.fit.since >= REVIEW
     }
 
-    /// Looks whether the slices are too long, so that buckets are crowded, or too short, so that much is too far ahead.
-    /// If so, cuts time anew and returns all entries, to be pushed again. Begins to count for the next review.
+    /// Reviews the slice length. Slices are too long if buckets are crowded, and too short if many entries are too far in
+    /// the future. In either case changes the length and returns all entries, to be pushed again. Then starts to count for
+    /// the next review.
     #[cold]
     pub(super) fn review(&mut self) -> Vec<(u64, u32)> {
         let taken = self.taken - self.fit.since;
         let Fit { refused, crowded, passed, turned, .. } =
             std::mem::replace(&mut self.fit, Fit { since: self.taken, ..Fit::default() });
-        // To turn a page is cheaper than a second entry in a bucket, and both are cheaper than the heap; to cut time to and
-        // fro would cost most of all.
+        // Turning a page costs less than a second entry in a bucket, and both cost less than the heap. Changing the length
+        // repeatedly would cost most.
         let roomy = refused < taken / 64 && self.shift > self.floor;
         let close = crowded > turned && crowded > taken / 16;
         let shift = if self.shift > 0 && (passed > taken || close && roomy) {

@@ -1,4 +1,4 @@
-//! Flows of datagrams in the world: they have a pair of places like all others, but no connection.
+//! Flows of datagrams in the world: they have a pair of endpoints like all flows, but no connection.
 
 use super::{World, addresses, arm_app};
 use crate::host::app::App;
@@ -12,7 +12,8 @@ use netspurt_tcp::time::Time;
 use std::sync::Arc;
 
 impl World {
-    /// A flow of datagrams starts. It keeps its places to the end: packets may be under way for long.
+    /// A flow of datagrams starts. It keeps its endpoints until the end, because packets may be in the network for a long
+    /// time.
     pub(crate) fn begin_datagrams(
         &mut self,
         now: Time,
@@ -66,7 +67,7 @@ impl World {
         }
     }
 
-    /// A datagram has reached its host.
+    /// A datagram has arrived at its host.
     pub(crate) fn take_datagram(&mut self, now: Time, packet: &Packet) {
         let endpoint = &mut self.endpoints[packet.endpoint as usize];
         let current = packet.generation == endpoint.generation;

@@ -6,14 +6,14 @@ use netspurt_tcp::state::State;
 use netspurt_tcp::time::Time;
 
 impl World {
-    /// The connection at `place` is over, or listens.
+    /// The connection of endpoint `place` is over, or listens.
     #[cold]
     pub(super) fn note_over(&mut self, now: Time, place: u32) {
         let endpoint = &self.endpoints[place as usize];
         if matches!(self.records[endpoint.flow as usize], FlowRecord::Session(_)) {
             return self.retire_call_if_over(place & !1);
         }
-        // Who listens may still be found.
+        // A listening endpoint may still receive a connection.
         let listens =
             endpoint.connection.as_ref().is_some_and(|connection| connection.state() == State::Listen);
         if !listens && self.retiring.note(now, place) {
@@ -24,14 +24,14 @@ impl World {
         }
     }
 
-    /// The same of an end in another part of the world.
+    /// The same for an endpoint in another part of the world.
     pub(super) fn note_remote_end(&mut self, place: u32, since: Time) {
         if self.retiring.note(since, place) {
             self.arm_starter();
         }
     }
 
-    /// Folds the pairs whose time has come into the records of their flows, and frees their places.
+    /// Adds the pairs of endpoints that are due to the records of their flows, and frees them.
     pub(super) fn retire(&mut self, now: Time) {
         while let Some(client) = self.retiring.take_due(now) {
             let pair = &self.endpoints[client as usize..][..2];
@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// A pair of places is free.
+    /// A pair of endpoints is free.
     pub(super) fn vacate(&mut self, client: u32) {
         for endpoint in &mut self.endpoints[client as usize..][..2] {
             endpoint.connection = None;

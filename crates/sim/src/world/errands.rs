@@ -1,4 +1,4 @@
-//! What a session wants done, done in the world: connections opened, asked over and closed, ports given back.
+//! Carries out what sessions ask for: opens connections, sends requests over them, closes them, and frees ports.
 
 use super::World;
 use crate::host::app::App;
@@ -34,7 +34,7 @@ impl World {
         self.wake_session(now, flow);
     }
 
-    /// Wakes the sessions whose time has come.
+    /// Wakes the sessions that are due.
     pub(crate) fn wake_sessions(&mut self, now: Time) {
         while self.sessions.next() <= now {
             if let Some(Reverse((_, flow))) = self.sessions.wakes.pop() {
@@ -51,7 +51,8 @@ impl World {
         self.run_errands(now, flow, errands);
     }
 
-    /// The client at `place` has something to tell its session, and is served before all else that this leads to.
+    /// The client at endpoint `place` has something to tell its session. It is served before anything that follows from
+    /// this.
     #[cold]
     pub(crate) fn attend(&mut self, now: Time, place: u32) {
         let told = self.tell_session(now, place);
@@ -61,8 +62,8 @@ impl World {
         }
     }
 
-    /// The session of the client at `place` hears its news. What it wants done over this very connection is begun; the rest
-    /// of its errands are returned, with the flow.
+    /// Tells the session of the client at endpoint `place` its news. What the session asks for on this connection is
+    /// started; its other errands are returned, with the flow.
     pub(crate) fn tell_session(&mut self, now: Time, place: u32) -> Option<(u32, Vec<Errand>)> {
         let pair = &self.endpoints[place as usize..][..2];
         let (flow, Some(connection), App::Asker(asker)) = (pair[0].flow, &pair[0].connection, &pair[0].app)
@@ -80,7 +81,7 @@ impl World {
         if let (Some(fetched), Some(recorder)) = (fetched, &mut self.network.recorder) {
             recorder.page(fetched);
         }
-        // What is to be done over this very connection goes before its ACK, so that it may ride on it.
+        // Requests on this connection are made before its ACK is sent, so that they can carry it.
         let own = |errand: &Errand| matches!(*errand, Errand::Ask(other, _) | Errand::Close(other) if other == number);
         errands.iter().filter(|errand| own(errand)).for_each(|&errand| self.instruct(flow, place, errand));
         self.listen_on(flow, place, number);
@@ -88,7 +89,7 @@ impl World {
         Some((flow, errands))
     }
 
-    /// Does what a session wants, and arms its next wake.
+    /// Carries out errands of a session, and arms its next wake-up.
     pub(crate) fn run_errands(&mut self, now: Time, flow: u32, mut errands: Vec<Errand>) {
         for errand in errands.drain(..) {
             match errand {
@@ -110,7 +111,7 @@ impl World {
         self.arm_starter();
     }
 
-    /// Tells both ends of a connection what is asked over it, or the client's that it is to close.
+    /// Tells both ends of a connection what is requested over it, or the client that it is to close.
     fn instruct(&mut self, flow: u32, place: u32, errand: Errand) {
         let FlowRecord::Session(position) = self.records[flow as usize] else { return };
         let session = &mut self.sessions.all[position as usize];
@@ -128,7 +129,7 @@ impl World {
         }
     }
 
-    /// The client at `place` is to tell its session when the next file is there.
+    /// The client at endpoint `place` is to tell its session when the next file is complete.
     fn listen_on(&mut self, flow: u32, place: u32, number: u32) {
         let next = self.session(flow).and_then(|session| session.call(number)?.next_there());
         if let App::Asker(asker) = &mut self.endpoints[place as usize].app {
@@ -136,7 +137,7 @@ impl World {
         }
     }
 
-    /// Opens a connection, unless there is no port for it.
+    /// Opens a connection, unless no port is free.
     fn open_call(&mut self, now: Time, flow: u32, number: u32) {
         let description = self.numbering.locate(flow).0;
         let Some(server_port) = self.session(flow).map(|session| session.spec().port) else { return };
@@ -174,7 +175,7 @@ impl World {
         self.open(now, place);
     }
 
-    /// A session's connection of which both ends are over is summed up, and its port is given back.
+    /// Adds a session's connection that is over at both ends to its results, and frees its port.
     pub(crate) fn retire_call_if_over(&mut self, client: u32) {
         let now = self.now;
         let pair = &self.endpoints[client as usize..][..2];
@@ -199,7 +200,7 @@ impl World {
         self.run_errands(now, flow, errands);
     }
 
-    /// The run ends: what is still under way is summed up with the rest.
+    /// The run ends: adds connections in progress to the results.
     pub(crate) fn sum_up_sessions(&mut self) {
         for pair in self.endpoints.chunks_exact(2).filter(|pair| pair[0].connection.is_some()) {
             if let FlowRecord::Session(position) = self.records[pair[0].flow as usize] {
@@ -209,13 +210,13 @@ impl World {
     }
 }
 
-/// Adds a connection to the sums of its session.
+/// Adds a connection to the results of its session.
 fn sum_up(session: &mut Session, pair: &[Endpoint]) {
     let delivered = pair[0].connection.as_ref().map_or(0, |connection| connection.received());
     session.tally.over(delivered, counted(pair), [0, 1].map(|end: usize| pair[end].digest.value()));
 }
 
-/// What was counted at both ends.
+/// The counters of both ends.
 fn counted(pair: &[Endpoint]) -> [Stats; 2] {
     [0, 1].map(|end: usize| pair[end].connection.as_ref().map_or_else(Stats::default, |c| c.stats()))
 }

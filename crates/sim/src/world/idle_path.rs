@@ -1,12 +1,12 @@
-//! A path without any other traffic, found in the description of a world.
+//! Finds the path without other traffic in the description of a world.
 
 use crate::host::session::IdlePath;
 use crate::network::route::Routes;
 use crate::spec::{NodeId, WorldSpec};
 use netspurt_tcp::time::Span;
 
-/// The path from a client to a server, for full packets with so much data and this many bytes in all. `None` if no path
-/// joins them.
+/// The path from a client to a server, for full packets with this many data bytes and this many bytes in all. `None` if no
+/// path joins them.
 pub fn idle_path(spec: &WorldSpec, client: NodeId, server: NodeId, packet: [u32; 2]) -> Option<IdlePath> {
     let routes = Routes::where_joined(spec, [(client, server)].into_iter());
     let (there, back) = routes.between(client, server)?;

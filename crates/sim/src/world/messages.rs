@@ -1,4 +1,4 @@
-//! The messages that the parts of a world send each other after each window.
+//! The messages between the parts of a world after each window.
 
 use super::World;
 use super::part::{Messages, Part};
@@ -24,7 +24,7 @@ impl World {
         if channel.is_multiple_of(2) { [a, b] } else { [b, a] }
     }
 
-    /// Puts the messages of the window that has ended into `others`, by the number of the receiving part.
+    /// Appends the messages of the window that has ended to `others`, by the number of the receiving part.
     pub(crate) fn post_messages(&mut self, others: &mut [Messages]) {
         let World { part: Some(part), network, spec, endpoints, .. } = self else { return };
         for (number, other) in others.iter_mut().enumerate() {
@@ -61,12 +61,12 @@ impl World {
         }
     }
 
-    /// How long the run lasts.
+    /// The duration of the run.
     pub(crate) const fn duration(&self) -> Span {
         self.spec.duration
     }
 
-    /// The time of the next event here.
+    /// The time of the next event in this part.
     pub(crate) fn next_due(&self) -> Option<Time> {
         self.network.next_due()
     }

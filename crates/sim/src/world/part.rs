@@ -1,8 +1,8 @@
-//! A part of a world that is simulated in parts: some of its nodes, with all that begins at them.
+//! A part of a world that is simulated in parts: some of its nodes, with all channels that begin at them.
 //!
-//! Each part knows of all flows, and gives them the same places. It has the connections of its own hosts only. After each
-//! window it sends messages to the other parts: packets that cross the border, ends that are over, and delayed ACKs, because
-//! the part of the data sender knows what was held for them.
+//! Each part knows all flows and gives them the same endpoints, but it has only the connections of its own hosts. After
+//! each window it sends messages to the other parts: packets that cross the border, endpoints that are over, and delayed
+//! ACKs, because only the part of the data sender knows which segments were held for them.
 
 use super::retiring::LINGER;
 use crate::host::endpoint::Endpoint;
@@ -21,7 +21,7 @@ pub(crate) struct Part {
     pub(super) of_node: Arc<[u32]>,
     /// Messages of the present window that are not sorted by receiver yet.
     pub(super) messages: Messages,
-    /// What the ends here have held during the window, by place.
+    /// Segments that endpoints here held during the window, by endpoint.
     pub(super) holds: Holds,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Part {
 pub(crate) struct Messages {
     /// Packets that have crossed the border.
     pub(crate) crossings: Crossings,
-    /// Places of ends that are over, and since when.
+    /// Endpoints that are over, and since when.
     pub(crate) over: Vec<(u32, Time)>,
     /// ACKs that left because their timers had run out.
     pub(crate) delayed_acks: Vec<DelayedAck>,
@@ -54,7 +54,7 @@ impl Part {
         self.of_node[node.0 as usize] == self.me
     }
 
-    /// An ACK that has waited for its timer since `since` leaves the end at `place`.
+    /// An ACK that has waited for its timer since `since` leaves endpoint `place`.
     #[cold]
     pub(super) fn note_delayed_ack(&mut self, now: Time, place: u32, since: Time, endpoints: &[Endpoint]) {
         if let Some(connection) = &endpoints[place as usize].connection {
@@ -63,7 +63,7 @@ impl Part {
         }
     }
 
-    /// The end at `place` has been served.
+    /// Endpoint `place` has been served.
     pub(super) fn note_hold(&mut self, now: Time, place: u32, endpoint: &Endpoint) {
         if let Some(connection) = &endpoint.connection {
             self.holds.note(place, endpoint.flow, (now, connection));

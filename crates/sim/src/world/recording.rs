@@ -1,4 +1,4 @@
-//! What the recorder is told of connections.
+//! What the recorder is told about connections.
 
 use super::World;
 use crate::host::endpoint::Endpoint;
@@ -8,7 +8,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 
 impl World {
-    /// Tells those who want to know how the endpoint's connection stands: the recorder, and the other parts of the world.
+    /// Reports the state of an endpoint's connection to the recorder and to the other parts of the world.
     #[cold]
     pub(super) fn record(&mut self, now: Time, place: u32) {
         if let Some(part) = &mut self.part {
@@ -22,7 +22,7 @@ impl World {
     }
 }
 
-/// Tells the recorder what limits the endpoint's connection.
+/// Reports to the recorder what limits the endpoint's connection.
 #[cold]
 fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
     let Some(connection) = &endpoints[place as usize].connection else { return };
@@ -31,7 +31,7 @@ fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, pla
     recorder.served(now, place, connection, Apps { unread, waits_for_credit });
 }
 
-/// Tells the recorder how the endpoint's connection stands.
+/// Reports the state of the endpoint's connection to the recorder.
 #[cold]
 fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
     let Some(connection) = &mut endpoint.connection else { return };

@@ -1,32 +1,32 @@
-//! Flows that end: when both ends of a connection are over, what it came to is recorded and its places are free again.
+//! Flows that end: when both ends of a connection are over, its results are recorded and its endpoints become free.
 //!
-//! An end that is over stays where it is for a while after the other one is over, as neither could know at once. So what
-//! happens at one end does not depend on what happens at the other at the same instant, and the ends can be simulated
-//! side by side.
+//! An endpoint that is over stays for a while after the other one is over, since neither could know this at once. So what
+//! happens at one end does not depend on events at the other end at the same time, and the ends can be simulated in
+//! parallel.
 
 use netspurt_tcp::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// How long a pair of ends stays after both are over. No window of a run on several threads is longer.
+/// How long a pair of endpoints stays after both are over. No window of a run on several threads is longer.
 pub(crate) const LINGER: Span = Span::from_secs(1);
 
-/// The pairs of which an end is over.
+/// The pairs of endpoints of which at least one is over.
 #[derive(Debug, Default)]
 pub(crate) struct Retiring {
-    /// Since when each end is, by the client's place.
+    /// Since when each endpoint is over, by the client's index.
     over: BTreeMap<u32, [Option<Time>; 2]>,
-    /// When the pairs of which both ends are over leave.
+    /// When the pairs that are over at both ends become free.
     due: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Retiring {
-    /// When the next pair leaves.
+    /// When the next pair becomes free.
     pub(super) fn next(&self) -> Time {
         self.due.peek().map_or(Time::NEVER, |next| next.0.0)
     }
 
-    /// The end at `place` is over since `since`. Whether that is news.
+    /// The endpoint `place` is over since `since`. Returns whether this was not known.
     pub(super) fn note(&mut self, since: Time, place: u32) -> bool {
         let client = place & !1;
         let ends = self.over.entry(client).or_default();
@@ -39,7 +39,7 @@ impl Retiring {
         true
     }
 
-    /// A pair that leaves at `now`.
+    /// A pair that becomes free at `now`.
     pub(super) fn take_due(&mut self, now: Time) -> Option<u32> {
         if self.next() > now {
             return None;

@@ -1,4 +1,4 @@
-//! A processor's turns: what comes next, and what comes of it.
+//! Hosts with a processor: which task is next, and its effects.
 
 use super::{World, arm_app};
 use crate::host::app::Action;
@@ -9,7 +9,7 @@ use netspurt_tcp::Departure;
 use netspurt_tcp::time::{Span, Time};
 
 impl World {
-    /// Something has come for a host's processor, which begins with it if it is idle.
+    /// A task has arrived for a host's processor, which begins with it if it is idle.
     #[cold]
     pub(crate) fn interrupt(&mut self, now: Time, place: u32, interrupt: Interrupt) {
         let host = self.host_of(place);
@@ -17,14 +17,14 @@ impl World {
         self.begin(now, host);
     }
 
-    /// The time has come that an application has waited for.
+    /// The time that an application has waited for has come.
     #[cold]
     pub(crate) fn wake(&mut self, now: Time, place: u32) {
         self.make_ready(place);
         self.begin(now, self.host_of(place));
     }
 
-    /// A processor has done what it was at.
+    /// A processor has finished its task.
     #[cold]
     pub(crate) fn processor_timer(&mut self, now: Time, host: usize) {
         if let Some(task) = self.processor(host).task.take() {
@@ -44,14 +44,14 @@ impl World {
         self.hosts[host].processor.as_mut().expect("only endpoints of a host with a processor wait for it")
     }
 
-    /// The endpoint that is meant, if it is still the same.
+    /// The endpoint of the task, if it still has the same connection.
     fn meant(&mut self, turn: Turn) -> Option<&mut Endpoint> {
         self.endpoints
             .get_mut(turn.place as usize)
             .filter(|endpoint| endpoint.generation == turn.generation && endpoint.connection.is_some())
     }
 
-    /// An application stands in line, if it did not already.
+    /// Adds an application to the queue, if it is not in it.
     fn make_ready(&mut self, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.pace == Pace::Asleep && endpoint.open {
@@ -62,8 +62,8 @@ impl World {
         }
     }
 
-    /// Does what takes no time, and begins with what does. A processor that is at something is left alone: also one that is
-    /// just being asked what it does next, and whose answer has made something move here.
+    /// Carries out tasks that take no time, and begins one that does. A busy processor is left alone. So is one that is
+    /// being asked for its next task, if the answer itself caused this call.
     fn begin(&mut self, now: Time, host: usize) {
         if self.processor(host).is_busy {
             return;
@@ -79,7 +79,7 @@ impl World {
         self.processor(host).is_busy = false;
     }
 
-    /// What is next, and what it costs: segments of the connection just moved, then interrupts, then programs.
+    /// The next task and its cost: segments of the last connection served, then arrivals and timers, then programs.
     fn next_task(&mut self, now: Time, host: usize) -> Option<(Task, Span)> {
         loop {
             if let Some(turn) = self.processor(host).serving {
@@ -121,7 +121,7 @@ impl World {
         Some((Task::Departure { slot, turn, label, reason }, self.processor(host).costs.departure(payload)))
     }
 
-    /// What the program in front does next; `None` if it waits, or is gone.
+    /// The next action of the first program in the queue; `None` if it waits, or its connection is gone.
     fn next_step(&mut self, now: Time, host: usize, process: Process) -> Option<(Task, Span)> {
         let turn = process.turn;
         let (action, part) = match process.rest {
@@ -151,8 +151,8 @@ impl World {
         Some((Task::Step { turn, action, rest }, cost))
     }
 
-    /// What an application wants to do; `None` if it waits, or is gone, or is busy with what it has read. Before it waits, it
-    /// tells its session what there is to be told, and is asked again.
+    /// The next action of an application; `None` if it waits, its connection is gone, or it is busy with what it has read.
+    /// Before it waits, it tells its session its news and is asked again.
     fn next_action(&mut self, now: Time, host: usize, turn: Turn) -> Option<Action> {
         if let Some(until) = self.processor(host).readers.busy_until(now, turn) {
             self.put_to_sleep(turn, until);
@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// An application waits until its connection moves, or until this instant.
+    /// An application waits until its connection makes progress, or until this time.
     fn put_to_sleep(&mut self, turn: Turn, until: Time) {
         let Some(endpoint) = self.meant(turn) else { return };
         endpoint.pace = Pace::Asleep;
@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    /// The cost of a task has been paid.
+    /// The time of a task has passed.
     fn carry_out(&mut self, now: Time, host: usize, task: Task) {
         match task {
             Task::Arrival { slot } => {
@@ -199,7 +199,7 @@ impl World {
             }
             Task::Departure { slot, turn, label, reason } => {
                 let segment = self.network.packet(slot).segment;
-                // It leaves though its connection may be over: it was made before.
+                // The segment is sent even if its connection is over: it was made before.
                 let (flow, end) = (self.endpoints[turn.place as usize].flow, end_of(turn.place));
                 self.network.note_sent(turn.place, |connection| Sent {
                     time: now,
@@ -215,7 +215,7 @@ impl World {
         }
     }
 
-    /// The application in front has done something.
+    /// The first application in the queue has carried out an action.
     fn step(&mut self, now: Time, host: usize, turn: Turn, action: Action, rest: Option<Action>) {
         if let Some(process) = self.processor(host).processes.front_mut() {
             process.rest = rest;
@@ -230,7 +230,7 @@ impl World {
         }
     }
 
-    /// A packet is taken in by the connection that it is for: whose turn it is now.
+    /// A packet is processed by its connection. Returns the task of that connection.
     fn take_in(&mut self, now: Time, slot: u32) -> Option<Turn> {
         let packet = *self.network.packet(slot);
         self.network.release(slot);
@@ -241,8 +241,8 @@ impl World {
         Some(turn)
     }
 
-    /// The session of an application hears what it has to tell, if anything, and has done what it wants. Then the
-    /// application is to be asked again.
+    /// Tells the session of an application its news, if there are any, and carries out its errands. Then the application is
+    /// to be asked again.
     fn pass_news(&mut self, now: Time, place: u32) -> bool {
         if !self.endpoints[place as usize].app.take_news() {
             return false;
@@ -253,7 +253,7 @@ impl World {
         true
     }
 
-    /// A connection has been served: its application may run, and its next deadline is known.
+    /// A connection has been served: its application may run, and its deadline is noted.
     fn served(&mut self, now: Time, turn: Turn) {
         let Some(endpoint) = self.meant(turn) else { return };
         let place = turn.place;
