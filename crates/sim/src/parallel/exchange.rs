@@ -6,30 +6,30 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How often a thread at the barrier looks for the others before it yields its processor, if there is one for each thread.
+/// How often a thread at the barrier checks for the others before it yields its processor, if each thread has a processor.
 const LOOKS: u32 = 2_000;
 
-/// What the threads of a run share. What is written after a window is read before the end of the next one. So there are two
-/// sides, used in turn: no thread writes where another one still reads.
+/// The state that the threads of a run share. What is written after a window is read before the end of the next one. So
+/// there are two sides, used in turn: no thread writes where another one still reads.
 #[derive(Debug)]
 pub(super) struct Exchange {
     threads: u32,
     /// See [`LOOKS`].
     looks: u32,
     arrived: AtomicU32,
-    /// How often all threads have passed the barrier.
+    /// Number of times that all threads have passed the barrier.
     round: AtomicU32,
     /// A thread has panicked and will never arrive.
     broken: AtomicBool,
     sides: [Side; 2],
 }
 
-/// What is written after every other window.
+/// The data written after every other window.
 #[derive(Debug)]
 struct Side {
     /// Messages by receiver, then by sender.
     messages: Vec<Vec<Mutex<Messages>>>,
-    /// The next event that each thread knows of.
+    /// The next event that each thread knows.
     next_due: Vec<AtomicU64>,
     /// Whether the run is to be stopped.
     stop: AtomicBool,
@@ -57,8 +57,8 @@ impl Exchange {
         }
     }
 
-    /// Posts the messages of thread `me`, by receiver, and the next event that it knows of, in its own part or through its
-    /// messages. `all` holds the messages of an earlier window afterwards, which are empty.
+    /// Publishes the messages of thread `me`, by receiver, and the next event in its own part or caused by its messages.
+    /// Afterwards `all` holds the empty message lists of an earlier window, to be used again.
     pub(super) fn post(&self, side: usize, me: usize, all: &mut [Messages], next_due: Time) {
         let side = &self.sides[side];
         for (receiver, messages) in side.messages.iter().zip(all) {
@@ -73,7 +73,7 @@ impl Exchange {
         self.sides[side].stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until all threads have arrived. Behind the barrier a thread sees what the others have written before it.
+    /// Waits until all threads have arrived. After the barrier a thread sees what the others wrote before it.
     pub(super) fn wait(&self) -> Result<(), Broken> {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

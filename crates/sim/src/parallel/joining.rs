@@ -1,11 +1,11 @@
-//! The result of a run in parts: from each part what has happened there.
+//! The result of a run in parts: each part contributes what happened in it.
 
 use super::partition::Partition;
 use crate::record::result::RunResult;
 use crate::record::summary::{self, Course, FlowRecord};
 use crate::spec::NodeId;
 
-/// Puts together what the parts leave; each says whether it was stopped.
+/// Combines the outcomes of the parts; each says whether it was stopped.
 pub(super) fn join(courses: Vec<(Course, bool)>, partition: &Partition) -> RunResult {
     let mut all = courses.into_iter();
     let (mut whole, interrupted) = all.next().expect("there are two parts at least");
@@ -15,7 +15,7 @@ pub(super) fn join(courses: Vec<(Course, bool)>, partition: &Partition) -> RunRe
     summary::summarise(whole, interrupted)
 }
 
-/// Takes from the course of another part what has happened there.
+/// Adds the outcome of another part.
 fn merge_from(whole: &mut Course, mut other: Course, was_there: &dyn Fn(NodeId) -> bool) {
     let spec = &whole.spec;
     let began_there = |channel: u32| was_there(spec.links[channel as usize / 2].ends[channel as usize % 2]);

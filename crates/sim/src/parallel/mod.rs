@@ -1,9 +1,9 @@
-//! One run on several threads: the world in parts, each with an event queue of its own.
+//! One run on several threads: the world in parts, each with its own event queue.
 //!
-//! Simulated time is cut into windows, as long as the least delay between two parts. In a window each part serves its own
-//! events. A packet that it sends to another part arrives after the window. At its end all threads wait for each other and
-//! exchange messages. The next window begins with the next event of all. So every part serves the same events in the same
-//! order as one thread would, and the result is the same for any number of threads, digest included.
+//! Simulated time is divided into windows, as long as the least delay between two parts. In a window each part processes
+//! its own events. A packet that it sends to another part arrives after the window. At its end all threads wait for each
+//! other and exchange messages. The next window begins with the earliest event of all parts. So every part processes the
+//! same events in the same order as one thread would, and the result and its digest are the same for any number of threads.
 //!
 //! A world that cannot be divided is run on one thread: see `partition.rs`.
 
@@ -24,7 +24,7 @@ use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
 use std::thread;
 
-/// Runs a world to its end in these parts, each on a thread of its own. `stop` is called with the time after each window and
+/// Runs a world to its end in these parts, each on its own thread. `stop` is called with the time after each window and
 /// ends the run if it returns true. The result is that of [`World::run`], whatever the parts are.
 pub fn run(
     spec: WorldSpec,
@@ -71,7 +71,7 @@ pub fn run(
     Ok(join(courses, partition))
 }
 
-/// Runs one part to the end; returns what it leaves, and whether it was stopped.
+/// Runs one part to the end. Returns its outcome, and whether it was stopped.
 fn take_part(
     mut world: World,
     me: usize,

@@ -1,11 +1,11 @@
 //! How a world is divided into parts that can be simulated at the same time.
 //!
-//! A packet that enters a link cannot arrive before the link's delay is over: that is the *lookahead* of the link. Nodes
-//! that are joined by links without lookahead, or with little, belong together. Between the parts only links with a larger
-//! delay remain, and for this time each part can be simulated without messages from the others (Chandy and Misra, 1979;
-//! Fujimoto, 1990: conservative synchronisation with windows).
+//! A packet that enters a link cannot arrive before the link's delay is over: this delay is the *lookahead* of the link.
+//! Nodes that are joined by links with little or no lookahead are put into the same part. Only links with a larger delay
+//! remain between the parts, and for this time each part can be simulated without messages from the others (Chandy and
+//! Misra, 1979; Fujimoto, 1990: conservative synchronisation with windows).
 //!
-//! All of this follows from the scenario and the number of threads, never from the machine.
+//! The division depends only on the scenario and the number of threads, never on the machine.
 
 use crate::host::app::AppSpec;
 use crate::network::channel::MAX_PARTS;
@@ -17,22 +17,22 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-/// The cost of one barrier, as a number of packets that could be simulated in its time.
+/// The cost of one barrier, in packets that could be simulated in the same time.
 const BARRIER_COST: f64 = 20.0;
 
 /// Bytes of a usual packet.
 const USUAL: f64 = 1500.0;
 
-/// What a link without a rate is taken to carry, in bits per second.
+/// The rate that is assumed for a link without a rate, in bits per second.
 const FAST: f64 = 10e9;
 
-/// Work at the end of a flow that sends data, and at the one that receives it, in units of that of a packet at a link.
+/// The work at the sender of the data of a flow, and at the receiver; the work for a packet at a link is 1.
 const ENDS: [u64; 2] = [4, 3];
 
-/// So many packets are a long run: about half a second on one thread.
+/// A run with this many packets is long: about half a second on one thread.
 const LONG: f64 = 2e6;
 
-/// It has to be faster by this factor.
+/// The factor by which several threads must be faster to be used.
 const WORTH_IT: f64 = 1.2;
 
 /// How a world is divided into parts.
@@ -40,40 +40,41 @@ const WORTH_IT: f64 = 1.2;
 pub struct Partition {
     /// The part of each node.
     pub(crate) of_node: Arc<[u32]>,
-    /// How many parts there are.
+    /// Number of parts.
     pub(crate) parts: usize,
     /// The length of a window in picoseconds.
     pub(crate) window: u64,
 }
 
 impl Partition {
-    /// The fastest division of a world into at most `parts` parts; `None` if none is worth while.
+    /// The fastest division of a world into at most `parts` parts; `None` if no division is faster than one thread.
     pub fn best(spec: &WorldSpec, parts: usize) -> Option<Self> {
         let (gain, best) =
             divisions(spec, parts).reduce(|best, next| if next.0 > best.0 * 1.05 { next } else { best })?;
         (gain >= WORTH_IT).then_some(best)
     }
 
-    /// The division for a run that may use so many threads; without a number, all processors if the run is long, else one.
+    /// The division for a run with this number of threads. Without a number, a long run uses all processors, and a short
+    /// one a single thread.
     pub fn for_run(spec: &WorldSpec, threads: Option<usize>) -> Option<Self> {
         let all = || thread::available_parallelism().map_or(1, NonZero::get);
         let parts = threads.unwrap_or_else(|| if is_long(spec) { all() } else { 1 });
         Self::best(spec, parts)
     }
 
-    /// The division with the shortest windows, worth while or not, to be held against others in tests.
+    /// The division with the shortest windows, faster or not, for comparisons in tests.
     pub fn finest(spec: &WorldSpec, parts: usize) -> Option<Self> {
         divisions(spec, parts).last().map(|(_, finest)| finest)
     }
 
-    /// How many parts there are: two at least.
+    /// Number of parts, at least two.
     pub const fn parts(&self) -> usize {
         self.parts
     }
 }
 
-/// The divisions of a world into at most `parts` parts, those with the longest windows first, and by which factor each may
-/// be faster than one thread.
+/// The divisions of a world into at most `parts` parts, those with the longest windows first, each with its estimated speed
+/// relative to one thread.
 fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Partition)> {
     let is_divisible = |flow: &FlowSpec| is_divisible(&flow.app) && flow.own.iter().all(Option::is_none);
     let parts = parts.min(usize::from(MAX_PARTS));
@@ -95,13 +96,13 @@ fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Parti
     })
 }
 
-/// Whether the ends of a flow may be in different parts. A session acts on both at the same instant.
+/// Whether the ends of a flow may be in different parts. A session acts on both at the same time.
 const fn is_divisible(app: &AppSpec) -> bool {
     matches!(app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. } | AppSpec::Streams(_))
 }
 
-/// For how long at least a packet is on its way through a link, whatever happens; 0 if that is unknown, or if what happens at
-/// one end matters at once at the other.
+/// The least time that a packet needs to pass through a link; 0 if it is unknown, or if events at one end affect the other
+/// end immediately.
 fn lookahead(spec: &WorldSpec, number: u32, link: &LinkSpec) -> u64 {
     let is_station =
         spec.hubs.iter().any(|hub| (hub.first_link..hub.first_link + hub.stations).contains(&number));
@@ -112,7 +113,7 @@ fn lookahead(spec: &WorldSpec, number: u32, link: &LinkSpec) -> u64 {
 }
 
 fn lookahead_of(channel: &ChannelSpec) -> u64 {
-    // A message about a packet that is too long appears at either end.
+    // The message about a packet that is too long can appear at either end.
     let tells = |mtu: &MtuSpec| mtu.too_big == TooBig::Icmp;
     let is_fixed =
         channel.varies.is_none() && channel.changes.delay.is_empty() && !channel.mtu.iter().any(tells);
@@ -136,7 +137,7 @@ fn loads(spec: &WorldSpec, routes: &Routes) -> Vec<u64> {
     loads
 }
 
-/// How many packets a second there are about: those that the narrowest link of each route can carry.
+/// The approximate number of packets per second: what the slowest link of each route can carry.
 fn packets_per_second(spec: &WorldSpec, routes: &Routes) -> f64 {
     let rate = |&channel: &u32| {
         spec.links[channel as usize / 2].directions[channel as usize % 2]
@@ -152,7 +153,7 @@ fn packets_per_second(spec: &WorldSpec, routes: &Routes) -> f64 {
     narrow.iter().map(rate).sum::<f64>() / 8.0 / USUAL
 }
 
-/// Whether a run is so long that several threads are worth while without being asked for.
+/// Whether a run is so long that it uses several threads by default.
 fn is_long(spec: &WorldSpec) -> bool {
     let Ok(routes) = Routes::new(spec) else { return false };
     let asked = |flow: &FlowSpec| flow.app.bytes_asked().map_or(f64::INFINITY, |bytes| bytes as f64);
@@ -161,7 +162,7 @@ fn is_long(spec: &WorldSpec) -> bool {
     carried.min(all / USUAL) > LONG
 }
 
-/// For each node one that stands for all that belong together with it.
+/// For each node the leader of its component.
 fn components(spec: &WorldSpec, together: impl Fn(usize) -> bool) -> Vec<u32> {
     let mut leader: Vec<u32> = (0..spec.nodes.len() as u32).collect();
     for (_, link) in spec.links.iter().enumerate().filter(|(number, _)| together(*number)) {
@@ -171,7 +172,7 @@ fn components(spec: &WorldSpec, together: impl Fn(usize) -> bool) -> Vec<u32> {
     (0..spec.nodes.len() as u32).map(|node| find(&mut leader, NodeId(node))).collect()
 }
 
-/// The leader of a node's component. The way to it is halved at each search.
+/// The leader of a node's component. Each search halves the path to it.
 fn find(leader: &mut [u32], node: NodeId) -> u32 {
     let mut at = node.0;
     while leader[at as usize] != at {
@@ -182,8 +183,8 @@ fn find(leader: &mut [u32], node: NodeId) -> u32 {
     at
 }
 
-/// Puts components into parts, the heaviest first, each into the lightest part. Parts are numbered in the order of their first
-/// nodes.
+/// Distributes components over parts, largest work first, each into the part with the least work. Parts are numbered in the
+/// order of their first nodes.
 fn distribute(leaders: &[u32], loads: &[u64], parts: usize) -> Vec<u32> {
     let mut weights = vec![0u64; leaders.len()];
     leaders.iter().zip(loads).for_each(|(&leader, load)| weights[leader as usize] += load);
@@ -210,7 +211,7 @@ fn distribute(leaders: &[u32], loads: &[u64], parts: usize) -> Vec<u32> {
     parts.collect()
 }
 
-/// How much of the work the busiest part has; `None` without any work.
+/// The share of the work that the busiest part has; `None` if there is no work.
 fn share_of_busiest(of_node: &[u32], loads: &[u64]) -> Option<f64> {
     let mut sums = vec![0u64; of_node.len()];
     of_node.iter().zip(loads).for_each(|(&part, load)| sums[part as usize] += load);
@@ -246,7 +247,7 @@ mod tests {
         let spec = dumbbell();
         let partition = Partition::best(&spec, 2).expect("two halves");
         assert_eq!((partition.parts, partition.window), (2, 10_000_000_000));
-        // left, right, and then hosts of both sides in turn.
+        // left, right, then hosts of both sides alternately.
         assert_eq!(*partition.of_node, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
     }
 

@@ -1,70 +1,70 @@
-//! Distributions that sizes, pauses and counts are drawn from, by inverting the distribution function.
+//! Distributions of sizes, pauses and counts, drawn by inverting the distribution function.
 //!
-//! Each draw takes the same number of random bits whatever comes out (two for the log-normal, none for a constant, one for
-//! all others), and the functions come from `libm`: the same stream gives the same values on every machine. Values are in
-//! the unit of whoever asks: bytes, picoseconds, or pieces.
+//! Each draw takes the same number of random values, whatever its result: two for the log-normal, none for a constant, one
+//! for all others. The functions come from `libm`, so a stream gives the same values on every machine. Values have the unit
+//! of the caller: bytes, picoseconds, or pieces.
 
 use crate::random::Stream;
 use netspurt_tcp::time::Span;
 use std::sync::Arc;
 
-/// What a value is drawn from, before it is cut.
+/// A family of distributions, without bounds.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Family {
     /// Always the same.
     Constant(f64),
-    /// Anything between, alike.
+    /// Uniform between two values.
     Uniform {
-        /// The least.
+        /// Minimum.
         from: f64,
-        /// The greatest.
+        /// Maximum.
         to: f64,
     },
-    /// Without memory.
+    /// Exponential.
     Exponential {
         /// Mean.
         mean: f64,
     },
-    /// Pareto's first: a power law from its least value on.
+    /// Pareto type I: a power law from its minimum on.
     Pareto {
-        /// The least value.
+        /// The minimum.
         least: f64,
         /// The exponent of the tail; the mean is finite above 1.
         shape: f64,
     },
-    /// Pareto's second: a power law that begins at zero (Lomax 1954).
+    /// Pareto type II: a power law that begins at zero (Lomax 1954).
     Lomax {
         /// Median.
         median: f64,
         /// The exponent of the tail; the mean is finite above 1.
         shape: f64,
     },
-    /// The logarithm is normal.
+    /// Log-normal.
     LogNormal {
         /// Median.
         median: f64,
         /// Standard deviation of the natural logarithm.
         sigma: f64,
     },
-    /// A stretched exponential (Weibull 1951).
+    /// Weibull: a stretched exponential (Weibull 1951).
     Weibull {
-        /// Scale: 63 % lie below.
+        /// Scale: 63 % of the values are smaller.
         scale: f64,
         /// Below 1 the tail is heavier than exponential.
         shape: f64,
     },
-    /// A table of what was measured.
+    /// A table of measured quantiles.
     Quantiles(Arc<Quantiles>),
 }
 
-/// A family, cut: a value outside counts as the nearer bound.
+/// A distribution with bounds: a value outside is replaced by the nearer bound.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
-    /// What is drawn from.
+    /// The family.
     pub family: Family,
-    /// The least that comes out.
+    /// The lower bound.
     pub min: f64,
-    /// The greatest that comes out.
+    /// The upper bound.
     pub max: f64,
 }
 
@@ -80,7 +80,7 @@ impl Distribution {
         Family::Constant(value).into()
     }
 
-    /// The same, cut above.
+    /// The same with an upper bound.
     #[must_use]
     pub fn at_most(mut self, max: f64) -> Self {
         self.max = max;
@@ -92,17 +92,17 @@ impl Distribution {
         self.family.draw(stream).max(self.min).min(self.max)
     }
 
-    /// The next length in bytes: whole, and at least 1.
+    /// The next length in bytes: an integer, at least 1.
     pub fn draw_bytes(&self, stream: &mut Stream) -> u64 {
         (self.draw(stream).round() as u64).max(1)
     }
 
-    /// The next number of things.
+    /// The next count.
     pub fn draw_count(&self, stream: &mut Stream) -> u32 {
         self.draw(stream).round() as u32
     }
 
-    /// The next span, the values being picoseconds.
+    /// The next duration; the values are picoseconds.
     pub fn draw_span(&self, stream: &mut Stream) -> Span {
         Span::from_ps(self.draw(stream).round() as u64)
     }
@@ -134,8 +134,8 @@ pub(crate) fn normal(stream: &mut Stream) -> f64 {
     radius * libm::cos(core::f64::consts::TAU * stream.unit())
 }
 
-/// A table of quantiles. Between two of them the logarithm of the value is linear in the probability; from a quantile of
-/// zero on, where there is none, the value itself.
+/// A table of quantiles. Between two of them the logarithm of the value is linear in the probability. Next to a quantile of
+/// zero, which has no logarithm, the value itself is linear.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Quantiles {
     probabilities: Box<[f64]>,
@@ -145,15 +145,15 @@ pub struct Quantiles {
 /// What is wrong with a table of quantiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QuantileError {
-    /// So many probabilities, and so many values.
+    /// The numbers of probabilities and of values differ.
     Lengths(usize, usize),
-    /// It does not begin at 0 or not end at 1: it does at these.
+    /// The first probability is not 0, or the last is not 1; these are the two.
     Span(f64, f64),
-    /// The probability at this position is not above the one before.
+    /// The probability with this index is not larger than the one before.
     Probabilities(usize),
-    /// The value at this position is below the one before.
+    /// The value with this index is smaller than the one before.
     Falls(usize),
-    /// The value at this position is negative, or no number.
+    /// The value with this index is negative or not a number.
     Value(usize),
 }
 
@@ -184,10 +184,10 @@ impl core::fmt::Display for QuantileError {
 impl core::error::Error for QuantileError {}
 
 impl Quantiles {
-    /// The table of these probabilities, from 0 to 1, and the values that so large a share lies below.
+    /// The table of these probabilities, from 0 to 1, and of the values of these quantiles.
     ///
     /// # Errors
-    /// The first thing that keeps them from being quantiles.
+    /// The first reason why they are not quantiles.
     pub fn new(probabilities: &[f64], values: &[f64]) -> Result<Self, QuantileError> {
         if probabilities.len() != values.len() || values.len() < 2 {
             return Err(QuantileError::Lengths(probabilities.len(), values.len()));
@@ -209,7 +209,7 @@ impl Quantiles {
         Ok(Self { probabilities: probabilities.into(), values: values.into() })
     }
 
-    /// The value that a share `probability` lies below.
+    /// The quantile of `probability`.
     pub fn at(&self, probability: f64) -> f64 {
         let above = self.probabilities.partition_point(|&p| p <= probability).clamp(1, self.values.len() - 1);
         let ([p0, p1], [v0, v1]) = self.segment(above);
@@ -217,7 +217,7 @@ impl Quantiles {
         if v0 > 0.0 { v0 * libm::exp(share * libm::log(v1 / v0)) } else { v1 * share }
     }
 
-    /// The mean of what is drawn, in closed form.
+    /// The mean of the drawn values, in closed form.
     pub fn mean(&self) -> f64 {
         (1..self.values.len())
             .map(|above| {
@@ -246,7 +246,7 @@ mod tests {
 
     const DRAWS: usize = 200_000;
 
-    /// Sorted draws.
+    /// Draws in ascending order.
     fn drawn(distribution: &Distribution) -> Vec<f64> {
         let mut stream = Stream::new(11, "test");
         let mut values: Vec<f64> = (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect();
@@ -254,7 +254,7 @@ mod tests {
         values
     }
 
-    /// Holds draws against the distribution function `below`, at nine places.
+    /// Compares draws with the distribution function `below` at nine places.
     fn agree(family: Family, below: impl Fn(f64) -> f64) {
         let values = drawn(&family.clone().into());
         for tenth in 1..10 {

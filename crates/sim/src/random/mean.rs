@@ -1,15 +1,15 @@
-//! Means of distributions, as they are drawn: cut at their bounds.
+//! Means of distributions with their bounds.
 
 use crate::random::distribution::{Distribution, Family};
 
-/// Steps of a numerical integral: the means of all families lie within a thousandth of their closed forms.
+/// Steps of a numerical integral: the means of all families are within a thousandth of their closed forms.
 const STEPS: u32 = 200_000;
 
-/// Nothing of a normal number is left beyond.
+/// The limit beyond which a normal number is neglected.
 const FAR: f64 = 12.0;
 
 impl Distribution {
-    /// The mean of what is drawn; infinite for a power law without a bound whose exponent is 1 or less.
+    /// The mean of the drawn values; infinite for a power law without an upper bound whose exponent is 1 or less.
     pub fn mean(&self) -> f64 {
         let cut = |value: f64| value.max(self.min).min(self.max);
         match &self.family {
@@ -37,9 +37,9 @@ impl Distribution {
     }
 }
 
-/// The mean of a function of an exponential number, that grows no faster than a power law of this exponent.
+/// The mean of a function of an exponential number that grows no faster than a power law of this exponent.
 fn tail(shape: f64, value: impl Fn(f64) -> f64) -> f64 {
-    // What is left beyond falls as exp(-t · (1 - 1 / shape)); with a bound as exp(-t).
+    // The remainder decreases as exp(-t · (1 - 1 / shape)); with a bound as exp(-t).
     let falls = if shape > 1.0 { (1.0 - 1.0 / shape).max(0.02) } else { 1.0 };
     sum(0.0, 40.0 / falls, |t| value(t) * libm::exp(-t))
 }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn bounds_count() {
-        // The least of an exponential number and a bound has the mean 1 - exp(-bound).
+        // The smaller of an exponential number and a bound has the mean 1 - exp(-bound).
         near(&Distribution::from(Family::Exponential { mean: 1.0 }).at_most(2.0), 1.0 - libm::exp(-2.0));
         // A power law with exponent 1 from 1 to b has the mean 1 + ln b.
         let cut = Distribution::from(Family::Pareto { least: 1.0, shape: 1.0 }).at_most(100.0);

@@ -1,8 +1,8 @@
-//! Random numbers: one seed, and for each component a stream of its own, named by its place in the scenario.
+//! Random numbers: one seed, and for each component its own stream, named by its place in the scenario.
 //!
-//! So a component that draws more, or is added, does not shift what the others draw (common random numbers). A stream
-//! is PCG (128-bit MCG, 64 bits out), seeded by SipHash-2-4-128 of the name under the scenario's seed: both are fixed
-//! algorithms, the same on every machine. Floating-point functions come from `libm`, compiled from the same source
+//! So if one component draws more numbers, or is added, the others draw the same numbers as before (common random numbers).
+//! A stream is PCG (128-bit MCG, 64-bit output), seeded by SipHash-2-4-128 of the name under the scenario's seed. Both are
+//! fixed algorithms, the same on every machine. Floating-point functions come from `libm`, compiled from the same source
 //! everywhere.
 
 pub mod distribution;
@@ -47,17 +47,17 @@ impl Stream {
     }
 }
 
-/// A probability, ready to be compared with 64 random bits.
+/// A probability, stored for comparison with 64 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// The chance `probability`, cut to 0 … 1.
+    /// The probability, limited to 0 … 1.
     pub fn new(probability: f64) -> Self {
         Self((probability * 18_446_744_073_709_551_616.0) as u64)
     }
 
-    /// Whether it happens this time. Draws once, whatever the probability.
+    /// Whether the event happens this time. Draws once, whatever the probability.
     #[inline]
     pub fn happens(self, stream: &mut Stream) -> bool {
         let bits = stream.bits();
