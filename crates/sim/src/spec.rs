@@ -1,4 +1,4 @@
-//! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
+//! The description of a world as data. A scenario file is compiled into it, and tests build it by hand.
 
 mod queue;
 
@@ -26,39 +26,39 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// Where the ticks of a host's timers fall.
+/// The phase of a host's timer ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TimerPhase {
-    /// Anywhere within the period: drawn for each host from its own stream.
+    /// Random within the period, drawn for each host from its own stream.
     #[default]
     Random,
-    /// As the connection's configuration says.
+    /// As the configuration of the connection says.
     AsConfigured,
 }
 
-/// A host or a router: what makes the difference is whether a flow begins or ends there.
+/// A host or a router: a node where a flow begins or ends is a host.
 #[derive(Clone, Debug)]
 pub struct NodeSpec {
     /// Its name in the scenario.
     pub name: Arc<str>,
     /// Time from the arrival of a packet for this host until its TCP sees it.
     pub latency: Span,
-    /// Where the ticks of its timers fall.
+    /// The phase of its timer ticks.
     pub timer_phase: TimerPhase,
-    /// The ports that its sessions' connections come from.
+    /// The ports for the connections of its sessions.
     pub ports: PortRange,
-    /// Whether it takes a port again that it has in TIME-WAIT.
+    /// When it may use a port again that is in TIME-WAIT.
     pub reuse: Reuse,
-    /// What its processor takes; `None` for a host that takes no time for anything.
+    /// The processor times of its operations; `None` if nothing takes time.
     pub processor: Option<Costs>,
     /// How it hands writes to TCP.
     pub handover: Handover,
-    /// How its applications read; `None` for all that there is, infinitely fast.
+    /// How its applications read; `None` if they read everything at once, in no time.
     pub reader: Option<Reader>,
 }
 
 impl NodeSpec {
-    /// A node of which there is nothing particular to say.
+    /// A node with default settings.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.into(),
@@ -73,13 +73,13 @@ impl NodeSpec {
     }
 }
 
-/// Whether the two directions of a link get in each other's way.
+/// Whether the two directions of a link share its capacity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Duplex {
-    /// They do not.
+    /// They are independent.
     #[default]
     Full,
-    /// One packet at a time, first come, first served.
+    /// One packet at a time, in order of arrival.
     Half,
 }
 
@@ -93,13 +93,13 @@ pub enum Counted {
     Data,
 }
 
-/// Which packets are lost on their way through a link.
+/// The packets that a link loses.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum LossSpec {
     /// None.
     #[default]
     None,
-    /// Each bit is wrong with this probability, and one wrong bit loses the packet.
+    /// Each bit is wrong with this probability, and a wrong bit loses the packet.
     BitError {
         /// Bit error rate.
         rate: f64,
@@ -109,12 +109,12 @@ pub enum LossSpec {
         /// Packet error rate.
         rate: f64,
     },
-    /// Losses at exponentially distributed distances.
+    /// Losses at exponentially distributed intervals.
     ExponentialGaps {
-        /// Mean distance in packets.
+        /// Mean interval in packets.
         mean_packets: f64,
     },
-    /// A two-state chain (Gilbert 1960, Elliott 1963), one step for each packet.
+    /// A two-state chain (Gilbert 1960, Elliott 1963), with one step for each packet.
     GilbertElliott {
         /// Probability of going from good to bad.
         good_to_bad: f64,
@@ -125,16 +125,16 @@ pub enum LossSpec {
         /// Loss probability in the bad state.
         loss_bad: f64,
     },
-    /// These, the first being 1.
+    /// The packets with these numbers; the first packet is 1.
     Script {
-        /// What is counted.
+        /// Which packets are counted.
         counted: Counted,
-        /// The numbers of those that are lost.
+        /// The numbers of the lost packets.
         drop: Vec<u64>,
     },
     /// Every SYN that asks for ECN.
     EcnBlackHole,
-    /// All of these, none of which is again a list.
+    /// Several processes, none of which is again a list.
     Several(Vec<LossSpec>),
 }
 
@@ -148,97 +148,97 @@ impl LossSpec {
     }
 }
 
-/// Packets that are held back and may be overtaken.
+/// Packets that are delayed and may be overtaken.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ReorderSpec {
-    /// Share of packets held back.
+    /// Share of packets that are delayed.
     pub probability: f64,
-    /// For how long.
+    /// The extra delay.
     pub extra_delay: Span,
 }
 
 /// One direction of a link.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChannelSpec {
-    /// Bits per second; `None` is infinite. Where the capacity follows a recording, its mean.
+    /// Bits per second; `None` if the rate is infinite. If the capacity follows a recording, its mean.
     pub rate: Option<u64>,
-    /// The recording that the capacity follows, if it does. See [`ChannelSpec::following`].
+    /// The recording that the capacity follows, if any. See [`ChannelSpec::following`].
     pub capacity: Option<Arc<Capacity>>,
-    /// Propagation delay; where it varies, a typical one.
+    /// Propagation delay; if it varies, a typical one.
     pub delay: Span,
-    /// How it varies, if it does.
+    /// How the delay varies, if it does.
     pub varies: Option<DelaySpec>,
     /// Bytes that the link adds to each packet.
     pub framing: u32,
-    /// Shorter packets are filled up to this many bytes.
+    /// Shorter packets are padded to this many bytes.
     pub least: u32,
-    /// What may wait.
+    /// The queue.
     pub queue: QueueSpec,
-    /// What is lost.
+    /// Which packets are lost.
     pub loss: LossSpec,
-    /// What is held back.
+    /// Which packets are delayed and reordered.
     pub reorder: Option<ReorderSpec>,
-    /// Probability that a packet arrives twice.
+    /// Probability that a packet is duplicated.
     pub duplicate: f64,
-    /// Probability that a packet arrives damaged, to be discarded by the receiving host.
+    /// Probability that a packet is damaged; the receiving host discards it.
     pub corrupt: f64,
-    /// How long a packet may be, from when on; in the order in which they begin.
+    /// The MTU from some time on, in order of time.
     pub mtu: Vec<MtuSpec>,
-    /// What rewrites headers.
+    /// What changes headers.
     pub middlebox: Option<MiddleboxSpec>,
-    /// When packets are gathered, and released in bursts.
+    /// How packets are collected and released in bursts.
     pub aggregation: Option<Aggregation>,
-    /// Which ACKs are left out.
+    /// Which ACKs are removed.
     pub thinning: Option<Thinning>,
-    /// What drops or marks packets before the queue.
+    /// The policer, which drops or marks packets before the queue.
     pub policer: Option<PolicerSpec>,
-    /// What makes packets wait for tokens.
+    /// The shaper, which delays packets until there are tokens.
     pub shaper: Option<ShaperSpec>,
-    /// What changes, and when.
+    /// What changes during the run, and when.
     pub changes: Changes,
 }
 
 /// What changes in one direction of a link, and when.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
-    /// Bits per second, never zero, of a link without a recording.
+    /// Bits per second, never zero, for a link without a recording.
     pub rate: Vec<Change<u64>>,
-    /// Whether packets can leave: what is being sent is sent, what waits goes on waiting.
+    /// Whether the link is up. When it goes down, the packet being transmitted is still sent, and the others wait.
     pub up: Vec<Change<bool>>,
     /// Propagation delay.
     pub delay: Vec<Change<Span>>,
-    /// How much may wait, where a queue keeps packets out for want of room.
+    /// The limit of a queue that drops packets for lack of space.
     pub room: Vec<Change<Room>>,
-    /// The rate of the loss at this place of [`LossSpec::each`].
+    /// The rate of the loss process with this index in [`LossSpec::each`].
     pub loss: Vec<(usize, Change<f64>)>,
 }
 
-/// A change in words, for whoever reads results.
+/// A change as text, for results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Announced {
-    /// What is set, such as `link.up.rate`.
+    /// The key that is set, such as `link.up.rate`.
     pub path: Arc<str>,
-    /// To what, and when.
+    /// The new value, and when it is set.
     pub change: Change<Arc<str>>,
 }
 
-/// How long a packet may be.
+/// The MTU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MtuSpec {
-    /// From when on.
+    /// When it begins to apply.
     pub from: Time,
-    /// Bytes, IP header included.
+    /// Bytes, including the IP header.
     pub mtu: u32,
-    /// What becomes of one that is longer.
+    /// What happens to a longer packet.
     pub too_big: TooBig,
 }
 
 /// Whether the sender of a packet that is too long is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TooBig {
-    /// A message says what would fit (RFC 1191).
+    /// A message reports the MTU (RFC 1191).
     Icmp,
-    /// It vanishes without a word (RFC 2923).
+    /// The packet is dropped without a message (RFC 2923).
     Silent,
 }
 
@@ -249,47 +249,47 @@ pub struct LinkSpec {
     pub name: Arc<str>,
     /// Its ends.
     pub ends: [NodeId; 2],
-    /// Whether its directions share the medium.
+    /// Whether its directions share the capacity.
     pub duplex: Duplex,
-    /// From `ends[0]` to `ends[1]`, and back.
+    /// The direction from `ends[0]` to `ends[1]`, and the direction back.
     pub directions: [ChannelSpec; 2],
 }
 
-/// How the stations of a hub take turns.
+/// How the stations of a hub share it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
-    /// Ideally: first come, first served over all stations.
+    /// Ideally: in order of arrival over all stations.
     #[default]
     FirstCome,
     /// Listen, send, back off after a collision (IEEE 802.3, clause 4).
     CsmaCd,
 }
 
-/// A medium that several links share, of which one carries a packet at a time.
+/// A medium that several links share; it carries one packet at a time.
 #[derive(Clone, Debug)]
 pub struct HubSpec {
     /// The node at which they meet.
     pub node: NodeId,
-    /// How the stations take turns.
+    /// How the stations share it.
     pub access: Access,
-    /// Silence between two packets, in bytes.
+    /// Gap between two packets, in bytes.
     pub gap: u32,
-    /// The first of its links. Each leads from a station to the hub.
+    /// The first of its links. Each link joins a station to the hub.
     pub first_link: u32,
-    /// How many there are.
+    /// Number of links.
     pub stations: u32,
 }
 
-/// Flows that are alike but for their start. A flow is a pair of connections and what runs over them.
+/// Flows that differ only in their start. A flow is a pair of connections and the applications on them.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Their name in the scenario.
     pub name: Arc<str>,
     /// Number of the first of them among all of that name.
     pub first_index: u32,
-    /// How many.
+    /// Number of flows.
     pub count: u32,
-    /// What runs over each.
+    /// The application of each flow.
     pub app: AppSpec,
     /// The host that opens the connection.
     pub from: NodeId,
@@ -299,49 +299,49 @@ pub struct FlowSpec {
     pub dscp: u8,
     /// When the first is opened.
     pub start: Time,
-    /// How much later than the one before it each of the others is.
+    /// The time between the starts of two successive flows.
     pub stagger: Span,
-    /// TCP of `from`.
+    /// TCP configuration of `from`.
     pub client: Arc<Config>,
-    /// TCP of `to`.
+    /// TCP configuration of `to`.
     pub server: Arc<Config>,
-    /// What takes the place of built-in algorithms at `from` and `to`.
+    /// Algorithms of the user at `from` and `to`.
     pub own: [Option<Arc<OwnTcp>>; 2],
 }
 
 impl FlowSpec {
-    /// When the flow at `position` among them is opened.
+    /// When the flow with this index is opened.
     pub fn start_of(&self, position: u32) -> Time {
         self.start + self.stagger.saturating_mul(u64::from(position))
     }
 }
 
-/// How the flows of a world are numbered: through all descriptions, in their order.
+/// How the flows of a world are numbered: through all descriptions, in order.
 #[derive(Clone, Debug)]
 pub struct Numbering {
-    /// The number of the first flow of each description; at the end, how many there are.
+    /// The number of the first flow of each description; the last entry is the number of all flows.
     firsts: Box<[u32]>,
 }
 
 impl Numbering {
-    /// How many flows there are.
+    /// Number of flows.
     pub fn count(&self) -> u32 {
         self.firsts.last().copied().unwrap_or(0)
     }
 
-    /// The number of the flow at `position` of a description.
+    /// The number of the flow with index `position` in a description.
     pub fn number(&self, description: usize, position: u32) -> u32 {
         self.firsts[description] + position
     }
 
-    /// The description of a flow, and its position there.
+    /// The description of a flow, and its index there.
     pub fn locate(&self, flow: u32) -> (usize, u32) {
         let description = self.firsts.partition_point(|&first| first <= flow) - 1;
         (description, flow - self.firsts[description])
     }
 }
 
-/// A whole world.
+/// The description of a whole world.
 #[derive(Clone, Debug)]
 pub struct WorldSpec {
     /// Name of the scenario.
@@ -350,16 +350,16 @@ pub struct WorldSpec {
     pub duration: Span,
     /// Hosts and routers.
     pub nodes: Vec<NodeSpec>,
-    /// Links, those to hubs included.
+    /// Links, including those to hubs.
     pub links: Vec<LinkSpec>,
     /// Hubs.
     pub hubs: Vec<HubSpec>,
-    /// Flows, those that are alike in one description.
+    /// Flows; those that differ only in their start share one description.
     pub flows: Vec<FlowSpec>,
-    /// The changes that the links know of, in words.
+    /// The changes of links, as text.
     pub changes: Vec<Announced>,
-    /// Compute a link that is fed by one other link alone together with that one. It makes no difference but in speed,
-    /// and a test holds both ways against each other.
+    /// Compute a link together with the one before it, if all its packets come from that link. This changes only the speed;
+    /// a test compares both ways.
     pub fuse: bool,
 }
 
@@ -384,7 +384,7 @@ impl WorldSpec {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// Adds a full-duplex link, the same in both directions, to be refined through the returned reference.
+    /// Adds a full-duplex link with equal directions. The returned reference allows changes.
     pub fn link(&mut self, name: &str, ends: [NodeId; 2], both: &ChannelSpec) -> &mut LinkSpec {
         let directions = [both.clone(), both.clone()];
         self.links.push(LinkSpec { name: name.into(), ends, duplex: Duplex::Full, directions });
@@ -392,8 +392,8 @@ impl WorldSpec {
         &mut self.links[last]
     }
 
-    /// Adds a hub of `access`, an Ethernet otherwise: to it each station is joined by a link whose way to the hub is
-    /// `station` and whose way back takes no time. `station` needs a rate, its delay is that between two stations.
+    /// Adds a hub of `access`, otherwise an Ethernet. Each station is joined by a link: the direction to the hub is
+    /// `station`, and the direction back takes no time. `station` needs a rate; its delay is that between two stations.
     pub fn hub(&mut self, name: &str, stations: &[NodeId], station: &ChannelSpec, access: Access) {
         let node = self.node(name);
         let first_link = self.links.len() as u32;
@@ -413,7 +413,7 @@ impl WorldSpec {
         Numbering { firsts: core::iter::once(0).chain(ends).collect() }
     }
 
-    /// Adds a flow with the same TCP at both ends, starting at once, to be refined through the returned reference.
+    /// Adds a flow with the same TCP at both ends that starts at once. The returned reference allows changes.
     pub fn flow(
         &mut self,
         name: &str,
@@ -449,8 +449,8 @@ impl ChannelSpec {
         Self { rate: Some(rate), delay, ..Self::default() }
     }
 
-    /// The same with a capacity that follows a recording. What leaves at delivery opportunities has a TUN device's four
-    /// bytes in front, as where they were recorded.
+    /// The same with a capacity that follows a recording. Packets that leave at delivery opportunities have the four bytes
+    /// of a TUN device in front, as in the recordings.
     #[must_use]
     pub fn following(mut self, capacity: Arc<Capacity>) -> Self {
         self.rate = Some(capacity.mean_rate());
@@ -461,14 +461,14 @@ impl ChannelSpec {
         self
     }
 
-    /// The same with a drop-tail queue of so many packets.
+    /// The same with a drop-tail queue of this many packets.
     #[must_use]
     pub fn with_queue(mut self, packets: u32) -> Self {
         self.queue = QueueSpec::Packets(packets);
         self
     }
 
-    /// A station of an Ethernet: preamble, header and check take 26 bytes of each packet, and it has at least 46.
+    /// A station of an Ethernet: preamble, header and checksum add 26 bytes to each packet, and a packet has at least 46.
     pub fn ethernet(rate: u64, delay: Span) -> Self {
         Self { framing: 26, least: 46, ..Self::new(rate, delay) }
     }

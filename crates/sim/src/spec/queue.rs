@@ -1,84 +1,85 @@
-//! What may wait for a link, and in which order it leaves, as plain data.
+//! The queue of a link as data: what it holds, and in which order packets leave.
 
 use netspurt_tcp::time::Span;
 
-/// What may wait for a link.
+/// The queue of a link.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum QueueSpec {
-    /// Everything.
+    /// No limit.
     #[default]
     Unlimited,
-    /// At most so many packets, the one being transmitted not counted.
+    /// At most this many packets, not counting the one being transmitted.
     Packets(u32),
-    /// At most this many bytes, the packet being transmitted not counted.
+    /// At most this many bytes, not counting the packet being transmitted.
     Bytes(u64),
-    /// What finds room, and resends leave before all others.
+    /// Drop-tail with this limit; retransmissions leave before other packets.
     ResendFirst(Room),
-    /// What finds room; what finds more waiting than the second says is marked, if it can be.
+    /// Drop-tail with this limit. A packet that finds more than the second limit is marked, if it can be.
     Step(Room, Room),
-    /// What finds room, unless random early detection drops it first.
+    /// Random early detection.
     Red(RedSpec),
-    /// What finds room, and is dropped if it has waited too long.
+    /// CoDel.
     Codel(Room, CodelSpec),
-    /// A queue for each flow, each under CoDel.
+    /// FQ-CoDel: a queue for each flow, each under CoDel.
     FqCodel(FqCodelSpec),
-    /// What finds room, unless PIE drops it on arrival.
+    /// PIE.
     Pie(Room, PieSpec),
-    /// A queue for each flow, each under PIE.
+    /// FQ-PIE: a queue for each flow, each under PIE.
     FqPie(FqPieSpec),
-    /// A queue for scalable traffic and one for the rest, with one controller.
+    /// DualPI2: a queue for scalable traffic and one for other traffic, with one controller.
     DualPi2(DualPi2Spec),
-    /// Classes, of which the first that has packets sends.
+    /// Priorities: the first class with packets sends.
     Priority(ClassesSpec),
-    /// Classes that send in turn.
+    /// Deficit round robin between classes.
     Drr(DrrSpec),
-    /// A shaper, tins, and flows under COBALT in each.
+    /// CAKE: a shaper, tins, and flows under COBALT in each tin.
     Cake(CakeSpec),
 }
 
-/// What a queue is measured in.
+/// The unit of a queue's length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Unit {
-    /// Packets, whatever their length.
+    /// Packets of any length.
     #[default]
     Packets,
     /// Bytes.
     Bytes,
 }
 
-/// Random early detection. [`RedSpec::for_rate`] gives parameters that suit a link.
+/// Random early detection. [`RedSpec::for_rate`] gives parameters that fit a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedSpec {
-    /// How much may wait at most.
+    /// The limit of the queue.
     pub room: Room,
-    /// What the average and the thresholds count.
+    /// The unit of the average and of the thresholds.
     pub unit: Unit,
-    /// Below this average nothing is dropped early.
+    /// Below this average no packet is dropped early.
     pub min: f64,
-    /// From this average on all is dropped; in the gentle variant from twice that on.
+    /// Above this average every packet is dropped; in the gentle variant above twice this average.
     pub max: f64,
-    /// Probability just below `max`.
+    /// Drop probability just below `max`.
     pub max_p: f64,
-    /// What one arrival counts for in the average.
+    /// The weight of one arrival in the average.
     pub weight: f64,
-    /// The probability rises steadily above `max`, instead of leaping to 1.
+    /// Above `max` the probability rises linearly, instead of jumping to 1.
     pub gentle: bool,
-    /// Bytes of a typical packet: how fast the average falls while the link is idle.
+    /// Bytes of a typical packet: this gives how fast the average falls while the link is idle.
     pub mean_packet: u32,
-    /// Packets that can be marked are marked instead of dropped, below the average from which on all would be dropped.
+    /// Mark packets that can be marked instead of dropping them, while the average is below the value at which all are
+    /// dropped.
     pub ecn: bool,
 }
 
 /// CoDel's parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelSpec {
-    /// Waits up to this are fine.
+    /// The target: waiting times up to this are acceptable.
     pub target: Span,
-    /// For how long they may stay above: a round trip of the slower connections.
+    /// The interval: how long waiting times may exceed the target. It is a round-trip time of the slower connections.
     pub interval: Span,
-    /// Bytes of the largest packet: as long as no more than that waits, nothing is dropped.
+    /// Bytes of the largest packet: while no more than this waits, nothing is dropped.
     pub mtu: u32,
-    /// Packets that can be marked are marked instead of dropped.
+    /// Mark packets that can be marked instead of dropping them.
     pub ecn: bool,
 }
 
@@ -92,13 +93,13 @@ impl Default for CodelSpec {
 /// FQ-CoDel's parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelSpec {
-    /// How much may wait in all queues together.
+    /// The limit of all queues together.
     pub room: Room,
-    /// What governs each queue.
+    /// The parameters of each queue.
     pub law: CodelSpec,
-    /// Bytes that a queue may send in its turn.
+    /// The quantum: bytes that a queue may send in one round.
     pub quantum: u32,
-    /// Queues.
+    /// Number of queues.
     pub flows: u32,
 }
 
@@ -113,27 +114,27 @@ impl Default for FqCodelSpec {
 /// PIE's parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PieSpec {
-    /// How long packets are to wait.
+    /// The target waiting time.
     pub target: Span,
     /// How often the probability is computed.
     pub update: Span,
-    /// By what the probability grows in each interval for each second above the target.
+    /// Increase of the probability in each interval, for each second above the target.
     pub alpha: f64,
-    /// By what it grows for each second that the wait has grown.
+    /// Increase for each second by which the waiting time has grown.
     pub beta: f64,
-    /// For how long a burst passes.
+    /// Length of a burst that passes without drops.
     pub max_burst: Span,
     /// Bytes of a typical packet: while no more than two of them wait, nothing is dropped.
     pub mean_packet: u32,
-    /// The probability is for a typical packet, and proportional to the size.
+    /// The probability applies to a typical packet; for others it is proportional to the size.
     pub by_size: bool,
-    /// Packets that can be marked are marked instead of dropped, as long as the probability is small.
+    /// Mark packets that can be marked instead of dropping them, while the probability is small.
     pub ecn: bool,
-    /// By which document.
+    /// The document that it follows.
     pub form: PieForm,
 }
 
-/// Which document a PIE follows.
+/// The document that a PIE follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PieForm {
     /// RFC 8033.
@@ -143,7 +144,7 @@ pub enum PieForm {
     Docsis {
         /// Bits per second that the modem may send.
         rate: u64,
-        /// Bytes that its buffer holds.
+        /// Size of its buffer in bytes.
         buffer: u64,
     },
 }
@@ -185,13 +186,13 @@ impl PieSpec {
 /// FQ-PIE's parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FqPieSpec {
-    /// How much may wait in all queues together.
+    /// The limit of all queues together.
     pub room: Room,
-    /// What governs each queue.
+    /// The parameters of each queue.
     pub law: PieSpec,
-    /// Bytes that a queue may send in its turn.
+    /// The quantum: bytes that a queue may send in one round.
     pub quantum: u32,
-    /// Queues.
+    /// Number of queues.
     pub flows: u32,
 }
 
@@ -205,52 +206,52 @@ impl Default for FqPieSpec {
 /// DualPI2's parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DualPi2Spec {
-    /// How much may wait in both queues together.
+    /// The limit of both queues together.
     pub room: Room,
-    /// How long packets of the C queue are to wait.
+    /// The target waiting time of the C queue.
     pub target: Span,
     /// How often the probability is computed.
     pub update: Span,
-    /// By what the base probability grows in each interval for each second above the target.
+    /// Increase of the base probability in each interval, for each second above the target.
     pub alpha: f64,
-    /// By what it grows for each second that the wait has grown.
+    /// Increase for each second by which the waiting time has grown.
     pub beta: f64,
-    /// How many times the base probability the L queue marks with: k.
+    /// The coupling factor k: the L queue marks with k times the base probability.
     pub coupling: f64,
-    /// Waits up to this are not marked by the L queue itself.
+    /// The L queue's own marking begins at this waiting time.
     pub step: Span,
-    /// Over so much more the likelihood of that mark rises to 1.
+    /// The range of waiting times above it over which the probability of that mark rises to 1.
     pub ramp: Span,
-    /// Which queue goes first.
+    /// Which queue sends first.
     pub scheduler: DualScheduler,
-    /// What happens where marking is not enough.
+    /// What happens when marking is not enough.
     pub overload: Overload,
-    /// Bytes of the largest packet: while less than two of them wait, chance neither drops nor marks.
+    /// Bytes of the largest packet: while less than two of them wait, no packet is dropped or marked at random.
     pub mtu: u32,
 }
 
-/// Which of DualPI2's queues goes first.
+/// Which of DualPI2's queues sends first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DualScheduler {
-    /// The L queue, but the C queue has so many per cent, if it needs them.
+    /// The L queue, but the C queue gets a share when it has packets.
     WeightedRoundRobin {
-        /// Per cent of the C queue: 0 … 100.
+        /// The share of the C queue in per cent: 0 … 100.
         classic: u8,
     },
-    /// Whose packet has waited longer, those of the L queue having a head start.
+    /// The packet that has waited longer; packets of the L queue count as having waited longer by a fixed time.
     TimeShifted {
-        /// The head start.
+        /// That time.
         shift: Span,
     },
 }
 
-/// What DualPI2 does where marking is not enough.
+/// What DualPI2 does when marking is not enough.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Overload {
-    /// Both queues drop with the same probability.
+    /// Both queues drop packets with the same probability.
     #[default]
     Drop,
-    /// The queues grow until there is no room.
+    /// The queues grow up to their limit.
     Overflow,
 }
 
@@ -276,21 +277,21 @@ impl Default for DualPi2Spec {
 /// CAKE's parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CakeSpec {
-    /// How much may wait in all queues together.
+    /// The limit of all queues together.
     pub room: Room,
-    /// Bits per second that leave; `None` where the link decides.
+    /// The rate of the shaper in bits per second; `None` if the link sets the rate.
     pub bandwidth: Option<u64>,
-    /// A round trip of the slower connections.
+    /// The round-trip time of the slower connections.
     pub rtt: Span,
-    /// What shares equally.
+    /// Between whom the rate is shared equally.
     pub isolation: Isolation,
     /// Classes by codepoint.
     pub diffserv: Diffserv,
-    /// Which ACKs are dropped.
+    /// Which ACKs are removed.
     pub ack_filter: AckFilter,
-    /// Bytes that the wire adds to an IP packet.
+    /// Bytes that the link layer adds to an IP packet.
     pub overhead: u32,
-    /// Bytes that the shortest packet takes on the wire.
+    /// Smallest size of a packet on the wire, in bytes.
     pub mpu: u32,
     /// How the wire carries packets.
     pub link_layer: LinkLayer,
@@ -313,20 +314,20 @@ impl Default for CakeSpec {
     }
 }
 
-/// What shares equally under CAKE.
+/// Between whom CAKE shares the rate equally.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Isolation {
     /// Flows.
     Flows,
-    /// Hosts that send.
+    /// Sending hosts.
     SrcHost,
-    /// Hosts that receive.
+    /// Receiving hosts.
     DstHost,
     /// Pairs of hosts.
     Hosts,
-    /// Hosts that send, and the flows of each.
+    /// Sending hosts, and the flows of each.
     DualSrcHost,
-    /// Hosts that receive, and the flows of each.
+    /// Receiving hosts, and the flows of each.
     DualDstHost,
     /// Hosts on both sides, and the flows of each.
     #[default]
@@ -336,57 +337,58 @@ pub enum Isolation {
 /// CAKE's tins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Diffserv {
-    /// One.
+    /// One tin.
     BestEffort,
-    /// Bulk, the rest, voice.
+    /// Three: bulk, best effort, voice.
     #[default]
     Three,
-    /// Bulk, the rest, video, voice.
+    /// Four: bulk, best effort, video, voice.
     Four,
     /// Eight.
     Eight,
 }
 
-/// Which ACKs CAKE drops.
+/// Which ACKs CAKE removes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AckFilter {
     /// None.
     #[default]
     Off,
-    /// The older of two behind which a third one comes.
+    /// The older of two ACKs when a third one follows.
     Conservative,
-    /// The one behind which another one comes.
+    /// An ACK when another one follows.
     Aggressive,
 }
 
 /// How a wire carries packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LinkLayer {
-    /// As they are.
+    /// Unchanged.
     #[default]
     Plain,
-    /// In ATM cells, of 53 bytes for 48.
+    /// In ATM cells: 53 bytes carry 48.
     Atm,
-    /// In PTM's code, of 65 bytes for 64.
+    /// In the encoding of PTM: 65 bytes carry 64.
     Ptm,
 }
 
-/// How many classes there can be.
+/// The largest number of classes.
 pub const MAX_CLASSES: usize = 8;
 
-/// Classes of packets, told apart by their differentiated services codepoint.
+/// Classes of packets, by their differentiated services codepoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClassesSpec {
-    /// How much may wait of each class.
+    /// The limit of each class.
     pub room: Room,
     /// The class of each codepoint.
     pub of: [u8; 64],
-    /// How many there are.
+    /// Number of classes.
     pub count: u8,
 }
 
 impl ClassesSpec {
-    /// Classes of these codepoints, and one behind them of all others; `None` if there are too many, or a codepoint is none.
+    /// Classes of these codepoints, and one after them for all others; `None` if there are too many, or a codepoint is
+    /// invalid.
     pub fn new(room: Room, classes: &[&[u8]]) -> Option<Self> {
         if classes.len() >= MAX_CLASSES {
             return None;
@@ -406,12 +408,12 @@ impl ClassesSpec {
 pub struct DrrSpec {
     /// The classes.
     pub classes: ClassesSpec,
-    /// Bytes that each may send in its turn.
+    /// The quantum of each class in bytes.
     pub quanta: [u32; MAX_CLASSES],
 }
 
 impl DrrSpec {
-    /// These classes, with this many bytes for each, and an Ethernet's largest frame for those that are not given any.
+    /// These classes with these quanta; a class without one gets the largest frame of an Ethernet.
     pub fn new(classes: ClassesSpec, quanta: &[u32]) -> Self {
         let mut all = [1514; MAX_CLASSES];
         for (to, from) in all.iter_mut().zip(quanta) {
@@ -421,14 +423,14 @@ impl DrrSpec {
     }
 }
 
-/// How much may wait where the order is not that of arrival.
+/// The limit of a queue that does not send in order of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Room {
-    /// Everything.
+    /// No limit.
     #[default]
     Unlimited,
-    /// At most so many packets, the one being transmitted not counted.
+    /// At most this many packets, not counting the one being transmitted.
     Packets(u32),
-    /// At most this many bytes, the packet being transmitted not counted.
+    /// At most this many bytes, not counting the packet being transmitted.
     Bytes(u64),
 }
