@@ -1,4 +1,4 @@
-//! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
+//! From a scenario to a world: names become numbers, choices become configurations, and flows are counted.
 
 use crate::flow::app::App;
 use crate::flow::arrivals::Arrivals;
@@ -28,20 +28,19 @@ const TIMESTAMP_OPTION: u16 = 12;
 /// Octets of the IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
 
-/// Flows in one world, at most. Each takes some hundred octets before it has even started.
+/// The largest number of flows in a world. Each takes some hundred octets before it starts.
 const MAX_FLOWS: u64 = 10_000_000;
 
 impl Scenario {
-    /// The world that this scenario describes, under the name `name`.
+    /// The world that this scenario describes, with the name `name`.
     ///
-    /// Nodes come in the order in which links and hubs name them, hubs behind them, links and flows in the order of the
-    /// file, links to hubs behind the others. Connections that
-    /// are configured alike share their configuration.
+    /// Nodes are in the order in which links and hubs name them, followed by hubs. Links and flows are in the order of the
+    /// file, followed by links to hubs. Connections with equal settings share one configuration.
     pub fn build(&self, name: &str) -> Result<WorldSpec, ScenarioError> {
         self.build_with(name, &NoAlgorithms)
     }
 
-    /// The same for a scenario that may name algorithms of the user's own, which are found in `own`.
+    /// The same for a scenario with algorithms of the user, which `own` finds.
     pub fn build_with(&self, name: &str, own: &dyn Algorithms) -> Result<WorldSpec, ScenarioError> {
         let report = |message: String| ScenarioError {
             file: name.to_owned(),
@@ -112,12 +111,12 @@ impl Scenario {
     }
 }
 
-/// Says when the transfers of a flow arrive, now that its path is known.
+/// Sets when the transfers of a flow arrive. This needs its path.
 fn set_arrivals(spec: &mut WorldSpec, number: usize, arrivals: &Arrivals) -> Result<(), String> {
     let flow = &spec.flows[number];
     let data = flow.server.mss - if flow.server.timestamps { TIMESTAMP_OPTION } else { 0 };
     let packet = [u32::from(data), u32::from(flow.server.mss) + HEADERS];
-    // Without a path the world refuses to begin.
+    // Without a path the world cannot be built.
     let idle = netspurt_sim::idle_path(spec, flow.from, flow.to, packet).unwrap_or_default();
     let arriving = arrivals.arriving(idle)?;
     if let AppSpec::Session(session) = &mut spec.flows[number].app {
@@ -149,13 +148,13 @@ fn build_reader(reader: network::Reader) -> Reader {
 fn build_handover(handover: network::Handover) -> Handover {
     match handover {
         network::Handover::Whole => Handover::Whole,
-        // Nothing that is written at once is larger than 32 bits say.
+        // A single write is never larger than 32 bits.
         network::Handover::Clusters { size } => Handover::Clusters(u32::try_from(size.0).unwrap_or(u32::MAX)),
         network::Handover::Segments => Handover::Segments,
     }
 }
 
-/// The configurations in use, each once.
+/// The configurations in use, each stored once.
 #[derive(Default)]
 struct Configs(Vec<Arc<Config>>);
 
@@ -170,7 +169,7 @@ impl Configs {
     }
 }
 
-/// How many flows of each name there are, so that two entries of the same name are numbered through.
+/// The number of flows of each name, so that two entries with the same name are numbered consecutively.
 #[derive(Default)]
 struct Labels(indexmap::IndexMap<Arc<str>, u32>);
 
@@ -185,7 +184,7 @@ impl Labels {
     }
 }
 
-/// The flows that one entry stands for. A start beyond the end of time never comes.
+/// The flows of one entry. A flow with a start beyond the range of time never starts.
 fn alike(
     flow: &Flow,
     (name, first_index): (Arc<str>, u32),
@@ -209,7 +208,7 @@ fn alike(
     }
 }
 
-/// The number of a node: every name in a `between` is one, and so is every station.
+/// The number of a node: every name in a `between`, and every station.
 fn node(nodes: &IndexSet<&str>, name: &str) -> NodeId {
     NodeId(nodes.get_index_of(name).expect("names were checked when the file was read") as u32)
 }
@@ -227,7 +226,7 @@ fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
     }
 }
 
-/// One direction of a link, which is number `way` of the two.
+/// The direction of a link with the number `way`, 0 or 1.
 fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
     let capacity = link.recording(way).and_then(Trace::build);
     let mean = capacity.as_ref().map(|capacity| capacity.mean_rate());
@@ -265,7 +264,7 @@ fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
     }
 }
 
-/// What is lost in one direction.
+/// The losses of one direction.
 fn build_losses(all: &[Loss], from: &str, to: &str) -> LossSpec {
     let here = |loss: &&Loss| loss.direction().is_none_or(|way| way.from == from && way.to == to);
     let mut losses: Vec<LossSpec> = all.iter().filter(here).map(build_loss).collect();

@@ -1,7 +1,7 @@
-//! What a run left behind, as the JSON document that `netspurt run --json` prints.
+//! The results of a run as the JSON document that `netspurt run --json` prints.
 //!
-//! The simulator counts and knows nothing of files; the names that its results have in a file stand here. Each result is
-//! taken apart field by field, so that a new field does not compile before it is listed here or left out on purpose.
+//! The simulator knows nothing of files; the names of its results in a file are defined here. Each result is destructured,
+//! so that a new field does not compile before it is listed here or left out on purpose.
 
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::Transmit;
@@ -37,14 +37,14 @@ pub fn acking_name(policy: acking::Acking) -> String {
     name(&Acking::from(policy))
 }
 
-/// The name of a choice, be it written bare or with parameters.
+/// The name of a choice, with or without parameters.
 fn name(choice: &impl Serialize) -> String {
     let written = serde_json::to_value(choice).unwrap_or_default();
     written.as_str().or_else(|| written["kind"].as_str()).unwrap_or_default().to_owned()
 }
 
-/// Declares how a result is written: the fields in this order, `as` a function makes them if there is one; then the
-/// entries of what is `flat`, if it is there; `without` the rest.
+/// Declares how a result is written: the fields in this order, converted by the function after `as` if there is one; then
+/// the entries of `flat` fields that have a value. Fields after `without` are left out.
 macro_rules! written {
     ($name:ident for $type:ident {
         $($field:ident $(as $form:path)?),+ $(; flat $($flat:ident),+)? $(; without $($left:ident),+)?
@@ -122,7 +122,7 @@ fn close_reason(reason: &Option<CloseReason>) -> Option<&'static str> {
     reason.map(close_name)
 }
 
-/// What has no table of its own: its entries stand among those of what it belongs to.
+/// A result without a table of its own: its entries are written among those of the result that contains it.
 trait Flat {
     fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }

@@ -1,22 +1,22 @@
-//! The scenario file: one tree of types is its keys, defaults, help and schema. From it come worlds for the simulator
-//! ([`Scenario::build`]) and synthetic paths, which are delays without packets ([`synthetic`]); and [`document`] writes
-//! what a run left behind as JSON.
+//! The scenario file: one tree of types defines its keys, defaults, help and schema. From a file come worlds for the
+//! simulator ([`Scenario::build`]) and synthetic paths, which are delays without packets ([`synthetic`]). [`document`]
+//! writes the results of a run as JSON.
 //!
 //! | where | holds |
 //! | --- | --- |
 //! | `scenario.rs`, `network/`, `flow/`, `tcp/` | the types, whose doc comments are the file's reference |
 //! | `values/` | values with units, exact; a bare name for a table, a table for a list |
 //! | `paths/` | path models: `path = "leo"` on a link, expanded to plain keys |
-//! | `own.rs` | a built-in choice, or a user's own, and where that is found |
-//! | `reading/` | from text to a type, for any file of ours |
-//! | `parse.rs`, `meaning.rs`, `build.rs` | from text to a [`Scenario`], checked; from there to a world |
-//! | `remarks.rs` | keys without effect, and what a choice switches on |
+//! | `own.rs` | a built-in choice, or an algorithm of the user |
+//! | `reading/` | from text to a type, for every kind of file |
+//! | `parse.rs`, `meaning/`, `build.rs` | from text to a checked [`Scenario`], and from there to a world |
+//! | `meaning/remarks.rs` | keys without effect, and what a choice switches on |
 //! | `catalogue.rs` | the lists of profiles and mechanisms |
 //! | `synthetic/` | synthetic paths, with their file |
 //! | `document.rs` | results as JSON |
 //!
-//! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
-//! against the schema; its meaning checked. The types are only filled once the shape is right.
+//! A file is read in four steps: TOML with the place of every key and value; overrides applied; its shape compared
+//! with the schema; its meaning checked. The types are only filled when the shape is correct.
 
 mod build;
 mod catalogue;

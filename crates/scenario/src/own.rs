@@ -1,4 +1,4 @@
-//! A choice that may be a user's own: a built-in one by its name, or `"python:NAME"`.
+//! A choice that may be an algorithm of the user: a built-in one by its name, or `"python:NAME"`.
 
 use netspurt_sim::host::app::Application;
 use netspurt_sim::host::own::Make;
@@ -9,23 +9,23 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// What stands before the name of a user's own algorithm.
+/// The prefix of the name of a user's algorithm.
 pub(crate) const PREFIX: &str = "python:";
 
 /// How the schema marks a text that may name one.
 pub(crate) const FORMAT: &str = "own-algorithm";
 
-/// The name of a user's own algorithm, written `"python:NAME"`.
+/// The name of a user's algorithm, written `"python:NAME"`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OwnName(String);
 
 impl OwnName {
-    /// The name without what stands before it.
+    /// The name without the prefix.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What is wrong with the text of one, if it is one by its beginning.
+    /// The error in a text that begins like one.
     pub(crate) fn fault(text: &str) -> Option<String> {
         let name = text.strip_prefix(PREFIX)?;
         let fine = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '-';
@@ -66,11 +66,11 @@ impl JsonSchema for OwnName {
     }
 }
 
-/// A built-in choice, or the user's own.
+/// A built-in choice, or one of the user.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Choice<T> {
-    /// The user's own.
+    /// One of the user.
     Own(OwnName),
     /// A built-in one.
     BuiltIn(T),
@@ -85,7 +85,7 @@ impl<T: Clone> Choice<T> {
         }
     }
 
-    /// The name of the user's own, if it is.
+    /// The name of the user's algorithm, if it is one.
     pub fn own(&self) -> Option<&str> {
         match self {
             Self::Own(name) => Some(name.as_str()),
@@ -109,8 +109,8 @@ impl<T: JsonSchema> JsonSchema for Choice<T> {
     }
 }
 
-/// Where a scenario finds what it names `"python:NAME"`. Each method returns what makes the algorithm of this name, or a
-/// sentence that says why there is none.
+/// Finds the algorithms that a scenario names `"python:NAME"`. Each method returns a function that makes the algorithm, or
+/// a sentence that says why there is none.
 #[expect(clippy::missing_errors_doc, reason = "said above, for all of them")]
 pub trait Algorithms {
     /// A congestion control.
@@ -123,7 +123,7 @@ pub trait Algorithms {
     fn application(&self, name: &str) -> Result<Make<dyn Application>, String>;
 }
 
-/// There are none.
+/// There are no algorithms of the user.
 #[derive(Clone, Copy, Debug)]
 pub struct NoAlgorithms;
 

@@ -1,4 +1,4 @@
-//! From the text of a file to a [`Scenario`], or to a sentence that says what is wrong, and where.
+//! From the text of a file to a [`Scenario`], or to a sentence with the error and its place.
 
 use crate::meaning::{self, Objection, TcpObjection};
 use crate::paths;
@@ -9,8 +9,8 @@ use crate::scenario::{SCHEMA, Scenario};
 use crate::values::distribution::Files;
 
 impl Scenario {
-    /// Reads the text of a scenario file, puts the overrides (path, value) into it in their order, and checks the whole.
-    /// `file` is the name that errors carry.
+    /// Reads the text of a scenario file, applies the overrides (path, value) in order, and checks the result. `file` is
+    /// the file name for errors.
     ///
     /// A scenario that names other files is refused: [`Scenario::parse_with`] reads them.
     pub fn parse(text: &str, file: &str, overrides: &[(&str, &str)]) -> Result<Self, ScenarioError> {
@@ -18,8 +18,7 @@ impl Scenario {
         Self::parse_with(text, file, overrides, &alone)
     }
 
-    /// The same for a scenario that may name other files, which `files` reads. What is in them becomes part of the
-    /// scenario.
+    /// The same for a scenario that may name other files, which `files` reads. Their contents become part of the scenario.
     pub fn parse_with(
         text: &str,
         file: &str,
@@ -45,7 +44,7 @@ impl Scenario {
     }
 }
 
-/// An entry of a list that is written as a list of one lies a step deeper than one that is written as a table.
+/// An entry that is written as a list with one element is one step deeper than one that is written as a table.
 fn locate(tree: &Node, path: &[&str], part: Part) -> At {
     if let ["link" | "hub", _, "loss" | "trace" | "mtu", .., key] = path
         && !tree.has(path)

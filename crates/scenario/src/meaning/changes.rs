@@ -1,4 +1,4 @@
-//! What a change must not say.
+//! Checks the changes of links.
 
 use crate::meaning::objection::{Objection, object};
 use crate::network::Link;

@@ -1,4 +1,4 @@
-//! What a link must not say.
+//! Checks links.
 
 use crate::meaning::objection::{
     Objection, check_names, check_queue, object, object_to_loss, stray_direction,
@@ -10,10 +10,10 @@ use crate::values::directed::{Directed, OrNone};
 use crate::values::distribution::Files;
 use crate::values::quantity::{Direction, Quantity, Rate};
 
-/// Every link takes packets of so many bytes.
+/// Every link must carry packets of this many bytes.
 const LEAST_MTU: u64 = 68;
 
-/// Puts what stands in other files in the place of their names.
+/// Replaces names of files by their contents.
 pub(super) fn resolve(name: &str, link: &mut Link, files: Files<'_>) -> Result<(), Objection> {
     for (steps, trace) in link.trace.written_mut() {
         trace.resolve(files).map_err(|wrong| of_trace(name, &steps, wrong))?;
@@ -24,20 +24,20 @@ pub(super) fn resolve(name: &str, link: &mut Link, files: Files<'_>) -> Result<(
     Ok(())
 }
 
-/// Something wrong with a delay that varies.
+/// An error in a delay that varies.
 fn of_delay(link: &str, step: Option<&str>, (key, message): delay::Wrong) -> Objection {
     let steps: Vec<String> = step.iter().map(|&step| step.to_owned()).collect();
     of(link, "delay", &steps, Some(key), format!("the delay of link \"{link}\": {message}"))
 }
 
-/// Something wrong with a key below a key of a link.
+/// An error in a key below a key of a link.
 fn of(link: &str, key: &str, steps: &[String], last: Option<&str>, message: String) -> Objection {
     let steps = steps.iter().map(String::as_str);
     let path: Vec<&str> = ["link", link, key].into_iter().chain(steps).chain(last).collect();
     object(&path, Part::Value, message)
 }
 
-/// Something wrong with a recording that a link is to follow.
+/// An error in a recording that a link follows.
 fn of_trace(link: &str, steps: &[String], (key, message): trace::Wrong) -> Objection {
     of(link, "trace", steps, Some(key), format!("the recording of link \"{link}\": {message}"))
 }
@@ -86,7 +86,7 @@ pub(super) fn check(name: &str, link: &Link) -> Result<(), Objection> {
     Ok(())
 }
 
-/// Buckets that are filled, and hold a packet.
+/// Checks that token buckets are filled and hold at least one packet.
 fn check_buckets(name: &str, link: &Link) -> Result<(), Objection> {
     let fault = |key, step: Option<&str>, (inner, message): tokens::Wrong| {
         let steps: Vec<String> = step.iter().map(|&step| step.to_owned()).collect();
@@ -116,7 +116,7 @@ fn check_buckets(name: &str, link: &Link) -> Result<(), Objection> {
     Ok(())
 }
 
-/// What there is of a kind, in one direction or both.
+/// The settings of one kind, for one direction or for both.
 fn check_each<T>(
     name: &str,
     key: &str,
@@ -132,7 +132,7 @@ fn check_each<T>(
     Ok(())
 }
 
-/// Where the place in a list of two says the direction, nothing else does.
+/// In a list of two, the position gives the direction, so no entry may name one.
 fn said_twice(name: &str, directed: bool, way: Option<&Direction>) -> Option<String> {
     let way = way.filter(|_| directed)?;
     Some(format!(
@@ -141,7 +141,7 @@ fn said_twice(name: &str, directed: bool, way: Option<&Direction>) -> Option<Str
     ))
 }
 
-/// What a link takes: no less than every link must, and one after the other.
+/// Checks MTUs: not less than every link must carry, and in order of time.
 fn check_mtus(name: &str, link: &Link) -> Result<(), Objection> {
     let mut before = None;
     for (steps, mtu) in link.mtu.written() {
@@ -152,7 +152,7 @@ fn check_mtus(name: &str, link: &Link) -> Result<(), Objection> {
             );
             return Err(of(name, "mtu", &steps, Some("size"), message));
         }
-        // The first of a direction comes behind none.
+        // The first of a direction follows none.
         let first =
             steps.last().is_none_or(|index| index == "0") || steps.len() == 1 && link.mtu.is_directed();
         if !first && before.is_some_and(|before| mtu.from <= before) {
@@ -168,11 +168,11 @@ fn check_mtus(name: &str, link: &Link) -> Result<(), Objection> {
     Ok(())
 }
 
-/// The recordings of a link with these directions: at most one for each, and where there is one no rate.
+/// The recordings of a link with these directions: at most one for each direction, and then no rate.
 fn check_traces(name: &str, link: &Link, ways: &[[&str; 2]; 2]) -> Result<(), Objection> {
     let fault = |steps: &[String], key, message: String| Err(of_trace(name, steps, (key, message)));
     let all = || link.trace.written();
-    // Of two that name no direction, each has its own.
+    // If neither of two names a direction, each belongs to the direction of its position.
     let one_each = !link.trace.is_directed()
         && link.trace.of(0).len() == 2
         && all().all(|(_, trace)| trace.direction().is_none());

@@ -1,4 +1,4 @@
-//! What a well-formed scenario must not say: names of nodes that are not there, rates of zero, contradictions.
+//! Checks the meaning of a well-formed scenario: unknown nodes, rates of zero, contradictions.
 
 mod changes;
 mod links;
@@ -22,16 +22,16 @@ use netspurt_sim::network::medium;
 use netspurt_tcp::time::Span;
 use objection::{check_names, check_queue, object, object_to_loss};
 
-/// No frame adds more than this to a packet.
+/// The largest number of bytes that a frame adds to a packet.
 const MOST_FRAMING: Size = Size(1 << 16);
 
-/// Paths at which to look for a contradiction in the choices of one end, the nearest first.
+/// The paths at which a contradiction in the choices of one end may be, the nearest first.
 pub(crate) struct TcpObjection {
     pub(crate) places: Vec<Vec<String>>,
     pub(crate) error: TcpError,
 }
 
-/// Puts what stands in other files in the place of their names.
+/// Replaces names of files by their contents.
 pub(crate) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), Objection> {
     for (index, flow) in scenario.flow.iter_mut().enumerate() {
         flow.app.resolve(files).map_err(|(path, message)| of_app(index, &path, message))?;
@@ -42,14 +42,14 @@ pub(crate) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), O
     Ok(())
 }
 
-/// Something wrong with the application of a flow.
+/// An error in the application of a flow.
 fn of_app(flow: usize, path: &[&str], message: String) -> Objection {
     let (index, place) = (flow.to_string(), path.join("."));
     let path: Vec<&str> = ["flow", &index, "app"].into_iter().chain(path.iter().copied()).collect();
     object(&path, Part::Value, format!("flow.{index}.app.{place}: {message}"))
 }
 
-/// All but the choices about TCP.
+/// All checks except those of the choices about TCP.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Objection> {
     if scenario.duration.is_nothing() && !scenario.flow.is_empty() {
         let message = "duration must be there, and more than zero: say when the simulation ends";
@@ -148,10 +148,10 @@ fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>)
     check_losses(&["hub", name], &hub.loss.0, &ways)
 }
 
-/// What is lost on a link or a hub with these directions.
+/// The losses of a link or a hub with these directions.
 fn check_losses(path: &[&str], losses: &[Loss], ways: &[[&str; 2]]) -> Result<(), Objection> {
     for (index, loss) in losses.iter().enumerate() {
-        // Written as one table or as a list: the index leads nowhere in a table, and `locate` stops there.
+        // It is written as one table or as a list. In a table the index leads nowhere, and `locate` stops there.
         let index = index.to_string();
         let steps = if losses.len() == 1 { vec!["loss"] } else { vec!["loss", &index] };
         if let Some((key, message)) = object_to_loss(path, loss, ways) {
@@ -185,7 +185,7 @@ fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Object
     Ok(())
 }
 
-/// For each node a number that all nodes share which links join, directly or by way of others.
+/// A number for each node, equal for all nodes that links join directly or through others.
 fn islands(scenario: &Scenario) -> IndexMap<&str, usize> {
     let mut neighbours: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for link in scenario.link.values() {

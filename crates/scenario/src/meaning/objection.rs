@@ -1,11 +1,11 @@
-//! What an objection to a scenario is, and those that links and hubs share.
+//! An objection to a scenario, and the objections that links and hubs share.
 
 use crate::network::Loss;
 use crate::network::queue::{Line, Queue};
 use crate::reading::tree::Part;
 use crate::values::quantity::{Direction, Packets, Quantity};
 
-/// Something wrong, and the path of what is at fault.
+/// An error, and the path of the key at fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Objection {
     pub(crate) path: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) fn object(path: &[&str], part: Part, message: String) -> Objection {
     Objection { path: path.iter().map(|step| (*step).to_owned()).collect(), part, message }
 }
 
-/// Names that a direction could not be written with are none.
+/// A name with which no direction could be written is refused.
 pub(super) fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
     for (index, node) in names.iter().enumerate() {
         if node.is_empty() || node.contains("->") || node.trim() != node {
@@ -46,7 +46,7 @@ pub(super) fn object_to_loss(
     Some(("direction", stray_direction(path, loss.direction(), ways)?))
 }
 
-/// What is wrong with the direction to which something on a link or a hub is confined.
+/// An error in the direction of a setting of a link or a hub.
 pub(super) fn stray_direction(path: &[&str], way: Option<&Direction>, ways: &[[&str; 2]]) -> Option<String> {
     let way = way.filter(|way| !ways.contains(&[way.from.as_str(), way.to.as_str()]))?;
     let [kind, name] = [path[0], path[1]];

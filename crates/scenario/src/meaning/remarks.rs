@@ -1,5 +1,5 @@
-//! What a correct scenario may still need to be told about: keys that another key makes ineffective, and mechanisms that
-//! a choice switches on by itself.
+//! Remarks about a correct scenario: keys that another key makes ineffective, and mechanisms that a choice switches on by
+//! itself.
 //!
 //! Lives here: one function for each rule. Must not live here: anything that refuses a scenario (`meaning`).
 
@@ -19,19 +19,19 @@ use netspurt_tcp::transmit::Transmit;
 /// The largest window that a header can announce without a window option.
 const UNSCALED: u32 = 65_535;
 
-/// How much a remark matters.
+/// The severity of a remark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weight {
-    /// Something is switched on that no key names.
+    /// A mechanism is switched on that no key names.
     Note,
     /// A key has no effect, or less than it says.
     Warning,
 }
 
-/// A remark, and the place that it is about.
+/// A remark, and the place in the file that it is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// How much it matters.
+    /// Its severity.
     pub weight: Weight,
     /// The place and the sentence, in the form of an error.
     pub place: ScenarioError,
@@ -40,13 +40,13 @@ pub struct Remark {
 /// A remark before its place is known.
 struct Found {
     weight: Weight,
-    /// Paths at which the key may stand, the nearest first.
+    /// The paths at which the key may be, the nearest first.
     paths: Vec<Vec<String>>,
     message: String,
 }
 
 impl Scenario {
-    /// What is to be said of a scenario that was read from `text` with these overrides. Each remark is given once.
+    /// The remarks on a scenario that was read from `text` with these overrides. Each remark is given once.
     pub fn remarks(&self, text: &str, file: &str, overrides: &[(&str, &str)]) -> Vec<Remark> {
         let Ok(tree) = paths::tree(text, overrides) else {
             return Vec::new();
@@ -127,13 +127,13 @@ fn warning(path: &[&str], message: String) -> Found {
     Found { weight: Weight::Warning, paths: vec![path], message }
 }
 
-/// The nearest place at which a key stands, else the whole file.
+/// The nearest place at which a key is written; otherwise the whole file.
 fn locate(tree: &Node, paths: &[Vec<String>]) -> At {
     let paths = paths.iter().map(|path| path.iter().map(String::as_str).collect::<Vec<_>>());
     paths.into_iter().find(|path| tree.has(path)).map_or(tree.at, |path| tree.locate(&path, Part::Key))
 }
 
-/// What a choice switches on, where no key says otherwise.
+/// What a choice switches on where no key says otherwise.
 fn switched_on(table: &TcpTable) -> Vec<(&'static str, String)> {
     let requires = |key: &str, value: &str| {
         let name = table.congestion.as_ref().map(|choice| serde_json::json!(choice).to_string());

@@ -1,4 +1,4 @@
-//! From `path` on a link to the plain keys that it stands for, in the tree of the file.
+//! Replaces `path` on a link by the plain keys that it stands for, in the tree of the file.
 //!
 //! A value of the model has the place of the key `path`, so that an error points there; a parameter has its own place.
 
@@ -10,10 +10,10 @@ use indexmap::IndexMap;
 
 type Table = IndexMap<String, Entry>;
 
-/// The tree of a file with overrides in it and with all path models expanded.
+/// The tree of a file with its overrides applied and all path models expanded.
 ///
-/// An override of a whole key of a link counts as written beside `path`. One that reaches into a value of the model
-/// (`link.x.queue.limit`) waits until the model is expanded.
+/// An override of a whole key of a link counts as if it were written beside `path`. An override inside a value of the model
+/// (`link.x.queue.limit`) is applied after the model is expanded.
 pub(crate) fn tree(text: &str, overrides: &[(&str, &str)]) -> Result<Node, Fault> {
     let mut tree = Node::parse(text)?;
     let mut waiting = Vec::new();
@@ -38,7 +38,7 @@ fn reaches_into_model(tree: &Node, written: &str) -> bool {
     key != KEY && tree.has(&["link", name, KEY]) && !tree.has(&["link", name, key])
 }
 
-/// Puts plain keys in the place of every `path`.
+/// Replaces every `path` by plain keys.
 fn expand(tree: &mut Node) -> Result<(), Fault> {
     let Value::Table(file) = &mut tree.value else { return Ok(()) };
     let Some(Entry { node: Node { value: Value::Table(links), .. }, .. }) = file.get_mut("link") else {
@@ -55,7 +55,7 @@ fn expand(tree: &mut Node) -> Result<(), Fault> {
     let Some(first) = changes.first() else { return Ok(()) };
     let at = first.at;
     let none = || Entry { key_at: at, node: Node { at, value: Value::Array(Vec::new()) } };
-    // What is no list is left to the check of the shape.
+    // A value that is not a list is left to the check of the shape.
     if let Value::Array(list) = &mut file.entry("change".to_owned()).or_insert_with(none).node.value {
         list.extend(changes);
     }
@@ -77,7 +77,7 @@ impl Chosen {
         let (name, name_at, given) = match written.value {
             Value::String(name) => (name, at, Table::new()),
             Value::Table(mut table) => {
-                // An override of a parameter turns a bare name into a table with a kind.
+                // An override of a parameter turns a name without parameters into a table with a kind.
                 let named = ["model", "kind"].into_iter().find_map(|key| table.shift_remove(key));
                 match named.map(|entry| entry.node) {
                     Some(Node { at, value: Value::String(name) }) => (name, at, table),
@@ -125,7 +125,7 @@ impl Chosen {
         Ok(Self { model, at, given })
     }
 
-    /// Adds the keys that are not there to those of the link, and what changes on it to the changes.
+    /// Adds the missing keys to those of the link, and the changes of the model to the changes.
     fn put(&self, link: &str, keys: &mut Table, changes: &mut Vec<Node>) {
         let own: Vec<String> = keys.keys().cloned().collect();
         let replaced = |key: &str| {
@@ -159,7 +159,7 @@ impl Chosen {
         }
     }
 
-    /// A value of the model with the parameters in it.
+    /// A value of the model, with the parameters filled in.
     fn filled(&self, node: Node) -> Node {
         let value = match node.value {
             Value::String(text) => {

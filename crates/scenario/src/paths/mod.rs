@@ -1,7 +1,7 @@
 //! Path models: `path = "leo"` on a link stands for plain keys of the link, and for changes of it.
 //!
 //! Lives here: the models, which are data (`models/*.toml`), and their expansion in the tree of a file. Must not live here:
-//! what a key means. An expanded model is checked as if its keys had been written in the file.
+//! the meaning of a key. An expanded model is checked as if its keys had been written in the file.
 //!
 //! | where | holds |
 //! | --- | --- |
@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 /// The key of a link that names a model.
 const KEY: &str = "path";
 
-/// Puts the key `path` into the schema of a link. The types do not have it: it is gone once a file has been read.
+/// Adds the key `path` to the schema of a link. The types do not have it, because it is replaced while a file is read.
 pub(crate) fn admit(schema: &mut Json) {
     let names = MODELS.iter().map(|model| json!({ "const": model.name, "description": model.facts.title }));
     let tables = MODELS.iter().map(|model| {

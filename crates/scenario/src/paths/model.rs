@@ -1,4 +1,4 @@
-//! A path model: its text, its parameters, where its numbers are from, and the keys that it stands for.
+//! A path model: its text, its parameters, the sources of its numbers, and the keys that it stands for.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -7,77 +7,77 @@ use std::sync::LazyLock;
 /// A path model.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// As a scenario file calls it.
+    /// Its name in a scenario file.
     pub(crate) name: &'static str,
     /// Its file.
     pub(crate) text: &'static str,
-    /// What its file says of it.
+    /// The descriptive part of its file.
     pub(crate) facts: Facts,
 }
 
-/// What the file of a model says of it, besides its keys.
+/// The descriptive part of a model's file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// A few words.
     pub(crate) title: String,
     /// One or two sentences.
     pub(crate) summary: String,
-    /// What is modelled, with the keys that do it.
+    /// What is modelled, with the keys for it.
     pub(crate) modelled: Vec<String>,
-    /// What is not.
+    /// What is not modelled.
     pub(crate) not_modelled: Vec<String>,
-    /// What a user may choose.
+    /// The parameters.
     #[serde(default)]
     pub(crate) parameter: IndexMap<String, Parameter>,
-    /// Where its numbers are from.
+    /// The sources of its numbers.
     pub(crate) source: Vec<Source>,
-    /// Published figures beside which the model is measured.
+    /// Published figures that are compared with the model.
     #[serde(default)]
     pub(crate) figure: Vec<Figure>,
 }
 
-/// What a user may choose.
+/// A parameter.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parameter {
-    /// Its value where the user gives none.
+    /// Its default value.
     pub(crate) default: String,
-    /// What it is.
+    /// Its meaning.
     pub(crate) meaning: String,
 }
 
-/// Where a number is from.
+/// A source.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
-    /// Authors, title, where and when; or `choice`.
+    /// Authors, title, publication and year; or `choice`.
     pub(crate) cite: String,
-    /// What the model takes from there.
+    /// The values that the model takes from it.
     pub(crate) gives: String,
 }
 
-/// A figure of a source, which the tests measure on the model.
+/// A published figure; the tests measure it on the model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
-    /// What is measured.
+    /// The measured quantity.
     pub(crate) quantity: Measured,
-    /// Of all values, the one that this share lies below. None for a mean.
+    /// The quantile of the values; `None` for the mean.
     #[serde(default)]
     pub(crate) quantile: Option<f64>,
     /// The published value: milliseconds, or Mbit/s.
     pub(crate) published: f64,
-    /// How far, as a share of it, the model may be away.
+    /// The accepted difference of the model, as a share of the published value.
     pub(crate) within: f64,
-    /// Number of its source in the list, from 0.
+    /// The number of its source in the list, counted from 0.
     pub(crate) source: usize,
 }
 
-/// What a figure is about.
+/// A measured quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Measured {
-    /// Round trip of small packets on the idle path, ms.
+    /// Round-trip time of small packets on the idle path, ms.
     Rtt,
     /// Rate to the user, Mbit/s.
     Down,
@@ -91,7 +91,7 @@ macro_rules! models {
     };
 }
 
-/// All models, in the order in which they are listed.
+/// All models, in the order of the list.
 pub(crate) static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
     let files = models![
         "adsl",
@@ -116,12 +116,12 @@ pub(crate) static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
 });
 
 impl Model {
-    /// The model of a name.
+    /// The model with this name.
     pub(crate) fn by_name(name: &str) -> Option<&'static Self> {
         MODELS.iter().find(|model| model.name == name)
     }
 
-    /// The names of all.
+    /// The names of all models.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         MODELS.iter().map(|model| model.name)
     }

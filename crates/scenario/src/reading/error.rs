@@ -1,25 +1,25 @@
-//! What is wrong with a scenario, and where.
+//! An error in a scenario, and its place.
 
 use crate::reading::tree::{At, Fault};
 use std::fmt;
 
-/// What is wrong with a scenario: one sentence, and where it applies.
+/// An error in a scenario: one sentence and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// The file as the caller named it.
     pub file: String,
-    /// Line in the file, counted from 1; `None` if an override is at fault.
+    /// Line in the file, counted from 1; `None` if the error is in an override.
     pub line: Option<usize>,
     /// Column in characters, counted from 1.
     pub column: Option<usize>,
-    /// The path of the override at fault, if one is.
+    /// The path of the override, if the error is in one.
     pub override_path: Option<String>,
     /// What is wrong, and what would be right.
     pub message: String,
 }
 
 impl ScenarioError {
-    /// A fault in `text`, or in one of the overrides that were put into it.
+    /// An error in `text`, or in one of the overrides that were applied to it.
     pub(crate) fn new(fault: Fault, text: &str, file: &str, overrides: &[(&str, &str)]) -> Self {
         let mut error = Self {
             file: file.to_owned(),
@@ -35,7 +35,7 @@ impl ScenarioError {
             }
             At::Override(index) => {
                 let path = overrides.get(index).map_or("", |(path, _)| *path);
-                // The path need not be said twice.
+                // The path need not be repeated.
                 if let Some(rest) = error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": "))
                 {
                     error.message = rest.to_owned();

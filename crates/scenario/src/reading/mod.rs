@@ -1,7 +1,7 @@
-//! From text to a type: TOML with the place of every key and value, overrides put into it, its shape held against the
-//! type's schema. What is wrong is a sentence, and where.
+//! From text to a type: parses TOML and keeps the place of every key and value, applies overrides, and compares the shape
+//! with the type's schema. An error is a sentence and its place.
 //!
-//! Lives here: what any file of ours needs. Must not live here: any key.
+//! Lives here: what every kind of file needs. Must not live here: any key.
 
 pub(crate) mod error;
 mod shape;
@@ -25,7 +25,7 @@ pub(crate) fn schema_of<T: JsonSchema>() -> serde_json::Value {
     schema
 }
 
-/// Reads text with overrides in it as a type, against the type's schema.
+/// Reads text with overrides as a type, using the type's schema.
 pub(crate) fn shaped<T: DeserializeOwned>(
     schema: &serde_json::Value,
     text: &str,
@@ -38,19 +38,19 @@ pub(crate) fn shaped<T: DeserializeOwned>(
     shaped_tree(schema, tree)
 }
 
-/// Reads a tree as a type, against the type's schema.
+/// Reads a tree as a type, using the type's schema.
 pub(crate) fn shaped_tree<T: DeserializeOwned>(
     schema: &serde_json::Value,
     mut tree: Node,
 ) -> Result<(Node, T), Fault> {
     shape::check(schema, &mut tree)?;
-    // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
+    // The shape is correct, so this does not fail. If the two checks ever disagree, the error names the whole file.
     let read = T::deserialize(tree.to_toml())
         .map_err(|error| Fault { at: At::File(0), message: error.message().trim().replace('\n', "; ") })?;
     Ok((tree, read))
 }
 
-/// TOML has no null: a key that need not be there is left out.
+/// TOML has no null: an optional key without a value is left out.
 fn without_null(schema: &mut Schema) {
     let null = |value: &serde_json::Value| value == "null" || value["type"] == "null";
     for key in ["type", "anyOf"] {

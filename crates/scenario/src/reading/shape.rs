@@ -1,7 +1,7 @@
-//! Whether a file has the shape that the schema asks for: known keys, known names, units, ranges.
+//! Checks whether a file has the shape that the schema describes: known keys, known names, units, ranges.
 //!
-//! The schema comes from the types, so this walk knows nothing that is not declared there; and since it walks the file as
-//! it was written, its errors point at the key or the value that is wrong.
+//! The schema comes from the types, so only what is declared there is checked. The check follows the file as it was
+//! written, so an error has the place of the wrong key or value.
 
 use crate::own;
 use crate::reading::tree::{At, Entry, Fault, Node, Value};
@@ -9,7 +9,7 @@ use crate::values::{decimal, directed, quantity, share, suggest};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-/// The first thing that is wrong with `node`. A percentage becomes the number that it stands for.
+/// The first error in `node`. A percentage becomes a number.
 pub(crate) fn check(schema: &Json, node: &mut Node) -> Result<(), Fault> {
     Walk { root: schema, path: Vec::new() }.value(schema, node)
 }
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
             }
             Value::Date => Err(mismatch()),
             Value::Array(items) => {
-                // Among several forms, the one of two directions is meant if a list stands in the list.
+                // Among several forms, a list inside the list selects the form with two directions.
                 let lists = || forms.iter().filter(|form| form["type"] == "array").copied();
                 let nested = items.iter().any(|item| matches!(item.value, Value::Array(_)));
                 let meant = lists().find(|form| is_directed(form) == nested);
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     fn range(&self, form: &Json, at: At, number: f64) -> Result<(), Fault> {
         let bound = |name: &str| form[name].as_f64();
         let (least, most) = (bound("minimum"), bound("maximum"));
-        // A comparison with a number that is none is false.
+        // A comparison with NaN is false.
         if least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most) {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A table that may have one of several forms, told apart by `kind`.
+    /// A table with several forms, distinguished by `kind`.
     fn one_of(
         &mut self,
         tables: &[&'a Json],
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The forms that a value may have: references followed, alternatives spread out.
+/// The forms that a value may have, with references resolved and alternatives listed.
 pub(crate) fn forms<'a>(root: &'a Json, schema: &'a Json) -> Vec<&'a Json> {
     if let Some(target) = schema["$ref"].as_str().and_then(|path| root.pointer(path.trim_start_matches('#')))
     {
@@ -229,14 +229,14 @@ fn quantity_of(form: &Json) -> Option<quantity::Format> {
     if form["type"] == "string" { form["format"].as_str().and_then(quantity::format) } else { None }
 }
 
-/// The names that may stand for a value.
+/// The names that a value may have.
 fn names<'a>(forms: &[&'a Json]) -> Vec<&'a str> {
     let single = forms.iter().filter_map(|form| form["const"].as_str());
     let listed = forms.iter().filter_map(|form| form["enum"].as_array()).flatten().filter_map(Json::as_str);
     single.chain(listed).collect()
 }
 
-/// What would be right, in words.
+/// What would be correct, as text.
 fn expected(forms: &[&Json]) -> String {
     let mut words: Vec<String> = Vec::new();
     if let Some(format) = forms.iter().find_map(|form| quantity_of(form)) {

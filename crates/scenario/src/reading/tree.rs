@@ -1,4 +1,4 @@
-//! The file as it was written, each key and value with the place it came from, so that an error can point at it.
+//! The file as it was written. Each key and value has its place, for error messages.
 
 use crate::values::{path, suggest};
 use indexmap::IndexMap;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 pub(crate) enum At {
     /// At this byte of the file.
     File(usize),
-    /// In the override of this index.
+    /// In the override with this index.
     Override(usize),
 }
 
@@ -35,20 +35,20 @@ pub(crate) enum Value {
     Integer(i64),
     Float(f64),
     Boolean(bool),
-    /// A date, which no key of a scenario takes.
+    /// A date. No key of a scenario has one.
     Date,
     Array(Vec<Node>),
     Table(IndexMap<String, Entry>),
 }
 
-/// Something wrong, and its place.
+/// An error and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) at: At,
     pub(crate) message: String,
 }
 
-/// Which part of an entry is meant.
+/// The part of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Key,
@@ -98,8 +98,8 @@ impl Node {
             .collect()
     }
 
-    /// Puts the value written as `text` at `path`, as the override of that index. The text is TOML if it can be, else it
-    /// is a string as it stands.
+    /// Sets the value written as `text` at `path`, for the override with this index. The text is read as TOML if possible,
+    /// otherwise as a string.
     pub(crate) fn set(&mut self, path: &str, text: &str, index: usize) -> Result<(), Fault> {
         let at = At::Override(index);
         let fault = |message: String| Fault { at, message };
@@ -117,7 +117,7 @@ impl Node {
         Ok(())
     }
 
-    /// One step down; a table that is missing is made, and a bare name becomes a table with that `kind`.
+    /// One step down. A missing table is created, and a name without parameters becomes a table with that `kind`.
     fn descend(&mut self, step: &str, above: &[String], at: At) -> Result<&mut Self, String> {
         if let Value::String(name) = &mut self.value {
             let kind = Self { at: self.at, value: Value::String(std::mem::take(name)) };
@@ -127,7 +127,7 @@ impl Node {
         }
         match &mut self.value {
             Value::Table(table) => {
-                // A new link cannot be made key by key, so that a name that is not there is a slip.
+                // A new link cannot be made key by key, so an unknown name is an error.
                 if above == ["link"] && !table.contains_key(step) {
                     let known = suggest::among(step, table.keys().map(String::as_str));
                     return Err(format!("there is no link \"{step}\": {known}"));
@@ -149,7 +149,7 @@ impl Node {
         }
     }
 
-    /// The place of what stands at `path`, or of the nearest thing above it that was written.
+    /// The place of `path`, or of the nearest written entry above it.
     pub(crate) fn locate(&self, path: &[&str], part: Part) -> At {
         let Some((step, rest)) = path.split_first() else { return self.at };
         match &self.value {

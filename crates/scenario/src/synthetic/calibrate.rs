@@ -1,28 +1,28 @@
-//! A run with a given mean, coefficient of variation and number of losses.
+//! Makes a run with a given mean, coefficient of variation and number of losses.
 
 use super::draft::{Draft, Target};
 use std::fmt;
 
-/// Steps of a bisection: enough to halve any range below what a float can tell.
+/// Steps of a bisection: enough to reach the precision of a float.
 const STEPS: u32 = 64;
 
-/// Glitches are never higher than so many mean delays.
+/// The largest height of glitches, in mean delays.
 const HIGHEST: f64 = 1e6;
 
 /// A coefficient of variation that a run cannot have.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Unreachable {
-    /// The losses alone, as delays of zero, give more.
+    /// The losses alone, counted as delays of zero, give more.
     LossesGiveMore {
-        /// What they give.
+        /// The value that they give.
         least: f64,
     },
-    /// Without glitches there is no more.
+    /// Without glitches the value is too small.
     NoMore {
-        /// What there is.
+        /// The largest possible value.
         most: f64,
     },
-    /// Every cycle is lost, so there is no delay to speak of.
+    /// Every cycle is lost, so there is no delay.
     AllLost,
 }
 
@@ -42,15 +42,15 @@ impl fmt::Display for Unreachable {
     }
 }
 
-/// The delays in multiples of their mean without glitches: the part by length and noise, its variation shrunk to a
+/// The delays relative to their mean without glitches: the part from length and noise, with its variation reduced to the
 /// fraction `spread`, plus glitches of mean `height`.
 pub(super) fn blend(draft: &Draft, spread: f64, height: f64) -> impl Iterator<Item = f64> {
     let body = draft.by_length.iter().zip(&draft.noise).map(|(by_length, noise)| by_length * noise);
     body.zip(&draft.glitch).map(move |(body, glitch)| 1.0 + spread * (body - 1.0) + height * glitch)
 }
 
-/// Mixes a run that hits its target. Glitches are made as high as they must be; if there is too much variation without
-/// any, they are left out and the rest is shrunk.
+/// Combines the parts so that the run has the target values. The height of glitches is chosen for this. If the variation is
+/// too large without them, they are left out and the other variation is reduced.
 pub(super) fn mix(draft: &Draft, target: &Target) -> Result<Vec<f64>, Unreachable> {
     if draft.lost.iter().all(|&lost| lost) {
         return Err(Unreachable::AllLost);
@@ -67,7 +67,7 @@ pub(super) fn mix(draft: &Draft, target: &Target) -> Result<Vec<f64>, Unreachabl
         if most < target.cov {
             return Err(Unreachable::NoMore { most });
         }
-        // From below in powers of two, so that the lowest height that will do is found.
+        // Powers of two in ascending order, to find the smallest height that suffices.
         let mut high = 1.0 / 1024.0;
         while cov(1.0, high) < target.cov && high < HIGHEST {
             high *= 2.0;
@@ -91,7 +91,7 @@ fn moments(draft: &Draft, delays: impl Iterator<Item = f64>) -> (f64, f64) {
     (mean, (squares / count - mean * mean).max(0.0).sqrt() / mean)
 }
 
-/// Where `beyond` turns from false to true.
+/// The point at which `beyond` changes from false to true.
 fn bisect(mut low: f64, mut high: f64, beyond: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..STEPS {
         let middle = 0.5 * (low + high);

@@ -9,7 +9,7 @@ pub(super) struct Gamma {
 }
 
 impl Gamma {
-    /// With this coefficient of variation, which is not negative; 0 gives 1 always.
+    /// The distribution with this coefficient of variation, which is not negative; 0 always gives 1.
     pub(super) fn with_cov(cov: f64) -> Self {
         Self { shape: 1.0 / (cov * cov) }
     }
@@ -19,7 +19,7 @@ impl Gamma {
         if self.shape > 1e12 {
             return 1.0;
         }
-        // Below a shape of 1 the method wants a detour over the next shape (section 6).
+        // For a shape below 1 the method draws from the next larger shape (section 6).
         let (shape, boost) = if self.shape < 1.0 {
             (self.shape + 1.0, libm::pow(1.0 - stream.unit(), 1.0 / self.shape))
         } else {

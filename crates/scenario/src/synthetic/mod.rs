@@ -1,11 +1,11 @@
-//! Synthetic paths: delays as a prober would have measured them, made from a few numbers instead of a network.
+//! Synthetic paths: delays like those that a prober measures, made from a few numbers instead of a network.
 //!
-//! Each cycle's delay is that of its packet's length (one line, or two with a step between them), times gamma noise, plus
-//! what is left of glitches: bursts of long delays that come at random and decay, or last for a while. Cycles are lost
-//! independently of each other, or more often while a glitch lasts. A path may be calibrated (`calibrate`): then the
-//! very run that is made has a given mean, coefficient of variation and number of losses.
+//! The delay of each cycle is that of its packet's length (one line, or two with a step between them), times gamma noise,
+//! plus the remaining part of glitches: bursts of long delays that start at random and decay, or last for a while. Cycles
+//! are lost independently of each other, or more often during a glitch. A path may be calibrated (`calibrate`): then the
+//! run has a given mean, coefficient of variation and number of losses.
 //!
-//! Time is counted in cycles. Lengths, noise, glitches and losses draw from random streams of their own.
+//! Time is counted in cycles. Lengths, noise, glitches and losses have separate random streams.
 
 mod calibrate;
 mod draft;
@@ -20,35 +20,35 @@ use gamma::Gamma;
 use netspurt_sim::random::{Chance, Stream};
 use netspurt_tcp::time::Span;
 
-/// A path. Where a field's unit is not said, it is a pure number.
+/// A path. A field without a unit is a pure number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Path {
-    /// How many packets are sent.
+    /// Number of packets.
     pub cycles: usize,
-    /// How long they are.
+    /// Their lengths.
     pub length: Lengths,
-    /// What a length costs.
+    /// The delay of a length.
     pub delay: Characteristic,
     /// Coefficient of variation of the noise.
     pub noise_cov: f64,
     /// Bursts of long delays.
     pub glitches: Option<Glitches>,
-    /// What is lost.
+    /// The losses.
     pub loss: Loss,
-    /// What the run must come to.
+    /// The target values of the run.
     pub target: Option<Target>,
 }
 
 /// Lengths of packets, in octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lengths {
-    /// All alike.
+    /// All equal.
     Fixed(u32),
-    /// Uniform from 0 to `max`, those below `floor` raised to it, as RFC 889, section 2.1, drew them.
+    /// Uniform from 0 to `max`, with values below `floor` raised to it, as in RFC 889, section 2.1.
     Uniform {
-        /// The longest.
+        /// The largest length.
         max: u32,
-        /// The shortest.
+        /// The smallest length.
         floor: u32,
     },
 }
@@ -58,12 +58,12 @@ pub enum Lengths {
 pub struct Line {
     /// Two different lengths, in octets.
     pub octets: [u32; 2],
-    /// The delays one way at these.
+    /// The one-way delays at these lengths.
     pub delay: [Span; 2],
 }
 
 impl Line {
-    /// Seconds at a length; the line goes on beyond its ends, but not below zero.
+    /// Seconds at a length. The line continues beyond its ends, but not below zero.
     fn seconds(&self, octets: u32) -> f64 {
         let [x0, x1] = self.octets.map(f64::from);
         let [y0, y1] = self.delay.map(Span::as_secs_f64);
@@ -92,32 +92,32 @@ impl Characteristic {
 /// Bursts of long delays that come at random.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Glitches {
-    /// Mean number of cycles from one to the next; they come as a Poisson process.
+    /// Mean number of cycles from one glitch to the next; they are a Poisson process.
     pub every: f64,
     /// Mean height in multiples of the path's mean delay; heights are exponentially distributed.
     pub height: f64,
-    /// What becomes of one.
+    /// Its course.
     pub shape: Shape,
 }
 
 /// The course of a glitch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
-    /// It decays to 1/e in so many cycles.
+    /// It decays to 1/e in this many cycles.
     Decay(f64),
-    /// It stays for so many cycles and is over.
+    /// It lasts for this many cycles and then ends.
     Plateau(f64),
 }
 
 impl Shape {
-    /// How many cycles a glitch lasts, or takes to decay to 1/e.
+    /// Number of cycles that a glitch lasts, or takes to decay to 1/e.
     const fn cycles(self) -> f64 {
         match self {
             Self::Decay(cycles) | Self::Plateau(cycles) => cycles,
         }
     }
 
-    /// What is left of a glitch of height 1.
+    /// The remaining part of a glitch of height 1.
     fn left(self, age: f64) -> f64 {
         match self {
             Self::Decay(cycles) => libm::exp(-age / cycles),
@@ -126,12 +126,12 @@ impl Shape {
     }
 }
 
-/// Which cycles are lost. With a [`Target`] they are so many, drawn with these probabilities as weights.
+/// Which cycles are lost. With a [`Target`] their number is fixed, and these probabilities are weights.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loss {
     /// Probability of a loss.
     pub rate: f64,
-    /// The same while a glitch lasts.
+    /// Probability during a glitch.
     pub during: f64,
 }
 
@@ -140,7 +140,7 @@ pub struct Loss {
 pub struct Cycle {
     /// The packet's length in octets.
     pub octets: u32,
-    /// The delay one way in seconds, unless the packet was lost.
+    /// The one-way delay in seconds; `None` if the packet was lost.
     pub delay_s: Option<f64>,
 }
 
@@ -187,8 +187,7 @@ impl Path {
         (0..self.cycles).map(draw).collect()
     }
 
-    /// When glitches begin, in cycles, and how high they are. A run that has a coefficient of variation to reach has at
-    /// least one.
+    /// When glitches begin, in cycles, and their heights. A run with a target coefficient of variation has at least one.
     fn arrivals(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let Some(glitches) = self.glitches else { return Vec::new() };
         let mut arrivals = Vec::new();
@@ -206,7 +205,7 @@ impl Path {
     fn glitch_by_cycle(&self, arrivals: &[(f64, f64)]) -> Vec<f64> {
         let mut glitch = vec![0.0; self.cycles];
         let Some(Glitches { shape, .. }) = self.glitches else { return glitch };
-        // After so long nothing is left of any.
+        // After this time nothing remains of any glitch.
         let reach = (shape.cycles() * 40.0).ceil() as usize;
         for &(begun, height) in arrivals {
             let rest = glitch.iter_mut().skip(begun as usize).take(reach + 1);
@@ -233,10 +232,10 @@ impl Path {
     }
 }
 
-/// Draws `count` cycles without putting them back, with weights; if these are all zero, any.
+/// Draws `count` cycles without replacement, with weights; if all weights are zero, any cycles.
 fn so_many(count: usize, weights: &[f64], stream: &mut Stream) -> Vec<bool> {
     let even = weights.iter().all(|&weight| weight <= 0.0);
-    // The least of exponential numbers with these rates are such a draw (Efraimidis and Spirakis, 2006).
+    // The smallest of exponential numbers with these rates are such a draw (Efraimidis and Spirakis, 2006).
     let mut keys: Vec<(f64, usize)> = weights
         .iter()
         .enumerate()
