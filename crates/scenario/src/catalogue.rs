@@ -1,5 +1,5 @@
-//! What `netspurt profiles`, `netspurt mechanisms` and `netspurt paths` show, drawn from the profiles, the schema and the path models: nothing is written
-//! twice.
+//! The lists that `netspurt profiles`, `netspurt mechanisms` and `netspurt paths` print. They come from the profiles, the
+//! schema and the path models, so nothing is written twice.
 
 use crate::paths::MODELS;
 use crate::reading::{forms, kind_of};

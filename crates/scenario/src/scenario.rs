@@ -80,10 +80,10 @@ impl Scenario {
         if leaves.is_empty() { nodes } else { leaves }
     }
 
-    /// The choices about TCP at one end of a flow: those of [`Scenario::tcp`], under those of the host, under those of
-    /// the flow. Phases of ticks are zero, for the driver to set.
+    /// The choices about TCP at one end of a flow: those of the flow, then those of the host, then those of
+    /// [`Scenario::tcp`]. Phases of ticks are zero; the driver sets them.
     ///
-    /// What is a user's own is not in there: [`Scenario::build_with`] finds it.
+    /// Algorithms of the user are not included: [`Scenario::build_with`] finds them.
     pub fn tcp_for(&self, flow: usize, end: End) -> Result<Config, TcpError> {
         let Some(flow) = self.flow.get(flow) else {
             return Err(TcpError { keys: ["profile"; 2], message: format!("there is no flow {flow}") });
@@ -91,7 +91,7 @@ impl Scenario {
         self.choices(flow, end).config()
     }
 
-    /// What is said about TCP at one end of a flow.
+    /// The settings for TCP at one end of a flow.
     pub(crate) fn choices(&self, flow: &Flow, end: End) -> TcpTable {
         let node = match end {
             End::From => &flow.from,
@@ -105,7 +105,7 @@ impl Scenario {
         table
     }
 
-    /// The scenario as it is in force, as a file that [`Scenario::parse`] reads to the same scenario.
+    /// The scenario as a file with all its values, which [`Scenario::parse`] reads to the same scenario.
     pub fn merged_toml(&self) -> String {
         toml::to_string(self).expect("every type in the tree has a form in TOML")
     }

@@ -14,17 +14,17 @@ use std::sync::LazyLock;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SyntheticPath {
-    /// How many packets are sent.
+    /// Number of packets.
     #[serde(default = "cycles")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub cycles: u32,
     /// Time from one packet to the next.
     #[serde(default = "interval")]
     pub interval: Duration,
-    /// How long packets are.
+    /// The lengths of packets.
     #[serde(default)]
     pub length: Length,
-    /// Delay against length: one line, or two, the second for packets from `split` on.
+    /// Delay as a function of length: one line, or two, the second for packets from `split` on.
     pub line: Vec<Line>,
     /// The first length, in octets, to which the second line applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,32 +36,32 @@ pub struct SyntheticPath {
     /// Bursts of long delays. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glitch: Option<Glitch>,
-    /// What is lost. Default: nothing.
+    /// The losses. Default: none.
     #[serde(default)]
     pub loss: PathLoss,
-    /// Values that the run must come to. Default: whatever the rest gives.
+    /// Target values of the run. Default: none, the run has the values that the other keys give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<Calibrate>,
 }
 
-/// How long packets are.
+/// The lengths of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Length {
-    /// All alike.
+    /// All packets have the same length.
     Fixed {
         /// Octets.
         octets: u32,
     },
-    /// Uniform from 0 on; what falls below the floor is raised to it.
+    /// Uniform from 0 to `max`; values below `floor` are raised to it.
     ///
     /// Document: RFC 889, section 2.1.
     Uniform {
-        /// The longest, in octets.
+        /// The largest length, in octets.
         #[serde(default = "octets_256")]
         #[schemars(range(max = 65535))]
         max: u32,
-        /// The shortest, in octets.
+        /// The smallest length, in octets.
         #[serde(default = "octets_40")]
         #[schemars(range(max = 65535))]
         floor: u32,
@@ -75,7 +75,7 @@ pub struct Line {
     /// Two lengths, in octets.
     #[serde(default = "ends")]
     pub octets: [u32; 2],
-    /// The delays at these, one way.
+    /// The one-way delays at these lengths.
     pub delay: [Duration; 2],
 }
 
@@ -86,11 +86,11 @@ pub struct Glitch {
     /// Mean number of packets from one glitch to the next.
     #[schemars(range(min = 1.0))]
     pub every: f64,
-    /// Mean height in multiples of the mean delay; a calibration finds its own.
+    /// Mean height in multiples of the mean delay; with a calibration it is chosen to reach the target.
     #[serde(default = "height")]
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub height: f64,
-    /// What becomes of one.
+    /// The course of a glitch.
     #[serde(default)]
     pub shape: GlitchShape,
 }
@@ -101,21 +101,21 @@ pub struct Glitch {
 pub enum GlitchShape {
     /// It decays exponentially.
     Decay {
-        /// Packets until 1/e is left.
+        /// Packets until it has decayed to 1/e.
         #[serde(default = "four")]
         #[schemars(range(min = 0.01, max = 1000000.0))]
         cycles: f64,
     },
-    /// It stays, and is over.
+    /// It lasts for a while and then ends.
     Plateau {
-        /// For so many packets.
+        /// Duration in packets.
         #[serde(default = "four")]
         #[schemars(range(min = 0.01, max = 1000000.0))]
         cycles: f64,
     },
 }
 
-/// What is lost on a synthetic path.
+/// The losses of a synthetic path.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathLoss {
@@ -123,22 +123,22 @@ pub struct PathLoss {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rate: f64,
-    /// The same while a glitch lasts. Default: as at other times.
+    /// Probability during a glitch. Default: as at other times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub during_glitch: Option<f64>,
 }
 
-/// Values that the run must come to; a lost packet counts as a delay of zero, as in RFC 889's table.
+/// Target values of the run. A lost packet counts as a delay of zero, as in the table of RFC 889.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calibrate {
-    /// Mean delay, one way.
+    /// Mean one-way delay.
     pub mean: Duration,
     /// Coefficient of variation of the delays.
     #[schemars(range(min = 0.0))]
     pub cov: f64,
-    /// Packets lost.
+    /// Number of lost packets.
     #[serde(default)]
     pub lost: u32,
 }
@@ -183,7 +183,7 @@ impl Default for GlitchShape {
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(schema_of::<SyntheticPath>);
 
 impl SyntheticPath {
-    /// Reads the text of a path's file with overrides (path, value) put into it. `file` is the name that errors carry.
+    /// Reads the text of a path's file and applies the overrides (path, value). `file` is the file name for errors.
     pub fn parse(text: &str, file: &str, overrides: &[(&str, &str)]) -> Result<Self, ScenarioError> {
         let read = || {
             let (tree, path) = shaped::<Self>(&SCHEMA, text, overrides)?;
@@ -271,7 +271,7 @@ impl SyntheticPath {
         }
     }
 
-    /// The path as it is in force, as a file that [`SyntheticPath::parse`] reads to the same path.
+    /// The path as a file with all its values, which [`SyntheticPath::parse`] reads to the same path.
     pub fn merged_toml(&self) -> String {
         toml::to_string(self).expect("every type in the tree has a form in TOML")
     }
