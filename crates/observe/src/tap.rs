@@ -3,7 +3,7 @@
 //! A capture point is one end of a link. At a host it lies between TCP and the queue of the link, where `netspurt emulate` and
 //! a sniffer on that host capture: a packet of the host's own is seen when TCP hands it over, and so is one that the queue
 //! drops then. `LINK@NODE` lies on the wire: a packet is seen when its first bit leaves. So it is at a router. Packets that
-//! arrive are seen when their last bit has arrived; what is lost on the way in is not seen.
+//! arrive are seen when their last bit has arrived; packets that are lost before are not seen.
 
 use netspurt_sim::address;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End};

@@ -68,7 +68,7 @@ impl Epoll {
         self.entries.iter().map(|(&fd, entry)| (fd, entry.interest)).collect()
     }
 
-    /// Whether the events of a descriptor may be reported, after so many wake-ups of its socket.
+    /// Whether the events of a descriptor may be reported after this number of wake-ups of its socket.
     pub(crate) fn may_report(&self, fd: RawFd, wakes: u32) -> bool {
         self.entries.get(&fd).is_some_and(|entry| match entry.report {
             Report::WhenReady => true,
@@ -77,7 +77,7 @@ impl Epoll {
         })
     }
 
-    /// The events of a descriptor were reported, after so many wake-ups of its socket.
+    /// The events of a descriptor were reported after this number of wake-ups of its socket.
     pub(crate) fn reported(&mut self, fd: RawFd, wakes: u32) {
         let Some(entry) = self.entries.get_mut(&fd) else { return };
         let has = |flag: i32| entry.interest.events & flag as u32 != 0;

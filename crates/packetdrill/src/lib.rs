@@ -1,5 +1,6 @@
 //! A shared object for packetdrill (github.com/google/packetdrill): sockets over [`netspurt_tcp::Connection`], on a virtual
-//! clock. With `packetdrill --so_filename=libnetspurt_packetdrill.so script.pkt`, packetdrill tests this TCP instead of the kernel's.
+//! clock. With `packetdrill --so_filename=libnetspurt_packetdrill.so script.pkt`, packetdrill tests this TCP instead of the
+//! kernel's.
 //!
 //! * `ffi/`: the C interface, which contains all unsafe code
 //! * `shared_stack.rs`: the stack as packetdrill's two threads share it; blocking calls
@@ -8,7 +9,8 @@
 //! * `stack.rs`: the virtual clock, and the packets between the network and the sockets
 //! * `socket.rs`, `socket_options.rs`, `epoll.rs`, `fast_open.rs`, `sysctl.rs`, `icmp.rs`, `offload.rs`: the parts of the stack
 //!
-//! Each layer imports only those below it. The stack stores no payload: it sends zeros, and readers get zeros, as in packetdrill's own
+//! Each layer imports only those below it. The stack stores no payload: it sends zeros, and readers get zeros, as in
+//! packetdrill's own
 //! packets.
 
 mod calls;

@@ -5,8 +5,10 @@ use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Flags;
 use std::collections::BTreeSet;
 
-/// Sets PSH on the last segment of each packet of several segments (`__tcp_transmit_skb()`, since 5.4). A packet of new data holds at
-/// most `most` segments. A retransmission uses the packet boundaries of the first transmission, which `packet_ends` holds as sequence
+/// Sets PSH on the last segment of each packet of several segments (`__tcp_transmit_skb()`, since 5.4). A packet of new
+/// data holds at
+/// most `most` segments. A retransmission uses the packet boundaries of the first transmission, which `packet_ends` holds
+/// as sequence
 /// numbers.
 pub(crate) fn push_at_ends(burst: &mut [Transmission], most: usize, packet_ends: &mut BTreeSet<u32>) {
     let end = |out: &Transmission| out.segment.seq.plus(out.segment.payload.len);

@@ -1,4 +1,5 @@
-//! Plays scripts of packets and socket calls on the virtual clock, without packetdrill: `netspurt-replay`. The differential test
+//! Plays scripts of packets and socket calls on the virtual clock, without packetdrill: `netspurt-replay`. The differential
+//! test
 //! against a running kernel (`tools/differential.py`) writes the scripts and compares what leaves.
 //!
 //! A script is a sequence of lines; times are nanoseconds since its beginning and never go back.
@@ -15,7 +16,8 @@
 //!
 //! It answers with `sent T HEX` (the headers), `result T NAME VALUE` and `info HEX`.
 //!
-//! The kernel's timers expire on ticks, and late if they are long. In a *steered* script a timer of ours that is due expires when the
+//! The kernel's timers expire on ticks, and late if they are long. In a *steered* script a timer of ours that is due
+//! expires when the
 //! kernel's emission says so, if that is not later than its granularity allows; what arrives earlier is handled before it.
 
 use crate::calls::data::ReadMode;
@@ -147,7 +149,8 @@ impl Player {
         self.print_sent();
     }
 
-    /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c). Another is
+    /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c).
+    /// Another is
     /// for rounding up to ticks and for TCP_TIMEOUT_MIN_US, and one for the machine.
     fn granularity(&self, due: Time) -> Span {
         if due.is_never() {
@@ -158,7 +161,8 @@ impl Player {
         if wait.as_ps() < 48 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
     }
 
-    /// `listen PORT`, `connect PORT TO_ADDRESS TO_PORT`, `option LEVEL NAME VALUE`, `accept`, `write LENGTH FLAGS`, `read LENGTH`,
+    /// `listen PORT`, `connect PORT TO_ADDRESS TO_PORT`, `option LEVEL NAME VALUE`, `accept`, `write LENGTH FLAGS`, `read
+    /// LENGTH`,
     /// `shutdown HOW`, `close`. An option is set on the connection, or before there is one, on the listener or the new socket.
     fn call(&mut self, name: &str, arguments: &[&str]) -> Option<Result<i64, Errno>> {
         let numbers: Vec<i64> = arguments.iter().filter_map(|word| word.parse().ok()).collect();

@@ -1,4 +1,5 @@
-//! The stack as packetdrill's two threads share it. The first thread runs the script and advances the virtual clock; the second runs calls
+//! The stack as packetdrill's two threads share it. The first thread runs the script and advances the virtual clock; the
+//! second runs calls
 //! that may block. The clock does not advance while the second thread runs, so results do not depend on the scheduler.
 
 use crate::socket_options::BlockingMode;
@@ -205,7 +206,8 @@ impl SharedStack {
         drop(self.advance(shared, to));
     }
 
-    /// `gettimeofday(2)` in microseconds. Each call advances the clock by 1 µs, because packetdrill polls it in loops, on the second
+    /// `gettimeofday(2)` in microseconds. Each call advances the clock by 1 µs, because packetdrill polls it in loops, on
+    /// the second
     /// thread too. The clock does not advance when the second thread reads the time at which its call returned.
     pub(crate) fn read_clock(&self) -> u64 {
         let mut shared = self.lock();

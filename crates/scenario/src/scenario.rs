@@ -61,7 +61,8 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// The nodes at which flows begin or end; without flows, those that nothing lies behind. In the order of [`nodes`](Self::nodes).
+    /// The nodes at which flows begin or end; without flows, those that nothing lies behind. In the order of
+    /// [`nodes`](Self::nodes).
     pub fn hosts(&self) -> Vec<&str> {
         let nodes = self.nodes();
         let of = |is_host: &dyn Fn(&str) -> bool| -> Vec<&str> {

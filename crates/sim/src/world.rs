@@ -545,7 +545,8 @@ impl World {
     }
 }
 
-/// Arms the timer of an endpoint's connection, if it has an earlier deadline than before. Returns whether the connection is over.
+/// Arms the timer of an endpoint's connection, if it has an earlier deadline than before. Returns whether the connection is
+/// over.
 #[inline(always)]
 fn note_deadline(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> bool {
     let Some(connection) = &endpoint.connection else { return false };

@@ -165,7 +165,8 @@ proptest! {
 /// √(3/4) where every second one is.
 ///
 /// The derivation has one loss every 1/p segments exactly. Losses at random come closer together and further apart, which
-/// gains a little where they are few; several in a window, and the time that recovery takes, cost where they are many. The band is 0.85 to 1.1 of the formula for loss rates
+/// gains a little where they are few; several in a window, and the time that recovery takes, cost where they are many. The
+/// band is 0.85 to 1.1 of the formula for loss rates
 /// from 0.05 % to 0.5 %, where timeouts are rare; 0.90 to 1.06 is what comes out.
 #[test]
 fn reno_under_random_loss_keeps_to_the_ceiling_of_mathis() {

@@ -158,7 +158,7 @@ def programs(program: list[str], path: str, *, as_json: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ends_by_signal() -> Iterator[None]:
-    """A request to end is heard like Ctrl-C, so that nothing is left behind."""
+    """Handles SIGTERM like Ctrl-C, so that namespaces and devices are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

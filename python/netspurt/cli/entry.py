@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Version(argparse.Action):
-    """Prints version and commit. Only whoever asks has to wait for the native module."""
+    """Prints version and commit. The native module is loaded only for this option."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         """Ends the program, as argparse's own does."""

@@ -58,7 +58,7 @@ class Gauge:
             self._bar.stop()
 
     def show(self, done: int, total: int, note: str = "") -> None:
-        """So many of so many are done; ``note`` says what else there is to know."""
+        """Reports that ``done`` of ``total`` are done; ``note`` is further text."""
         if quiet:
             return
         now = time.monotonic()

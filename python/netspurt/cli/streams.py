@@ -87,7 +87,7 @@ def prepared() -> Iterator[None]:
     codecs.register_error(FALLBACK, _replaced)
     before = sys.stdout
     if sys.stdout is None:
-        # The shell closed it (>&-): what is printed goes nowhere.
+        # The shell closed it (>&-): output is discarded.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # as long as the program
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in STRICT:
@@ -100,7 +100,7 @@ def prepared() -> Iterator[None]:
 
 
 STRICT = ("strict", "surrogateescape", "backslashreplace")
-"""What Python does by itself; whoever asks for anything else gets that."""
+"""The default of Python; another choice by the user is kept."""
 
 
 def discard() -> None:

@@ -50,7 +50,7 @@ Document = Mapping[str, Any]
 
 
 class Steps(Protocol):
-    """What a diagnosis is collected from: see ``reading.Reading``."""
+    """The source of a diagnosis: see ``reading.Reading``."""
 
     path: Path
 

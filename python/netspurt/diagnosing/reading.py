@@ -52,7 +52,7 @@ def why(
 
 
 def source(path: str | Path | Result, min_bytes: int = 1) -> Reading | Simulated:
-    """What is diagnosed, at its beginning."""
+    """Opens the file or the result to be diagnosed."""
     if isinstance(path, Result):
         if "limits" not in path.recorded:
             raise ValueError('the run did not record its limits: run it with record=["limits"]')

@@ -29,7 +29,7 @@ class Simulated:
         self._taken = False
 
     def step(self) -> bool:
-        """Everything is there."""
+        """Everything is available."""
         return False
 
     def take(self) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from netspurt.errors import OutputError, RequestError, system_error
 
 MANIFEST = "manifest.json"
-"""Names every file of a directory that we wrote, so that a later run can take away what it no longer writes."""
+"""Lists every file that netspurt wrote into a directory, so that a later run can remove those it no longer writes."""
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def _in_words(destination: Path) -> Iterator[None]:
     except OSError as error:
         raise OutputError(destination, error) from error
     except Exception as error:
-        # What writes tables tells of a full disk in an error of its own, with the system's number in its words.
+        # The library for tables has its own error for a full disk. Its text contains the system's error number.
         if (told := system_error(error)) is None:
             raise
         raise OutputError(destination, told) from error

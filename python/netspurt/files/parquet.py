@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PIECES_WAITING = 4
-"""So many pieces may wait for the disk before whoever makes them has to."""
+"""Number of pieces that may wait for the disk before the writer is blocked."""
 
 
 class ParquetWriter:

@@ -20,7 +20,7 @@ from netspurt.errors import RequestError
 from netspurt.files.output import files_of_an_earlier_run
 
 END = 8192
-"""So many bytes at the beginning and at the end of a file show what it is."""
+"""Number of bytes at the beginning and at the end of a file that show its kind."""
 
 SWEEP = "sweep.json"
 SWEPT = (SWEEP, "plan.parquet", "flows.parquet", "groups.parquet", "links.parquet")
@@ -32,7 +32,7 @@ Identity = tuple[int, int]
 
 @dataclass(frozen=True)
 class Form:
-    """What a command writes, and how an earlier output of this form can be told.
+    """The form of an output, and how an earlier output of this form is recognised.
 
     Attributes:
         words: what it is, for messages.
@@ -103,7 +103,7 @@ class Source(str):
 
 
 class Destination(str):
-    """A path that a command writes, with the option that names it and the form of what is written."""
+    """A path that a command writes, with its option and the form of the output."""
 
     __slots__ = ("form", "option")
 

@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Measured:
-    """What is compared.
+    """The compared quantities.
 
     Attributes:
         duration_s: from the first packet to the last acknowledgment of data of all connections.

@@ -57,7 +57,7 @@ def _sack(facts: Facts) -> bool:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is decided by simulating it.
+    """The choices that are made by simulation.
 
     Attributes:
         control: the sender.

@@ -1,4 +1,4 @@
-"""What a capture shows of the connections that are fitted: packets, acknowledgments, RTT samples and losses as arrays.
+"""The facts about the fitted connections in a capture: packets, acknowledgments, RTT samples and losses as arrays.
 
 Lives here: reading, and the choice of connections. Must not live here: estimates of the path.
 """

@@ -35,7 +35,7 @@ OVERLAP = 0.6
 """The least share of the time budget that capture and simulation must have in common."""
 
 REPLAYED = 0.15
-"""What a list of losses at a full queue must bring nearer to be preferred to the queue."""
+"""The improvement that a list of losses at a full queue must bring to be preferred to the queue."""
 
 UNKNOWN = 0.5
 """A candidate that is further away than this does not explain what the sender did."""

@@ -21,7 +21,7 @@ SELDOM = 0.1
 """The share of the time with a full path below which long trains show the pace of the sender."""
 
 FULL_LIMITS = ("bottleneck", "cross-traffic", "shaper", "policer")
-"""Limits that tell of a full path."""
+"""Limits that show a full path."""
 
 WIDTH = 0.01
 """Relative width within which estimates of the rate agree."""
@@ -36,7 +36,7 @@ MORE = 4.0
 """So much more often than elsewhere packets are lost at a full queue."""
 
 MOSTLY = 0.9
-"""The share of losses at a full queue from which on all are taken to be its own."""
+"""If at least this share of the losses happens at a full queue, all losses count as its own."""
 
 LEAST_OVERFLOWS = 3
 

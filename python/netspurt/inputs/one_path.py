@@ -26,7 +26,7 @@ QUEUE = "1000 packets"
 """The queue where no option names one: as netem and Linux interfaces have it."""
 
 UNTIL, AT_MOST = "30 s", "10 min"
-"""The duration of a run: without an end of its own, and of a transfer of so many bytes."""
+"""The duration of a run without an end, and of a transfer of a given size."""
 
 PROFILE = "linux"
 

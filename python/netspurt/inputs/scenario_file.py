@@ -18,11 +18,11 @@ INSTEAD = {
     Kind.PARQUET: "'netspurt rto {0}' and 'netspurt delays {0}' read tables of delays",
     Kind.RESULT: "'netspurt plot' and 'netspurt compare' read the folder of a run",
 }
-"""What is for files that are no scenarios."""
+"""The commands for files that are not scenarios."""
 
 
 def check_scenario_file(file: Path) -> None:
-    """Refuses what is no scenario file.
+    """Refuses a file that is not a scenario.
 
     Raises:
         RequestError: there is no such file, or it is a folder, empty, a sweep file or of another kind.
@@ -49,5 +49,5 @@ def is_sweep(file: Path) -> bool:
     try:
         return "scenario" in tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        # Reading it as a scenario says what is wrong, and where.
+        # Reading it as a scenario gives the error and its place.
         return False

@@ -1,4 +1,4 @@
-"""What a run says of a flow: its time, and the delay that it makes.
+"""Measures a flow of a run: its duration, and the delay that it causes.
 
 Lives here: the quantity that remedies are judged by. Must not live here: statistics over seeds.
 """

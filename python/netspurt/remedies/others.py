@@ -1,4 +1,4 @@
-"""What a remedy costs others: a competing transfer, and the delay of short messages beside it.
+"""What a remedy costs others: a competing transfer, and the delay of short messages that share its path.
 
 Lives here: the companion run of a scenario. Must not live here: the transfer's own time.
 """

@@ -20,7 +20,7 @@ from netspurt.scenario import Scenario
 from netspurt.sweeping.threads import for_each
 
 FEWEST_ALIKE = 3
-"""After so many seeds with equal results there is no randomness, and the other seeds are left out."""
+"""If this many seeds give equal results, the run is not random and the other seeds are left out."""
 
 CLEAR = 0.01
 """A smaller relative gain is no gain."""

@@ -31,7 +31,7 @@ MEANINGS = {
 """What each limit means for a socket of this host."""
 
 MOSTLY = 10
-"""A socket that receives so many times more than it sends is a receiver."""
+"""A socket that receives this many times more than it sends is a receiver."""
 
 
 def sentence(row: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ class Emulation:
 
 @dataclass(frozen=True)
 class Seen:
-    """The outcome of each host and the share of late packets; or a sentence that says why there is none."""
+    """The outcome of each host and the share of late packets; or a sentence that says why there are none."""
 
     found: Mapping[str, Any]
     late: float = 0.0

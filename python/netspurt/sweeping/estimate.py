@@ -15,7 +15,7 @@ SAMPLES = 5
 """So many points are tried at most: the first, the last, and some between."""
 
 MOST_S = 10.0
-"""All trial runs together take so many seconds at most."""
+"""The largest total duration of all trial runs, in seconds."""
 
 
 @dataclass(frozen=True)

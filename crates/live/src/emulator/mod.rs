@@ -33,7 +33,8 @@ pub use plan::{HostCommand, KernelTcp, Outside, Plan};
 pub use report::{DelayError, Ended, HostReport, LATE, LinkReport, Report};
 
 /// Runs a plan until its command ends or the observer requests the end. The observer is called several times a second.
-/// After its second request, remaining processes are killed at once. If there are captures, it then waits a few seconds for connections
+/// After its second request, remaining processes are killed at once. If there are captures, it then waits a few seconds for
+/// connections
 /// that are about to close.
 pub fn emulate(plan: Plan, observer: &mut dyn Observer) -> Result<Report, EmulateError> {
     run::Emulation::new(plan)?.run(observer)

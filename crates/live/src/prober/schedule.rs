@@ -16,7 +16,7 @@ pub(super) struct Schedule {
     drawn: Stream,
 }
 
-/// What is due.
+/// The action that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Due {
     /// A volley, now.

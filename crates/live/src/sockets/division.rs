@@ -133,7 +133,7 @@ fn divide_path(between: Between<'_>, path: Span, shares: &mut Shares) {
         shares.give(Limit::FastRecovery, recovery);
         left = left.saturating_sub(recovery);
     }
-    // What a poll finds stands for half of the interval.
+    // The state found by a poll counts for half of the interval.
     let half = left.scale(1, 2);
     match [held(before), held(after)] {
         [Some(first), Some(last)] => {

@@ -197,7 +197,7 @@ pub struct Row {
     pub socket: Socket,
 }
 
-/// What is to be kept of each interval.
+/// The data that is kept of each interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keep {
     /// Sums only.

@@ -123,7 +123,8 @@ impl Device {
     /// packets: see [`Pieces`](super::Pieces).
     ///
     /// # Errors
-    /// EIO while the interface is down; EINVAL for what is no IP packet, or for a shape that a device without offloads cannot
+    /// EIO while the interface is down; EINVAL for data that is not an IP packet, or for a shape that a device without
+    /// offloads cannot
     /// carry.
     pub fn send(&self, shape: &Shape, parts: &[&[u8]]) -> Result<(), Errno> {
         let undone = shape.cut.is_some() || matches!(shape.checksum, super::Checksum::Partial { .. });

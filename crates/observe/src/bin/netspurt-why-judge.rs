@@ -1,6 +1,7 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
-//! `netspurt-why-judge FIRST COUNT FILE [list | page]`: the cases with the seeds from FIRST on; FILE is a capture that is overwritten.
+//! `netspurt-why-judge FIRST COUNT FILE [list | page]`: the cases with the seeds from FIRST on; FILE is a capture that is
+//! overwritten.
 //! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
 
 use netspurt_observe::judge::{Matrix, Place, draw, page, run};

@@ -5,7 +5,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
 
-/// Writes blocks of one size at a fixed interval, and closes after so many.
+/// Writes blocks of one size at a fixed interval, and closes after a given number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer {
     block: u64,

@@ -32,12 +32,12 @@ const KINDS: [&str; 18] = [
 /// The profiles that are drawn.
 const PROFILES: [&str; 5] = ["linux", "newreno", "freebsd", "reno", "bbr"];
 
-/// A case: what is simulated, and what it was made for.
+/// A case: the simulated scenario, and the limit that it was made for.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Its seed, for a failure to be repeated.
     pub seed: u64,
-    /// What it was made for.
+    /// The limit that it was made for.
     pub kind: &'static str,
     /// The profile of both ends.
     pub profile: &'static str,

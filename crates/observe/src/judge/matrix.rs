@@ -133,7 +133,7 @@ pub struct Row {
     pub truth: Limit,
     /// Its share of all time.
     pub share: f64,
-    /// What it was called, and in which share of its time; largest first.
+    /// The limits that were found, each with its share of the time; largest first.
     pub found: Vec<(f64, Limit)>,
 }
 

@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reasons {
     pairs: BTreeMap<(Option<Cause>, Option<Cause>), u64>,
-    /// Segments that were sent again, of which nothing in the capture shows that: their originals were lost before it, and so was
+    /// Segments that were sent again, of which nothing in the capture shows that: their originals were lost before it, and
+    /// so was
     /// everything that was sent between.
     hidden: u64,
 }
@@ -57,7 +58,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    /// `dropped_too` if the capture lies before all queues and sees what is dropped later.
+    /// `dropped_too` if the capture lies before all queues and sees packets that are dropped later.
     pub(super) fn of(recording: &Recording, end: End, dropped_too: bool) -> Self {
         let of_flow = |flow, connection| (flow, connection) == (0, 0);
         let mut sent: BTreeMap<Piece, Vec<(u64, Option<Cause>)>> = BTreeMap::new();

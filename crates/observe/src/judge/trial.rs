@@ -39,7 +39,7 @@ impl Place {
         }
     }
 
-    /// What it is called in a sentence.
+    /// Its name in a sentence.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Sender => "sender",
@@ -169,7 +169,7 @@ fn seen_from(place: Place, case: &Case, truth: &Limited) -> Timeline {
     let intervals = truth.timeline.intervals();
     for (index, interval) in intervals.iter().enumerate() {
         let forever = truth.outstanding && index + 1 == intervals.len();
-        // No packet tells a black hole that never ends from an outage: nothing passes in either direction.
+        // Packets cannot distinguish a black hole that never ends from an outage: nothing passes in either direction.
         let limit = if forever && interval.limit == Limit::PathMtu { Limit::Outage } else { interval.limit };
         timeline.extend(interval.until + apart, limit);
     }

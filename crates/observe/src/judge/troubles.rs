@@ -23,7 +23,7 @@ pub(super) fn trouble(draw: &mut Draw, settings: &mut Settings) {
     settings.loss.push_str(&line);
 }
 
-/// A token bucket with a part of the rate, and what passes it in so many seconds at once.
+/// A token bucket with a part of the rate, and its burst in seconds of that rate.
 fn bucket(draw: &mut Draw, seconds: f64) -> (u64, u64) {
     let share = draw.between(0.1, 0.7);
     let rate = draw.rate * share;

@@ -10,7 +10,8 @@ use nix::errno::Errno;
 use std::net::SocketAddrV4;
 use std::os::fd::{IntoRawFd as _, RawFd};
 
-/// A descriptor of the kernel for a socket or an epoll instance. packetdrill passes descriptors to libc at the end of a script, so each
+/// A descriptor of the kernel for a socket or an epoll instance. packetdrill passes descriptors to libc at the end of a
+/// script, so each
 /// number must belong to this process.
 pub(crate) fn placeholder() -> Result<RawFd, Errno> {
     let file = std::fs::File::open("/dev/null")

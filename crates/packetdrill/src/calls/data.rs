@@ -1,4 +1,5 @@
-//! The calls that transfer data, and those that return the lengths of the queues. No call waits: EAGAIN means that a blocking caller
+//! The calls that transfer data, and those that return the lengths of the queues. No call waits: EAGAIN means that a
+//! blocking caller
 //! tries again.
 
 use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
@@ -43,7 +44,8 @@ impl Stack {
         if !stream.state().is_synchronized() && !stream.is_open_early() {
             return Err(Errno::EAGAIN);
         }
-        // Linux collects unsent data in packets of at most half the peer's largest window. It fills a packet even if the buffer is
+        // Linux collects unsent data in packets of at most half the peer's largest window. It fills a packet even if the
+        // buffer is
         // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
         let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
@@ -159,7 +161,8 @@ impl Stack {
         }
     }
 
-    /// The value of TCP_INQ's control message if the option is on: the number of bytes left to read, or 1 at the end of the stream
+    /// The value of TCP_INQ's control message if the option is on: the number of bytes left to read, or 1 at the end of the
+    /// stream
     /// (`tcp_inq_hint()`).
     pub(crate) fn inq_hint(&self, fd: RawFd) -> Option<u32> {
         let socket = self.socket(fd).ok().filter(|socket| socket.options.is_on(Switch::Inq))?;

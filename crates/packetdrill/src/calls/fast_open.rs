@@ -20,7 +20,8 @@ impl Stack {
         self.fast_open_cache.has_cookie(to) || self.settings.fast_open(FastOpenBits::CLIENT_WITHOUT_COOKIE)
     }
 
-    /// Opens a connection with Fast Open. The SYN requests a cookie, or carries at most `len` bytes of data. Returns the number of
+    /// Opens a connection with Fast Open. The SYN requests a cookie, or carries at most `len` bytes of data. Returns the
+    /// number of
     /// bytes on the SYN.
     pub(crate) fn open_fast(&mut self, fd: RawFd, to: SocketAddrV4, len: u64) -> Result<u64, Errno> {
         let id = self.id(fd)?;

@@ -69,7 +69,8 @@ pub struct Interface {
 }
 
 /// Fills the struct. `flags` are packetdrill's `--so_flags`: `profile=NAME,local=ADDRESS,sysctl=FOLDER`, all optional.
-/// The calling thread is the one that advances the clock. Invalid flags are reported on standard error and end the process, because the
+/// The calling thread is the one that advances the clock. Invalid flags are reported on standard error and end the process,
+/// because the
 /// function cannot return an error.
 ///
 /// # Safety

@@ -27,7 +27,8 @@ pub(crate) unsafe extern "C" fn getsockopt(
     unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, len) as c_int }
 }
 
-/// `system(3)`: a script configures the kernel with it. Commands for parts of the kernel that the stack replaces take effect here
+/// `system(3)`: a script configures the kernel with it. Commands for parts of the kernel that the stack replaces take
+/// effect here
 /// too.
 ///
 /// # Safety
@@ -79,7 +80,8 @@ pub(crate) extern "C" fn sched_setscheduler(
     0
 }
 
-/// `times(2)`: each call returns the next tick. packetdrill measures the length of a tick in a loop, which therefore ends at once.
+/// `times(2)`: each call returns the next tick. packetdrill measures the length of a tick in a loop, which therefore ends
+/// at once.
 ///
 /// # Safety
 /// As for libc's: null, or a `struct tms` that may be written.

@@ -37,7 +37,7 @@ fn recordable() -> impl Iterator<Item = &'static str> {
         .chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES, ARRIVALS, LIMITS])
 }
 
-/// What is recorded.
+/// The kinds of records.
 pub(crate) struct Recorded(BTreeSet<&'static str>);
 
 impl Recorded {

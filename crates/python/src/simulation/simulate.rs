@@ -111,7 +111,7 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
         end: spec.duration.as_secs_f64(),
     };
     let names: Vec<Arc<str>> = spec.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
-    // What is recorded stands in the order of events, which one thread knows.
+    // Records are in the order of events, which only a run on one thread has.
     let partition = if recorder.is_none() { Partition::for_run(&spec, threads) } else { None };
     let mut result = drive(spec, seed, recorder, (partition, look)).map_err(|failure| match failure {
         Stopped::NoRoute(NoRoute { from, to }) => {
@@ -160,7 +160,7 @@ fn drive(
     failed.map_or(Ok(result), |failure| Err(Stopped::Here(failure)))
 }
 
-/// What is looked at now and then during a run.
+/// Checks that are made regularly during a run.
 struct Look<'a> {
     tap: Option<&'a Tap>,
     trouble: &'a Trouble,

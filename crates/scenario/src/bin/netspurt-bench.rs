@@ -1,6 +1,7 @@
 //! Benchmarks of the simulator: `bulk`, `web` and `idle` of the project's performance goals.
 //!
-//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux] [fused|plain] [THREADS]` prints what was done and how fast; for
+//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux] [fused|plain] [THREADS]` prints what was done and how
+//! fast; for
 //! instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
 //! `netspurt-bench web [SECONDS] [SEED]` does the same for many short connections.
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.

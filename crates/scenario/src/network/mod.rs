@@ -201,7 +201,8 @@ const fn ethernet_framing() -> Size {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// CSMA/CD: a station sends if the medium is idle. After a collision it waits for a random time. It drops the frame after 16
+    /// CSMA/CD: a station sends if the medium is idle. After a collision it waits for a random time. It drops the frame
+    /// after 16
     /// collisions.
     ///
     /// Document: IEEE 802.3, clause 4.

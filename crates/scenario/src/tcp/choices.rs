@@ -175,7 +175,8 @@ names! {
         ///
         /// Document: RFC 9406.
         Rfc9406,
-        /// When clearly less data is delivered than was sent one RTT before (SEARCH). Jitter does not end slow start. The window
+        /// When clearly less data is delivered than was sent one RTT before (SEARCH). Jitter does not end slow start. The
+        /// window
         /// is reduced to the capacity of the path.
         ///
         /// Document: draft-chung-ccwg-search.
@@ -201,7 +202,8 @@ names! {
         /// Document: RFC 9768; Linux, tcp_ecn = 5.
         #[serde(rename = "accept-rfc9768")]
         AcceptRfc9768,
-        /// Requested with accurate feedback, and used if the peer agrees, with or without it. The third SYN does not request it.
+        /// Requested with accurate feedback, and used if the peer agrees, with or without it. The third SYN does not
+        /// request it.
         ///
         /// Document: RFC 9768, section 3.1; Linux, tcp_ecn = 3.
         Rfc9768,
@@ -479,7 +481,8 @@ names! {
         /// Document: RFC 9293, section 3.8.6.2.1.
         #[serde(rename = "at-send")]
         AtSend,
-        /// When it is written: a segment that the window does not take whole waits; none is larger than half of the first window.
+        /// When it is written: a segment that the window does not take whole waits; none is larger than half of the first
+        /// window.
         ///
         /// Document: Linux 2.2, tcp_do_sendmsg(), tcp_sync_mss().
         #[serde(rename = "at-write")]

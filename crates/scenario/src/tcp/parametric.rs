@@ -207,7 +207,8 @@ pub enum CarefulResume {
     /// After the initial window is acknowledged: half of the saved cwnd, until it is acknowledged or lost. With "reno",
     /// "newreno", "cubic" and "cubic-linux"; needs pacing = true.
     Saved {
-        /// The minimum RTT of the earlier connection. A connection with less than half or more than ten times of it starts as usual.
+        /// The minimum RTT of the earlier connection. A connection with less than half or more than ten times of it starts
+        /// as usual.
         rtt: Duration,
         /// Its cwnd.
         cwnd: Size,

@@ -150,7 +150,8 @@ tcp_table! {
         send_window: Cap => send_window,
         /// Send buffer: data written and not yet acknowledged.
         send_buffer: Window => send_buffer,
-        /// The send buffer grows from this size to `send_buffer` with cwnd. Where only `send_buffer` is given, all of it is there
+        /// The send buffer grows from this size to `send_buffer` with cwnd. Where only `send_buffer` is given, all of it is
+        /// there
         /// from the beginning, as with SO_SNDBUF.
         ///
         /// Document: Linux, tcp_sndbuf_expand().
@@ -210,7 +211,8 @@ tcp_table! {
         ///
         /// Document: RFC 3042.
         limited_transmit: bool => limited_transmit,
-        /// With recovery "rack": grain of the reordering timer, which then waits two ticks more than it must; "0 s": it is exact.
+        /// With recovery "rack": grain of the reordering timer, which then waits two ticks more than it must; "0 s": it is
+        /// exact.
         ///
         /// Document: RFC 8985, section 6.2; Linux, TCP_TIMEOUT_MIN.
         reordering_tick: Duration => reordering_tick,
@@ -236,7 +238,8 @@ tcp_table! {
         /// The congestion control algorithm.
         congestion: Choice<Congestion> => congestion,
         /// Segments leave one by one at a rate instead of in bursts, but for the first ten: at the rate that congestion control
-        /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off unless
+        /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off
+        /// unless
         /// BBR or the packet scheduler fq asks for it.
         ///
         /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().

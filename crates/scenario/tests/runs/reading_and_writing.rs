@@ -104,7 +104,8 @@ fn a_reader_without_limits_changes_nothing() {
     );
 }
 
-/// Lengths of the answer's segments, and which of them carry PSH. Of the 20,000 bytes that are written at once, 4,500 find room.
+/// Lengths of the answer's segments, and which of them carry PSH. Of the 20,000 bytes that are written at once, 4,500 find
+/// room.
 fn answer(policy: &str, host: &[(&str, &str)]) -> Vec<(u32, bool)> {
     let app = "{ kind = \"request-response\", request = \"100 B\", \
                response = { size = \"20500 B\", writes = [\"500 B\"] } }";

@@ -42,8 +42,10 @@ fn a_lost_tail_arrives_one_and_a_half_round_trips_after_its_timer() {
         let loss = format!("{queue}\nloss = {{ kind = \"script\", direction = \"a->b\", drop = [{drop}] }}");
         let cut = transfer("28960 B", &loss, &[], 1);
         assert_eq!((cut.timeouts, cut.completed), (0, true), "{drop}: {cut:?}");
-        // Two round trips for the timer; the probe there, its report back, and what that shows lost there again. The timer starts
-        // with the last ACK, half a round trip after all would have been there, and that may be a delayed one. Proportional rate
+        // Two round trips for the timer; the probe there, its report back, and what that shows lost there again. The timer
+        // starts
+        // with the last ACK, half a round trip after all would have been there, and that may be a delayed one. Proportional
+        // rate
         // reduction lets one segment out for the report, and two for each that arrives then: a round trip for each doubling.
         let late = cut.delivered_s.unwrap() - whole.delivered_s.unwrap();
         let round_trips = late / whole.rtt_mean_s.unwrap();

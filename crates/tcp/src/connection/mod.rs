@@ -241,7 +241,8 @@ impl Connection {
         self.snd.segments_together(&self.cx, least)
     }
 
-    /// Sets the path MTU from the route of the driver. For ICMP messages use [`handle_packet_too_big`](Self::handle_packet_too_big).
+    /// Sets the path MTU from the route of the driver. For ICMP messages use
+    /// [`handle_packet_too_big`](Self::handle_packet_too_big).
     pub fn set_path_mtu(&mut self, mtu: u32) {
         self.snd.set_path_mtu(&mut self.cx, mtu);
     }

@@ -1,7 +1,9 @@
 //! Many disjoint ranges in order: a balanced tree that knows how much each of its branches covers.
 //!
-//! An AVL tree, built from one operation, which joins two trees with a node between them (Blelloch, Ferizovic and Sun, "Just join
-//! for parallel ordered sets", SPAA 2016, section 4). Its depth is O(log n) whatever comes in whatever order: a peer that chooses
+//! An AVL tree, built from one operation, which joins two trees with a node between them (Blelloch, Ferizovic and Sun,
+//! "Just join
+//! for parallel ordered sets", SPAA 2016, section 4). Its depth is O(log n) whatever comes in whatever order: a peer that
+//! chooses
 //! what it reports cannot make it degenerate, as it could if chance, which repeats itself here, were to keep it balanced.
 
 use super::range::Range;

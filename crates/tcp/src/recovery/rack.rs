@@ -120,7 +120,8 @@ impl Rack {
     }
 
     /// RACK.rtt after an ACK of `range` that also carries new SACK reports. RFC 8985, section 6.2, step 2, does not say which
-    /// segment of the ACK is processed last. In Linux it is the last one that is acknowledged (`tcp_clean_rtx_queue()` follows `tcp_sacktag_write_queue()`).
+    /// segment of the ACK is processed last. In Linux it is the last one that is acknowledged (`tcp_clean_rtx_queue()`
+    /// follows `tcp_sacktag_write_queue()`).
     pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range) {
         if let Some(sent) = self.flight.newest_of(range).filter(|sent| !sent.again) {
             self.rtt = now - sent.at;
@@ -484,7 +485,8 @@ mod tests {
 
     #[test]
     fn a_million_segments_in_flight_cost_each_hardly_more_than_a_few_thousand_do() {
-        // With 64 times as many holes, a search among them has six steps more, of eight before; a walk would have 64 times as many.
+        // With 64 times as many holes, a search among them has six steps more, of eight before; a walk would have 64 times
+        // as many.
         let [few, million] = [1 << 14, 1 << 20].map(work_for_each_of);
         println!("elements looked at or moved for each segment: {few:.1} of 2^14, {million:.1} of 2^20");
         assert!(million < 2.0 * few && million < 150.0, "{few} {million}");

@@ -400,7 +400,8 @@ fn bytes_marked_in_no_packet_are_somebody_elses_doing() {
     assert!(!sends(&mut lab));
 }
 
-/// Data of the peer under these codepoints, in order; what each is answered with, if it is at once: ACE, and ECT(0), CE and ECT(1)
+/// Data of the peer under these codepoints, in order; what each is answered with, if it is at once: ACE, and ECT(0), CE and
+/// ECT(1)
 /// as far as they are told.
 type Answer = Option<(u8, [Option<u32>; 3])>;
 

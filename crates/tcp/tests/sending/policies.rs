@@ -1,5 +1,6 @@
 //! Transmission policies on the wire: what an exchange of draft-doupnik-tcpimpl-nagle-mode-00, section 3, looks like under each
-//! of them. A server answers with two short writes, of 60 and 76 bytes, and then the body in writes of 4096; a reply has 2,333 or
+//! of them. A server answers with two short writes, of 60 and 76 bytes, and then the body in writes of 4096; a reply has
+//! 2,333 or
 //! 32,143 bytes in all. The lists here were derived by hand from the rules.
 
 use crate::common::{End, Pair};

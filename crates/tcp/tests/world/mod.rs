@@ -458,7 +458,8 @@ impl World {
             let syn = s.flags.has(Flags::SYN);
             assert_eq!(s.seq, side.iss.plus(u32::from(!syn) + s.payload.offset as u32));
             assert!(end <= side.written, "sends what was never written");
-            // What a SYN brings comes before any window is known, and may be sent again however small that turns out to be (RFC 9293,
+            // What a SYN brings comes before any window is known, and may be sent again however small that turns out to be
+            // (RFC 9293,
             // MAY-7).
             side.early = if syn { side.early.max(end) } else { side.early };
             let probe = sent.reason == Reason::WindowProbe && s.payload.len == 1;

@@ -51,11 +51,11 @@ pub struct Damage {
     pub offset: u64,
     /// How the file was compressed.
     pub packing: Packing,
-    /// What is wrong.
+    /// The error.
     pub wrong: Wrong,
 }
 
-/// What is wrong with a record.
+/// An error in a record.
 #[derive(thiserror::Error, Debug)]
 pub enum Wrong {
     /// The file ends within the record.

@@ -255,7 +255,7 @@ impl Seen {
     }
 }
 
-/// The protocol behind the extension headers of IPv6, and where it begins if this is the first fragment.
+/// The protocol after the extension headers of IPv6, and where it begins if this is the first fragment.
 fn extended(packet: &[u8]) -> (u8, Option<usize>) {
     let (mut next, mut at) = (packet[6], 40);
     loop {
@@ -299,7 +299,7 @@ mod tests {
         packet
     }
 
-    /// A packet from fd00::1 port 1024 to fd00::2 port 443, behind a header of options.
+    /// A packet from fd00::1 port 1024 to fd00::2 port 443, after a header of options.
     fn v6() -> Vec<u8> {
         let mut packet = vec![0; 52];
         packet[0] = 0x60;

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 /// Diagnoses the connections of a capture: a [`Watch`] for [`crate::follow::follow`].
 ///
-/// Memory grows with the number of open connections; nothing is kept of those that rest ([`Watch::rests`]). Each finished diagnosis stays until it is taken.
+/// Memory grows with the number of open connections; nothing is kept of those that rest ([`Watch::rests`]). Each finished
+/// diagnosis stays until it is taken.
 #[derive(Debug, Default)]
 pub struct Diagnoser {
     open: BTreeMap<ConnectionId, Box<Ends>>,
@@ -29,7 +30,7 @@ struct Ends {
     /// The packet and its time that is being processed.
     packet: u64,
     at: u64,
-    /// Begun with the first segment, since that tells whether the handshake was captured.
+    /// Created at the first segment, which shows whether the handshake was captured.
     views: Option<[SenderView; 2]>,
     trips: [RoundTrips; 2],
     /// Bytes in flight after the segment before.

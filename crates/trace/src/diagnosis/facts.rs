@@ -99,7 +99,7 @@ impl Facts {
         self.slices.partition_point(|slice| slice.until <= at).min(self.slices.len().saturating_sub(1))
     }
 
-    /// The slices within so many round trips before and after this one: the first and the last of them.
+    /// The first and the last slice within this many round trips before and after this one.
     pub(super) fn around(&self, index: usize, rounds: u64) -> (usize, usize) {
         let (until, span) = (self.slices[index].until, self.path.base * rounds);
         (self.index_at(until.saturating_sub(span)), self.index_at(until + span))
@@ -137,7 +137,7 @@ fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Trains of so many bytes a millisecond.
+    /// Trains with this rate in bytes per millisecond.
     fn trains(bytes: u64) -> Trains {
         let mut trains = Trains::default();
         for n in 0..100 {

@@ -30,7 +30,7 @@ pub(super) struct Connection {
     early: Early,
 }
 
-/// A connection that has had few segments and is silent: what its state is made of again.
+/// The packed form of a silent connection with few segments, from which its state is restored.
 #[derive(Debug)]
 pub(super) struct Resting {
     pub(super) id: ConnectionId,
@@ -38,7 +38,7 @@ pub(super) struct Resting {
     segments: Packed,
 }
 
-/// What is known of the packet of a segment.
+/// The facts about the packet of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PacketFacts {
     /// IPv4's identification; 0 if the packet has none.
@@ -86,7 +86,7 @@ impl Connection {
         self.early.packed().map(|segments| Resting { id, key, segments })
     }
 
-    /// Makes the state again from the segments. A watch that wants to hears of them again.
+    /// Restores the state from the segments. A watch that asks for them receives them again.
     pub(super) fn wake<W: Watch>(resting: &Resting, watch: &mut W) -> Option<Box<Self>> {
         let id = resting.id;
         let again = watch.wakes(id);

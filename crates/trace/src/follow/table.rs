@@ -62,7 +62,7 @@ struct Slot {
     closing: bool,
 }
 
-/// What is kept of a connection.
+/// The stored state of a connection.
 #[derive(Debug, Default)]
 enum State {
     #[default]

@@ -28,7 +28,7 @@ pub trait Watch {
     fn happened(&mut self, _id: ConnectionId, _happened: &Happened) {}
     /// The number of bytes in flight, or the window, has changed.
     fn flight(&mut self, _id: ConnectionId, _flight: &Flight) {}
-    /// The connection is silent and has had few segments. What is kept of it may be dropped, if [`Watch::wakes`] asks for it.
+    /// The connection is silent and has had few segments. Its state may be deleted, if [`Watch::wakes`] asks for it.
     fn rests(&mut self, _id: ConnectionId) {}
     /// A connection that rested has another segment, or has ended. If this returns true, all its calls so far are repeated now,
     /// from [`Watch::opened`] on, and [`Watch::awake`] follows them.

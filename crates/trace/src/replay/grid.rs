@@ -20,7 +20,7 @@ pub struct Grid<'a> {
     pub kinds: &'a [Kind],
     /// The rules for each of them.
     pub rules: Rules,
-    /// Number of blocks of about equal length, each with a tally of its own. An estimator keeps its state from block to
+    /// Number of blocks of about equal length, each with its own counters. An estimator keeps its state from block to
     /// block. At least 1.
     pub blocks: usize,
     /// Number of threads, at least 1.

@@ -68,7 +68,7 @@ def add_command(
 
 
 class Deprecated(Action):
-    """An old spelling: it does what it did, and a line on standard error names the new one."""
+    """An old name of an option. It still works, and a line on standard error gives the new name."""
 
     def __init__(self, *words: Any, instead: str, **more: Any) -> None:
         super().__init__(*words, **more)

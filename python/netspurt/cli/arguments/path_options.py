@@ -164,7 +164,7 @@ def _save(
 
 
 def remark(scenario: _core.Scenario, options: argparse.Namespace) -> None:
-    """Prints what is to be said of a scenario to standard error, unless ``-q`` is given."""
+    """Prints remarks on a scenario to standard error, unless ``-q`` is given."""
     if getattr(options, "quiet", False):
         return
     for weight, sentence in scenario.remarks():

@@ -1,4 +1,4 @@
-"""``netspurt capture``: what captures tell of their TCP connections."""
+"""``netspurt capture``: the TCP connections in captures."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _chosen(entries: list[dict[str, Any]], names: list[str]) -> list[dict[str, A
 
 
 def _names(entry: dict[str, Any]) -> set[str]:
-    """What an entry may be called: a profile by its name; a family by its path, its last step or its first."""
+    """The names of an entry: the name of a profile; the path of a family, or the last or first step of the path."""
     if "name" in entry:
         return {entry["name"]}
     path: str = entry["path"]

@@ -53,7 +53,7 @@ def _checked(file: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
-    """The scenario of a file, and what is in the file in a few words."""
+    """The scenario of a file, and a short description of the file's contents."""
     from netspurt import _core
     from netspurt.algorithms import find
     from netspurt.inputs.kind import Kind, kind_of

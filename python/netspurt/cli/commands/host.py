@@ -40,7 +40,7 @@ GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
 """On a host of an emulation: where the environment says what our addresses are, and our device beside the host's."""
 
 PATIENCE_S = 0.2
-"""How long it may take until Ctrl-C is heard, or a picture is renewed."""
+"""The longest time until Ctrl-C is handled, or the view is updated."""
 
 ROLES = (
     (

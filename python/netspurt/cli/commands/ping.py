@@ -148,7 +148,7 @@ def _lengths(options: argparse.Namespace) -> Lengths:
 
 
 def _follow(probing: Probing, loop: Loop, options: argparse.Namespace) -> str:
-    """Takes in what is found until it is over; returns how it ended."""
+    """Processes the results until the end. Returns how it ended."""
     with asked_to_end() as asked, _view(loop.sums, options) as view:
         going = True
         while going:

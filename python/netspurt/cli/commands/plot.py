@@ -79,7 +79,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _source(options: argparse.Namespace) -> Recording | Sweep:
-    """What is drawn: a path of the file system, or the path that options describe."""
+    """The drawn object: a file or directory, or the network path that options describe."""
     from netspurt.inputs.run import Simulated
     from netspurt.inputs.source import of_path
     from netspurt.scenario import Scenario

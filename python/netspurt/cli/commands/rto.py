@@ -38,7 +38,7 @@ COLUMNS = {
     "late p50 ms": "late_p50_ms",
     "p95 ": "late_p95_ms",
 }
-"""What a terminal shows, by head; ``--json`` has it all."""
+"""The columns on a terminal, by heading; ``--json`` has all columns."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:

@@ -119,7 +119,7 @@ def _diagnose(options: argparse.Namespace) -> int:
         writer = writing.enter_context(_writer(Path(options.out))) if options.out else None
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         advance = writing.enter_context(progress(sum(map(steps_of, options.files)), "reading"))
-        # Ctrl-C also ends the tcpdump that feeds standard input: what it has written is diagnosed.
+        # Ctrl-C also ends the tcpdump that writes to standard input. The packets that it has written are diagnosed.
         asked = writing.enter_context(asked_to_end()) if "-" in options.files else threading.Event()
 
         def work(number: int) -> Diagnosis | str:
@@ -137,7 +137,7 @@ def _diagnose(options: argparse.Namespace) -> int:
             else:
                 found[number] = outcome
 
-        # Never in this thread, which has to hear of signals while standard input is read.
+        # Not in this thread, which must handle signals while standard input is read.
         whole = for_each(range(len(options.files)), work, keep, max(options.jobs, 2))
         chosen = {number: _chosen(found[number], options) for number in sorted(found)}
         if options.connections and not any(chosen.values()) and not failures:
@@ -165,7 +165,7 @@ def _is_scenario(file: str) -> bool:
 
 
 def _check(options: argparse.Namespace, simulated: set[str]) -> None:
-    """What a simulation cannot do.
+    """Refuses options that a simulation does not have.
 
     Raises:
         RequestError: in a sentence.
@@ -310,7 +310,7 @@ def _flows(diagnosis: Diagnosis, connections: list[int]) -> list[dict[str, Any]]
 
 
 def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
-    """What is not listed, one sentence each."""
+    """Sentences about connections that are not listed."""
     tally = diagnosis.tally
     several = {name: "" if tally[name] == 1 else "s" for name in ("small", "filtered", "unlisted")}
     told = [

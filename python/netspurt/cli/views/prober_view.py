@@ -1,4 +1,4 @@
-"""What a prober finds, while it finds it: trace, histogram and running table on a terminal, or plain lines.
+"""Shows the results of a prober while it runs: trace, histogram and table on a terminal, or plain lines.
 
 Lives here: layout. Must not live here: probing, sums, results (those are printed when it is over).
 
@@ -44,7 +44,7 @@ class View(Protocol):
 
 
 def bars(heights: npt.NDArray[np.float64], lines: int) -> list[str]:
-    """Bars of 0 to 1, NaN for none, as so many lines of text, the uppermost first."""
+    """Draws bars of 0 to 1 (NaN: no bar) as this many lines of text, the top line first."""
     eighths = np.where(np.isnan(heights), 0, np.clip(np.rint(heights * 8 * lines), 1, 8 * lines))
     return [
         "".join(EIGHTHS[int(min(max(each - 8 * line, 0), 8))] for each in eighths)
@@ -67,7 +67,7 @@ class Trace:
         self.rtts_ms.extend(fates.select(replied.fill_null(float("nan"))).to_series().to_list())
 
     def lines(self, width: int) -> list[str]:
-        """The trace, and what its heights mean."""
+        """The trace and its scale."""
         values = np.array(list(self.rtts_ms)[-width:])
         if np.isnan(values).all():
             return []
@@ -123,7 +123,7 @@ class Drawn:
             trace.add(rows.filter(host=each.host.name, address=each.host.address))
 
     def picture(self, width: int) -> Group:
-        """All of it, for a terminal so many columns wide."""
+        """Everything, for a terminal with this many columns."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -145,11 +145,11 @@ class Lines:
     """Prints one line for each row."""
 
     def update(self, rows: pl.DataFrame, sums: Sums) -> None:
-        """Prints what is new."""
+        """Prints the new results."""
         for row in rows.iter_rows(named=True):
             print(line(row))
         if rows.height:
-            # Whoever reads a pipe wants to see it now.
+            # A reader of a pipe expects each line at once.
             print(end="", flush=True)
 
 

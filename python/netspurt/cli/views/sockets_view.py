@@ -46,7 +46,7 @@ class Silent:
 
 
 class Live:
-    """Shows a table, the sockets that were held most of late first."""
+    """Shows a table. The sockets that were limited for the longest time recently come first."""
 
     def __init__(self) -> None:
         self._rows: list[dict[str, Any]] = []

@@ -54,7 +54,7 @@ NUMBERS = {
 
 
 def title(diagnosis: Diagnosis) -> str:
-    """The line above all: the file and what is in it."""
+    """The first line: the file and its contents."""
     tally = diagnosis.tally
     several = "" if tally["connections"] == 1 else "s"
     if diagnosis.flows is not None:

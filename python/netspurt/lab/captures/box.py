@@ -126,7 +126,7 @@ class Box:
 
 
 def check(path: Path, name: str | None = None) -> None:
-    """Refuses what is no capture.
+    """Refuses a file that is not a capture.
 
     Raises:
         RequestError: in a sentence.

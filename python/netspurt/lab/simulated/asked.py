@@ -20,7 +20,7 @@ UNSAVED = "scenario.toml"
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request names."""
+    """The scenario that a request names."""
 
     book: Book
     text: str | None

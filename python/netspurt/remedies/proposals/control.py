@@ -1,4 +1,4 @@
-"""Remedies that replace the congestion control, or what it reacts to.
+"""Remedies that replace the congestion control, or the signals that it reacts to.
 
 Lives here: one function for each remedy. Must not live here: the choice among remedies.
 """

@@ -24,7 +24,7 @@ SHAPED = "shaped"
 LEAST_PACKETS = 8
 
 BURST = 32 << 10
-"""What a shaper lets pass at once, in bytes."""
+"""The burst of a shaper, in bytes."""
 
 
 def fq_codel(situation: Situation) -> Remedy | None:

@@ -54,7 +54,7 @@ class Rivals:
         return {"others": self.tcp, "flows": self.count, "queue_bdp": self.queue}
 
     def key(self, until_s: int) -> Key:
-        """The name of the experiment that ends after so many seconds."""
+        """The name of the experiment with this duration in seconds."""
         return ("bbr-share", f"{self.queue}bdp", self.tcp, self.count, f"{until_s}s")
 
     def settings(self, until_s: int) -> dict[str, Value]:
@@ -77,7 +77,7 @@ class BbrShare:
     """One BBR flow of version 1 beside up to 16 loss-based flows."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Two runs with the same seed for each cell: what is between their ends is measured."""
+        """Two runs with the same seed for each cell: the interval between their ends is measured."""
         for rivals in _rivals(plan.quick):
             for until_s in (BEGIN_S, END_S):
                 yield Experiment(

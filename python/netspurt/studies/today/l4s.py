@@ -28,7 +28,7 @@ QUICK = ((1, 4), (1, 40), (1, 120), (10, 40))
 """Flows of each kind and rates of a quick run."""
 QUICK_RTTS = (5, 20, 100)
 BEGIN_S, END_S = 50, 100
-"""What is measured: long flows after the start, which at 200 Mbit/s and 100 ms lasts for tens of seconds."""
+"""The measured interval: long flows after the start, which at 200 Mbit/s and 100 ms lasts for tens of seconds."""
 PACKET_BITS = 8 * 1500
 
 BALANCE = Fraction(0.20)
@@ -83,7 +83,7 @@ class Share:
         return {"flows_of_each": self.flows, "rate_mbps": self.rate_mbps, "rtt_ms": self.rtt_ms}
 
     def key(self, until_s: int) -> Key:
-        """The name of the experiment that ends after so many seconds."""
+        """The name of the experiment with this duration in seconds."""
         return ("l4s", f"{self.flows}+{self.flows}", f"{self.rate_mbps}M", f"{self.rtt_ms}ms", f"{until_s}s")
 
     def settings(self, until_s: int) -> dict[str, Value]:
@@ -158,7 +158,7 @@ class Coexistence:
     """Flows of both kinds over rates and RTTs."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Two runs with the same seed for each cell: what is between their ends is measured."""
+        """Two runs with the same seed for each cell: the interval between their ends is measured."""
         for share in _shares(plan.quick):
             for until_s in (BEGIN_S, END_S):
                 yield Experiment(

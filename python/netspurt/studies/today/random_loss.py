@@ -63,7 +63,7 @@ class Sender:
         return formulas.padhye_window(self.loss, self.per_ack, RTT_S, RTO_S)
 
     def settings(self, losses: int) -> dict[str, Value]:
-        """The scenario of this cell, which lasts for about so many losses."""
+        """The scenario of this cell. It is long enough for about this many losses."""
         start = max(2, round(formulas.mathis_window(self.loss, self.per_ack)))
         return {
             "duration": f"{losses / self.loss / self.expected * RTT_S:.3f} s",

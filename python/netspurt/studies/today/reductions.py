@@ -26,7 +26,7 @@ MARKING: Value = {"kind": "drop-tail", "limit": "1000 packets", "mark_above": "6
 
 @dataclass(frozen=True)
 class Reaction:
-    """A congestion control, what it reacts to, and the published factor."""
+    """A congestion control, the signal that it reacts to, and the published factor."""
 
     tcp: str
     signal: str

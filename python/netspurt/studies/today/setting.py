@@ -74,7 +74,7 @@ def left_out(
 
 
 def _named(label: str, value: Label) -> str:
-    """A label of a line: text as it is, a number with what it counts."""
+    """A label of a line: a text unchanged, a number with its unit."""
     if isinstance(value, str):
         return value
     words, unit = label.replace("_", " "), ""

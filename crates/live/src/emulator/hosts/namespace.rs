@@ -85,7 +85,7 @@ impl Lodging {
         }
         self.furnish().map_err(failed("mounting its /etc/hosts"))?;
         let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("reading its identity"))?;
-        // Without them, the emulation only tells less.
+        // Without them the emulation works, but reports less.
         let (connections, congestion) = (Diag::open().ok(), self.congestion().unwrap_or_default());
         Ok(Home { device, mark, connections, congestion })
     }

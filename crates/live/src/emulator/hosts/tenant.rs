@@ -94,7 +94,7 @@ impl Tenant {
         })
     }
 
-    /// The caller's own network, behind this device. It has no command and no thread.
+    /// The caller's own network, which this device leads to. It has no command and no thread.
     pub(in crate::emulator) const fn outside(device: Device) -> Self {
         Self { device, mark: None, congestion: None, connections: None, orders: None, thread: None }
     }

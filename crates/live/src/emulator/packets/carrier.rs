@@ -65,11 +65,11 @@ pub(in crate::emulator) struct Carrier {
     /// For each pair of hosts the start of the route from the first to the second.
     starts: Vec<Option<u32>>,
     damage: Stream,
-    /// A queue wants to know what ACKs say.
+    /// A queue needs the contents of ACKs.
     reads_acks: bool,
     sightings: Vec<Sighting>,
     addresses: Addresses,
-    /// The host behind which all addresses are that no host has.
+    /// The host to which packets for unknown addresses are sent.
     outside: Option<usize>,
 }
 
@@ -108,7 +108,7 @@ impl Carrier {
         })
     }
 
-    /// Gives hosts the addresses of a block. All addresses that no host has are behind host number `outside`.
+    /// Gives hosts the addresses of a block. Packets for other addresses go to host number `outside`.
     pub(in crate::emulator) const fn join(&mut self, addresses: Addresses, outside: usize) {
         self.addresses = addresses;
         self.outside = Some(outside);
@@ -173,7 +173,7 @@ impl Carrier {
         let (ack, options) = rewrite::read(bytes);
         let known = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
         let segment = if self.reads_acks && payload.len == 0 && flags.has(Flags::ACK) {
-            // What cannot be read is not dropped for what it says.
+            // A packet that cannot be read is not dropped because of its contents.
             let read = decode_packet(bytes, Layout::SHARED, Verify::Lengths);
             read.map_or(known, |read| Segment { payload, ..read.tcp.segment })
         } else {

@@ -18,7 +18,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Applies it to a packet with a complete checksum. What is no TCP segment keeps all but its ECN field.
+/// Applies it to a packet with a complete checksum. Of a packet that is not a TCP segment only the ECN field is changed.
 pub(in crate::emulator) fn apply(bytes: &mut [u8], rewrite: &Rewrite) {
     if rewrite.bleaches_ecn {
         manifest::bleach(bytes);

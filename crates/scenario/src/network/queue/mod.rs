@@ -203,7 +203,8 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
-    /// Two queues with one controller: scalable traffic, with ECT(1) or CE, is marked early and often, and has little queueing delay.
+    /// Two queues with one controller: scalable traffic, with ECT(1) or CE, is marked early and often, and has little
+    /// queueing delay.
     ///
     /// Document: RFC 9332, appendix A.
     #[serde(rename = "dualpi2")]

@@ -1,4 +1,5 @@
-//! The passage of a packet through a link with a recording of its capacity, or with [`Conditions`](crate::network::channel::conditions::Conditions).
+//! The passage of a packet through a link with a recording of its capacity, or with
+//! [`Conditions`](crate::network::channel::conditions::Conditions).
 
 use crate::network::capacity::Transmitted;
 use crate::network::channel::{Channel, Passage, sum};

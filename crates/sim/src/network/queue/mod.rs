@@ -49,7 +49,8 @@ impl Discipline {
     /// The admission rule of `spec`, for any order of departure.
     pub const fn new(spec: &QueueSpec) -> Self {
         let room = match spec {
-            // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of their own.
+            // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of
+            // their own.
             QueueSpec::Unlimited
             | QueueSpec::FqCodel(_)
             | QueueSpec::Priority(_)

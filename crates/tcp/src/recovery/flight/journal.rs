@@ -102,7 +102,8 @@ impl Journal {
         *self = Self { departures: self.departures, ..Self::default() };
     }
 
-    /// What of `range` is made of whole transmissions, as far as they are known. The FIN behind `data_end` counts for nothing: nobody
+    /// What of `range` is made of whole transmissions, as far as they are known. The FIN behind `data_end` counts for
+    /// nothing: nobody
     /// reports it.
     pub(crate) fn whole(&self, range: Range, data_end: u64) -> Range {
         let first = self.transmission_at(range.start).filter(|first| first.start < range.start);

@@ -32,7 +32,8 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether it was sent after the other. RFC 8985, section 6.2 (`RACK_sent_after`), orders transmissions of the same time by their
+    /// Whether it was sent after the other. RFC 8985, section 6.2 (`RACK_sent_after`), orders transmissions of the same
+    /// time by their
     /// ends, because a sender transmits in that order. This is wrong for a retransmission that follows new data at the same
     /// instant, so the number of the transmission decides.
     pub(crate) fn is_after(&self, other: &Self) -> bool {

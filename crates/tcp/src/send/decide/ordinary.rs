@@ -78,7 +78,8 @@ impl Sender {
         (u64::from(window), limit)
     }
 
-    /// What [`end_opportunity`](Self::end_opportunity) does, for the reasons that [`decide_ordinary`](Self::decide_ordinary) gives: none of them
+    /// What [`end_opportunity`](Self::end_opportunity) does, for the reasons that
+    /// [`decide_ordinary`](Self::decide_ordinary) gives: none of them
     /// is a transmission policy's.
     #[inline(always)]
     pub(crate) fn hold_ordinary(&mut self, cx: &mut Context, now: Time, why: Hold) {

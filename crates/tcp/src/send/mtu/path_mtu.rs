@@ -136,7 +136,8 @@ impl Sender {
         self.extras().mtu_search = Some(Box::new(search));
     }
 
-    /// The retransmission timer has expired. From the third time on, the path may have a black hole for long packets (RFC 2923, section 2.1; RFC 4821, section 7.6.4).
+    /// The retransmission timer has expired. From the third time on, the path may have a black hole for long packets (RFC
+    /// 2923, section 2.1; RFC 4821, section 7.6.4).
     pub(crate) fn suspect_black_hole(&mut self, cx: &mut Context, now: Time) {
         if cx.config.path_mtu_discovery == PathMtuDiscovery::Icmp || self.timers.unanswered < R1 {
             return;

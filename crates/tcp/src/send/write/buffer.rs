@@ -56,7 +56,8 @@ impl Sender {
         accepted
     }
 
-    /// Removes the mark at the end of the data if that is not sent: Linux adds a write to the last packet and takes its PSH away
+    /// Removes the mark at the end of the data if that is not sent: Linux adds a write to the last packet and takes its PSH
+    /// away
     /// (`tcp_sendmsg_locked()`).
     fn join_writes(&mut self) {
         let end = self.space.data_end();

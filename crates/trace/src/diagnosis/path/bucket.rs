@@ -4,7 +4,7 @@
 //! passed, less what the rate has allowed since, are the same at every drop: the depth. At any other time they are fewer. A
 //! queue that drops its last packet is such a bucket too: its rate is that of the link, and its depth the size of the queue.
 
-/// Rates that are tried first: so many, each larger than the one before by this factor.
+/// Number of rates that are tried first, and the factor from each to the next.
 const RATES: i32 = 36;
 const FACTOR: f64 = 1.04;
 /// The first of them is below the rate of everything that passed, because headers count too.
@@ -74,7 +74,7 @@ pub(in crate::diagnosis) fn fit(steps: &[Step], least: f64, slack: f64) -> Optio
     best.0.is_finite().then_some(best.1)
 }
 
-/// Fewer steps of the same sums; each drop stays a step of its own.
+/// Merges steps and keeps their sums; each drop stays a separate step.
 fn joined(steps: &[Step], slack: f64) -> Vec<Step> {
     let mut joined: Vec<Step> = Vec::with_capacity(steps.len() / 4);
     for step in steps {
@@ -154,7 +154,8 @@ fn agreement(steps: &[Step], used: &[f64], bucket: Bucket, slack: f64) -> Bucket
 mod tests {
     use super::*;
 
-    /// What passes a bucket that is full at the begin: a burst of so many packets of 1000 bytes every `period` nanoseconds.
+    /// The packets that pass a bucket that is full at the begin: a burst of this many packets of 1000 bytes every `period`
+    /// nanoseconds.
     fn police(rate: f64, depth: f64, period: u64, bursts: impl Iterator<Item = u64>) -> Vec<Step> {
         let (mut tokens, mut steps) = (depth, Vec::new());
         for burst in bursts {

@@ -27,7 +27,7 @@ const BUSY: f64 = 0.9;
 /// Where delays show a queue and there is none, it takes more: a sender that paces stays a little below the capacity.
 const BUSIER: f64 = 0.95;
 
-/// What is known of the path in one slice.
+/// The facts about the path in one slice.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct PathNow {
     /// Round trip of the whole path in nanoseconds; the latest one, if the slice has no sample.
@@ -128,7 +128,8 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: b
 }
 
 /// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
-/// packets came all the time. `serial` is the time to transmit one segment, in nanoseconds. A link that was idle meanwhile has delayed the packet after that not at all. ACKs of many segments
+/// packets came all the time. `serial` is the time to transmit one segment, in nanoseconds. A link that was idle meanwhile
+/// has delayed the packet after that not at all. ACKs of many segments
 /// with pauses between them have waited for each other, whether the segments did or not.
 fn standing(
     now: &[PathNow],
@@ -243,7 +244,7 @@ mod tests {
         Slice { until: until_ms * 1_000_000, delivered, ahead, ..Slice::default() }
     }
 
-    /// Trains with so many bytes a millisecond.
+    /// Trains with this rate in bytes per millisecond.
     fn trains(bytes: u64) -> Trains {
         let mut trains = Trains::default();
         for n in 0..100 {

@@ -45,7 +45,8 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
         unprompted += u32::from(slice.unprompted);
         short += u32::from(slice.short);
     }
-    // Away from the sender, queues between hide which ACK caused a segment. A sender with more data sends full segments; what an
+    // Away from the sender, queues between hide which ACK caused a segment. A sender with more data sends full segments;
+    // what an
     // application writes ends with a short one.
     if !facts.path.beside_sender && short == 0 {
         return None;

@@ -47,7 +47,7 @@ fn is_growing(facts: &Facts, index: usize) -> bool {
     later > here * GROWTH || here > earlier * GROWTH && earlier > 0.0
 }
 
-/// Whether the flight stayed within so many segments for `rounds` round trips before and after this slice.
+/// Whether the flight changed by at most this many segments for `rounds` round trips before and after this slice.
 fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
     let (first, last) = facts.around(index, rounds);
     let flights = &facts.flight[first..=last];
@@ -56,7 +56,7 @@ fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
     long && most - least <= segments * facts.totals.segment
 }
 
-/// A writer that waits for room in a buffer sends on ACKs. One with a rate of its own sends between them, and on one only by chance,
+/// A writer that waits for room in a buffer sends on ACKs. One with its own rate sends between them, and on one only by chance,
 /// or because a short rest waited for it.
 fn written_at_own_rate(facts: &Facts, index: usize) -> Option<Limit> {
     if !facts.path.beside_sender {
@@ -73,7 +73,7 @@ fn written_at_own_rate(facts: &Facts, index: usize) -> Option<Limit> {
     own.then_some(if short * 2 > segments { Limit::Application } else { Limit::NagleDelayedAck })
 }
 
-/// Whether the other side sends data about once a round trip or more, as a protocol with windows of its own does.
+/// Whether the other side sends data about once a round trip or more, as a protocol with its own windows does.
 fn has_credits(facts: &Facts, index: usize) -> bool {
     let (first, last) = facts.around(index, FLAT_ROUNDS);
     let answers: u32 = facts.slices[first..=last].iter().map(|slice| u32::from(slice.answers)).sum();

@@ -18,7 +18,7 @@ use super::facts::Facts;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
-/// What is judged: a slice, and the stretch of one phase that it lies in.
+/// The judged slice, and the part of its phase that contains it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) phase: Phase,

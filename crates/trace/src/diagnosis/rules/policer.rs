@@ -1,4 +1,5 @@
-//! A token bucket drops what exceeds its rate: `policer`, after T. Flach et al., "An Internet-wide analysis of traffic policing",
+//! A token bucket drops what exceeds its rate: `policer`, after T. Flach et al., "An Internet-wide analysis of traffic
+//! policing",
 //! SIGCOMM 2016, section 3.1. Their test takes the rate from what passed between the first and the last loss. Here the rate is
 //! fitted, because the tokens of a sender that stays below the rate for a while are lost; and a queue is told apart by the rate
 //! of the link behind it, and by its delay.
@@ -17,9 +18,10 @@ const SLICES: usize = 3;
 const LOSSES_OFF: f64 = 0.1;
 /// At a passage it has tokens: at most this share of passages comes without.
 const PASSES_OFF: f64 = 0.03;
-/// Its tokens were used up at least so many times.
+/// The least number of times that its tokens were used up.
 const TIMES: f64 = 3.0;
-/// A bucket that was used up so often agrees by chance with hardly anything. Then more losses may be off, since some of them are
+/// A bucket that was used up so often agrees by chance with hardly anything. Then more losses may be off, since some of
+/// them are
 /// not seen where they happened, but next to no passages.
 const OFTEN: f64 = 15.0;
 const LOSSES_OFF_OFTEN: f64 = 0.4;
@@ -57,7 +59,7 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let Some(bucket) = fit(steps, least, SLACK * segment) else { return false };
     let fits = |bucket: &Bucket| bucket.unexpected <= LOSSES_OFF && bucket.excessive <= PASSES_OFF;
     let queue = with_rate(steps, link, SLACK * segment);
-    // Bursts that differ little fit to any rate. Where delays show nothing, only the rate tells a policer from a queue.
+    // Bursts of similar length fit any rate. Where delays show nothing, only the rate distinguishes a policer from a queue.
     let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
     let often = bytes > OFTEN * bucket.depth;
     let fits_often = || {

@@ -11,7 +11,8 @@ const TRAIN_ROUNDS: u64 = 15;
 const RATE_ROUNDS: u64 = 8;
 /// Slices on each side that are looked at.
 const MOST_SLICES: usize = 96;
-/// Alone, a connection gets what its trains show; below this share of it, others have most of the rest.
+/// A connection without competition reaches the rate of its trains. Below this share of that rate, other traffic has most
+/// of the rest.
 const SHARE: f64 = 0.8;
 /// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
 const STEADY: f64 = 1.05;
@@ -32,7 +33,7 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
 
 /// What fills the path where it is full: one for each group of slices.
 ///
-/// A group that does not tell is like the one before it.
+/// A group without evidence has the limit of the one before it.
 pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let groups = (0..facts.slices.len()).step_by(GROUP);
     let full =

@@ -24,7 +24,8 @@ struct Departure {
     stamp: u32,
 }
 
-/// The units of the clocks that senders use for timestamps, in nanoseconds (RFC 7323, section 5.4, permits 1 ms to 1 s). Coarser
+/// The units of the clocks that senders use for timestamps, in nanoseconds (RFC 7323, section 5.4, permits 1 ms to 1 s).
+/// Coarser
 /// ones do not show when a packet left.
 const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
 
@@ -90,7 +91,7 @@ impl Departures {
         }
     }
 
-    /// The first step that ends behind `start`.
+    /// The first step that ends after `start`.
     fn first_after(&self, start: i64) -> usize {
         self.all.partition_point(|departure| departure.end <= start)
     }

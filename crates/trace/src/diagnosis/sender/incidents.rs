@@ -22,7 +22,7 @@ pub(in crate::diagnosis) struct Episode {
     pub(in crate::diagnosis) needless: u32,
     /// Data was acknowledged sooner than its retransmission can have arrived.
     pub(in crate::diagnosis) early: bool,
-    /// When the first ACK acknowledged more than was sent again, but not all; and what it acknowledged.
+    /// When the first ACK acknowledged more than the retransmitted data, but not all, and up to which byte.
     partial: Option<(u64, i64)>,
     /// The proof came with the first ACK after it: earlier ACKs of this data were lost.
     pub(in crate::diagnosis) acks_lost: bool,
@@ -185,7 +185,8 @@ impl Incidents {
         self.pauses.get(index).filter(|pause| pause.from <= at)
     }
 
-    /// The data that was sent again last, at `until`, had been acknowledged here, long enough ago for its sender to know. Nothing
+    /// The data that was sent again last, at `until`, had been acknowledged here, long enough ago for its sender to know.
+    /// Nothing
     /// was captured since `from`. ACKs are missing if retransmissions come whenever the timer expires, each time after twice as
     /// long; if the first ones of them are missing too, nothing passed.
     pub(in crate::diagnosis) fn note_acknowledged(&mut self, from: u64, until: u64) {

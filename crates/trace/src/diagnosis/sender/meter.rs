@@ -46,7 +46,7 @@ pub(in crate::diagnosis) struct Slice {
     pub(in crate::diagnosis) end: i64,
 }
 
-/// The least of two measurements, where 0 stands for none.
+/// The smaller of two measurements; 0 means no measurement.
 fn least(a: u32, b: u32) -> u32 {
     match (a, b) {
         (0, x) | (x, 0) => x,
@@ -114,7 +114,7 @@ impl Meter {
     }
 
     fn close(&mut self, at: u64, packet: u64) {
-        // A pause is a slice of its own: what was counted belongs to its begin.
+        // A pause is a separate slice: earlier counts belong to its begin.
         let end = self.began + self.length.max(1);
         let last = Slice { until: at.min(end), ..self.now };
         if last.until > self.began {

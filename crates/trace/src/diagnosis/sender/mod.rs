@@ -30,7 +30,7 @@ const LEAST_SLICE_NS: u64 = 50_000;
 
 /// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
 const PAUSE_NS: u64 = 150_000_000;
-/// A flight of so many segments has the shortest trains; of arrivals it is not known how many are on their way.
+/// The flight in segments that is assumed for trains of arrivals, where the flight is not known.
 const ARRIVALS: u64 = 6;
 
 /// Loss recovery that is under way.
@@ -46,7 +46,7 @@ struct Repair {
 pub(super) struct SenderView {
     una: i64,
     next: i64,
-    /// Position after the last byte of data; a FIN stands behind it.
+    /// Position after the last byte of data, where a FIN would be.
     data_end: i64,
     window: u32,
     started: bool,
@@ -155,7 +155,8 @@ impl SenderView {
         }
     }
 
-    /// A segment that comes after a pause, full or not. Returns whether an ACK explains when it comes, where no timestamps show that.
+    /// A segment that comes after a pause, full or not. Returns whether an ACK explains when it comes, where no timestamps
+    /// show that.
     fn note_burst(&mut self, at: u64, packet: u64, start: i64, short: bool) -> bool {
         if self.stamped || self.is_beside_sender() {
             return false;
@@ -470,7 +471,7 @@ impl SenderView {
         }
     }
 
-    /// By how much data on its way may differ from what is outstanding at the sender: nothing beside it, else two segments.
+    /// The possible error of the flight: zero in a capture at the sender and for small windows, otherwise two segments.
     fn slack(&self) -> i64 {
         let segment = i64::from(self.totals.segment);
         if self.is_beside_sender() || i64::from(self.window) < 8 * segment { 0 } else { 2 * segment }

@@ -32,7 +32,7 @@ pub(in crate::diagnosis) struct DelayedAcks {
 }
 
 impl DelayedAcks {
-    /// Whether an ACK of so many new bytes was sent at once: a receiver that delays ACKs sends those of single segments late.
+    /// Whether an ACK of this many new bytes was sent at once: a receiver that delays ACKs sends those of single segments late.
     pub(in crate::diagnosis) fn is_at_once(&mut self, fresh: i64, segment: i64) -> bool {
         let single = fresh * 2 < 3 * segment;
         if single && fresh > 0 {

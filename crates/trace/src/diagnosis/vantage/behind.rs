@@ -1,7 +1,7 @@
 //! The round trip between the capture point and the sender: the least one, and the present one with the queues on it;
 //! and the ACKs that are on their way there.
 
-/// The least of so many to twice as many samples stands for the present.
+/// The present value is the minimum of this many samples at least, and twice as many at most.
 const RECENT: u64 = 8;
 
 /// An ACK on its way to the sender.

@@ -1,8 +1,10 @@
 //! The round trip to a sender without timestamps, from the bursts that it sends.
 //!
 //! A sender that has more data than its window permits sends a burst, waits for the first ACK of it, and sends the next burst.
-//! Away from that sender, the time from the first ACK of a burst to the begin of the next one is the round trip between here and
-//! the sender, with all queues on it. An application that writes in blocks makes pauses too, but its blocks end with a short segment.
+//! Away from that sender, the time from the first ACK of a burst to the begin of the next one is the round trip between
+//! here and
+//! the sender, with all queues on it. An application that writes in blocks makes pauses too, but its blocks end with a
+//! short segment.
 
 use std::collections::VecDeque;
 
@@ -29,16 +31,19 @@ pub(in crate::diagnosis) struct Bursts {
 /// Why a segment comes after a pause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::diagnosis) enum Explained {
-    /// The first ACK of an earlier burst passed here so many nanoseconds ago.
+    /// Nanoseconds since the first ACK of an earlier burst passed here.
     RoundTrip(u64),
     /// Later ACKs of the same burst.
     LaterPart,
 }
 
 impl Bursts {
-    /// A segment of full size begins at `start` after a pause. Returns what explains when it came: the first ACK of an earlier burst,
-    /// if that is the round trip `least` or longer ago. The whole round trip, with `ahead` to the receiver, is no more than twice the
-    /// one before, since a window does not grow faster. A burst of `most` bytes or more was all that the receive window permits.
+    /// A segment of full size begins at `start` after a pause. Returns what explains when it came: the first ACK of an
+    /// earlier burst,
+    /// if that is the round trip `least` or longer ago. The whole round trip, with `ahead` to the receiver, is no more than
+    /// twice the
+    /// one before, since a window does not grow faster. A burst of `most` bytes or more was all that the receive window
+    /// permits.
     pub(in crate::diagnosis) fn begin(
         &mut self,
         at: u64,
@@ -73,7 +78,8 @@ impl Bursts {
         }
     }
 
-    /// What follows was not sent because of ACKs only: a short segment shows that the sender had no more, a retransmission that it
+    /// What follows was not sent because of ACKs only: a short segment shows that the sender had no more, a retransmission
+    /// that it
     /// had to repair.
     pub(in crate::diagnosis) fn interrupt(&mut self) {
         self.latest.clear();

@@ -58,7 +58,7 @@ pub(super) enum Phase {
     Timeout,
 }
 
-/// What is known when data is seen again.
+/// The facts when data is seen again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Evidence {
     /// The segment is a SYN.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 /// Timestamps that are remembered at most: one a millisecond.
 const MOST: usize = 4096;
-/// Samples of which the least counts: so many to twice as many.
+/// The minimum is taken over this many samples at least, and twice as many at most.
 const WINDOW: u8 = 32;
 
 /// The round trip from here to the sender and back.

@@ -151,7 +151,8 @@ impl Controller {
         self.last_wait = self.wait;
     }
 
-    /// The step of the controller, the smaller the smaller the probability (RFC 8033, section 4.2), and in DOCSIS-PIE the larger
+    /// The step of the controller, the smaller the smaller the probability (RFC 8033, section 4.2), and in DOCSIS-PIE the
+    /// larger
     /// where it is large (RFC 8034, section 4.4).
     fn step(&mut self, spec: &PieSpec) {
         let [wait, last, target] =

@@ -1,4 +1,5 @@
-//! Strict priority: a class sends only if no class before it has a packet (the priority queueing that RFC 3246 allows for EF). The
+//! Strict priority: a class sends only if no class before it has a packet (the priority queueing that RFC 3246 allows for
+//! EF). The
 //! last class can starve.
 
 use crate::network::loss::Cause;

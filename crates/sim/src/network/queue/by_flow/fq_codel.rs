@@ -1,11 +1,13 @@
 //! FQ-CoDel (RFC 8290): one queue for each flow. The queues are served in turn, and CoDel controls each of them.
 //!
 //! A hash of addresses and ports selects the queue, so two flows may share one. A flow whose queue was empty is *new*: it is
-//! served before the *old* flows until it has sent one quantum. So a flow that sends little hardly waits. If all queues together
+//! served before the *old* flows until it has sent one quantum. So a flow that sends little hardly waits. If all queues
+//! together
 //! exceed the limit, packets of the longest queue are dropped.
 //!
 //! [`Rounds`] decides the order. Where RFC 8290 leaves a choice, this follows Linux: half of the longest queue, but at most
-//! [`BATCH`] packets, is dropped at once from its head. CoDel never drops the last packet of a queue: here, of the flow's own queue.
+//! [`BATCH`] packets, is dropped at once from its head. CoDel never drops the last packet of a queue: here, of the flow's
+//! own queue.
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;

@@ -1,4 +1,5 @@
-//! Deficit round robin with a list of new queues (RFC 8290, section 4.2): a queue that was empty is served before the others until
+//! Deficit round robin with a list of new queues (RFC 8290, section 4.2): a queue that was empty is served before the
+//! others until
 //! it has sent one quantum. FQ-CoDel and FQ-PIE share this; each decides itself what it drops.
 //!
 //! Where RFC 8290 leaves a choice, this follows Linux: a new queue that becomes empty is appended to the list of old ones once.

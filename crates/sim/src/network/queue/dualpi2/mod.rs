@@ -1,13 +1,16 @@
-//! DualPI2 (RFC 9332, appendix A): a queue for scalable traffic, which is marked early and often, a queue for all other traffic, and
+//! DualPI2 (RFC 9332, appendix A): a queue for scalable traffic, which is marked early and often, a queue for all other
+//! traffic, and
 //! one controller for both.
 //!
 //! Packets with ECT(1) or CE wait in the L queue, all others in the C queue (section 2.3). A proportional-integral controller
 //! computes a base probability p′ at fixed intervals from the longer of the two delays. C drops or marks with p′². L marks with
-//! k · p′, or by its own step if that is more. So both kinds of flows get about the same rate (section 2.1). A scheduler serves L first,
+//! k · p′, or by its own step if that is more. So both kinds of flows get about the same rate (section 2.1). A scheduler
+//! serves L first,
 //! but C never starves.
 //!
 //! Between two packets only the clock changes, so updates that are due are made when a packet arrives or leaves. Where RFC 9332
-//! leaves a choice, this follows Linux (`sch_dualpi2.c`): weights of 90 and 10 per cent, a step of 1 ms, and with fewer than two
+//! leaves a choice, this follows Linux (`sch_dualpi2.c`): weights of 90 and 10 per cent, a step of 1 ms, and with fewer
+//! than two
 //! packets in the queue nothing is dropped or marked by probability.
 
 use crate::network::loss::Cause;

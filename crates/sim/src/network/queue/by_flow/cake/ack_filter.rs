@@ -83,7 +83,8 @@ impl Ack {
     }
 }
 
-/// The position of the ACK that the last of `packets` packets of a queue makes superfluous; `at` returns what a packet acknowledges.
+/// The position of the ACK that the last of `packets` packets of a queue makes superfluous; `at` returns what a packet
+/// acknowledges.
 pub(super) fn superfluous<'a>(
     packets: usize,
     at: impl Fn(usize) -> Option<&'a Ack>,

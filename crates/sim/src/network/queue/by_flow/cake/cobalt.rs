@@ -1,6 +1,7 @@
 //! COBALT: CoDel and BLUE together (Høiland-Jørgensen et al., "Piece of CAKE", 2018, section III.D; Linux, `sch_cake.c`).
 //!
-//! When the delay falls below the target, CoDel's counter is not reset. It decreases as it has increased, at the intervals of the
+//! When the delay falls below the target, CoDel's counter is not reset. It decreases as it has increased, at the intervals
+//! of the
 //! control law. BLUE is for flows that do not respond: its probability rises when the queue overflows, and falls when the queue
 //! is empty.
 

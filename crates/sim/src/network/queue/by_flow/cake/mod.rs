@@ -1,8 +1,10 @@
-//! CAKE (Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `sch_cake.c`): a shaper, tins by codepoint, and in each
+//! CAKE (Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `sch_cake.c`): a shaper, tins by codepoint, and
+//! in each
 //! tin one queue for each flow, which COBALT controls.
 //!
 //! The shaper permits no burst: a packet leaves when the one before has been transmitted at the bandwidth, counted in bytes on
-//! the wire. Among the tins that are within their share, the one with the highest number is served. If none is, the one that will be
+//! the wire. Among the tins that are within their share, the one with the highest number is served. If none is, the one
+//! that will be
 //! so first is served. Without a bandwidth the tins are served in turn.
 
 mod ack_filter;

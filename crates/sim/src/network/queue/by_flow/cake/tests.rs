@@ -77,7 +77,8 @@ fn tins_go_first_up_to_their_share_and_none_starves() {
         room: Room::Bytes(200_000),
         ..CakeSpec::default()
     };
-    // Voice sends less than its quarter and gets all of it. Bulk sends more than its sixteenth and gets that. The others get the rest.
+    // Voice sends less than its quarter and gets all of it. Bulk sends more than its sixteenth and gets that. The others
+    // get the rest.
     let (sent, _) = run(spec, &[(46, 200), (8, 1000), (0, 1000)], 20);
     let rates: Vec<f64> = sent.iter().map(|octets| *octets as f64 / 20e6).collect();
     assert!((rates[0] - 0.2).abs() < 0.01, "{rates:?}");

@@ -1,7 +1,9 @@
-//! A tin of CAKE: flows in an eight-way set-associative table, served in turn, each controlled by COBALT, with fairness between hosts
+//! A tin of CAKE: flows in an eight-way set-associative table, served in turn, each controlled by COBALT, with fairness
+//! between hosts
 //! (Høiland-Jørgensen et al., "Piece of CAKE", 2018, section III; Linux, `sch_cake.c`).
 //!
-//! A flow is *sparse* while it sends less than its quantum in a round; sparse flows are served first. With more it is *bulk*. A flow
+//! A flow is *sparse* while it sends less than its quantum in a round; sparse flows are served first. With more it is
+//! *bulk*. A flow
 //! whose queue becomes empty before COBALT's state is reset is *decaying*: it keeps its place in the table.
 
 use crate::network::loss::Cause;
