@@ -1,7 +1,7 @@
 //! The world: a network with hosts, their connections and their applications.
 //!
-//! This file is the main loop. `turns.rs` has hosts with a processor, `errands.rs` the connections of sessions, and
-//! `datagrams.rs` flows without a connection.
+//! This file is the main loop. `starting.rs` has the start of flows, `turns.rs` hosts with a processor, `errands.rs` the
+//! connections of sessions, and `datagrams.rs` flows without a connection.
 
 mod datagrams;
 mod endings;
@@ -11,34 +11,32 @@ mod messages;
 mod part;
 mod recording;
 mod retiring;
+mod starting;
 mod turns;
 
 pub use idle_path::idle_path;
 pub(crate) use part::{Messages, Part};
 pub(crate) use retiring::LINGER;
 
-use crate::host::app::{App, AppSpec, Ran, perform};
+use crate::host::app::{App, Ran, perform};
 use crate::host::endpoint::{Endpoint, Host, note_wake};
-use crate::host::fast_open::{self, Cookies};
+use crate::host::fast_open::Cookies;
 use crate::host::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::host::session::Sessions;
 use crate::network::packet::{Content, Label};
 use crate::network::route::NoRoute;
 use crate::network::{Due, Network};
-use crate::record::digest::Digest;
 use crate::record::held_tail::HeldTails;
-use crate::record::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::record::probe::{Recorder, Sent, end_of};
 use crate::record::result::RunResult;
 use crate::record::summary::{self, Course, FlowRecord, Outcome};
-use crate::spec::{FlowSpec, Numbering, WorldSpec};
+use crate::spec::{Numbering, WorldSpec};
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
 use retiring::Retiring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// The starter of flows is the first timer of the world. Each endpoint has two more, and after all of them comes the
 /// processor of each host.
@@ -404,145 +402,6 @@ impl World {
         let is_over = note_deadline(&mut self.endpoints[place as usize], &mut self.network, now, place);
         self.conclude(now, place, is_over);
     }
-
-    /// The entry of the starter in the event queue is due.
-    #[cold]
-    fn starter(&mut self, now: Time) {
-        if now == self.starter_armed_at {
-            self.starter_armed_at = Time::NEVER;
-            self.retire(now);
-            self.start_flows(now);
-            self.wake_sessions(now);
-            self.arm_starter();
-        }
-    }
-
-    /// Enters into the event queue when the next flow starts, the next pair of endpoints becomes free, or the next session
-    /// continues.
-    pub(crate) fn arm_starter(&mut self) {
-        let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
-        let next = start.min(self.sessions.next()).min(self.retiring.next());
-        if next < self.starter_armed_at {
-            self.starter_armed_at = next;
-            self.network.arm(next, STARTER);
-        }
-    }
-
-    /// A flow that is due to start, and its description.
-    fn next_to_start(&mut self, now: Time) -> Option<(u32, usize)> {
-        let mut next = self.to_start.peek_mut().filter(|next| next.0.0 <= now)?;
-        let Reverse((_, flow)) = *next;
-        let (description, position) = self.numbering.locate(flow);
-        let alike = &self.spec.flows[description];
-        if position + 1 < alike.count {
-            *next = Reverse((alike.start_of(position + 1), flow + 1));
-        } else {
-            PeekMut::pop(next);
-        }
-        Some((flow, description))
-    }
-
-    /// Starts the flows that are due.
-    fn start_flows(&mut self, now: Time) {
-        while let Some((flow, description)) = self.next_to_start(now) {
-            let alike = &self.spec.flows[description];
-            match alike.app.clone() {
-                AppSpec::Session(spec) => self.begin_session(now, flow, &spec),
-                AppSpec::Datagrams(spec) => self.begin_datagrams(now, flow, description, &spec),
-                _ => {
-                    let client = self.settle(flow, description, None, addresses(alike, flow));
-                    self.records[flow as usize] = FlowRecord::Live(client);
-                    self.open(now, client);
-                }
-            }
-        }
-    }
-
-    /// The client at `place` opens its connection.
-    pub(crate) fn open(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
-        self.cookies.open_client(now, &self.spec.flows[endpoint.description as usize], endpoint);
-        if endpoint.pace == Pace::Free {
-            self.serve(now, place);
-        } else {
-            let turn = Turn { place, generation: endpoint.generation };
-            self.interrupt(now, place, Interrupt::Opened(turn));
-        }
-    }
-
-    /// Gives a connection of a flow a pair of endpoints; returns the client's index. Without initial sequence numbers the
-    /// hosts draw them.
-    pub(crate) fn settle(
-        &mut self,
-        number: u32,
-        description: usize,
-        iss: Option<[Seq; 2]>,
-        addresses: Addresses,
-    ) -> u32 {
-        let flow = &self.spec.flows[description];
-        let fast = fast_open::server(flow, &mut self.hosts[flow.to.0 as usize], self.seed);
-        let (there, back) = self
-            .network
-            .routes()
-            .between_in_class(flow.from, flow.to, flow.dscp)
-            .expect("routes cover all flows");
-        let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
-        let [client_app, server_app] = App::pair(&flow.app);
-        let events = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants(Wants::EVENTS));
-        let (seed, part) = (self.seed, self.part.as_deref());
-        let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
-            let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
-            let host = &mut self.hosts[node.0 as usize];
-            let empty = Endpoint {
-                connection: None,
-                app,
-                open: false,
-                pace: host.pace(),
-                generation,
-                flow: number,
-                description: description as u32,
-                route,
-                armed_at: Time::NEVER,
-                app_armed_at: Time::NEVER,
-                digest: Digest::default(),
-            };
-            if part.is_some_and(|part| !part.has(node)) {
-                return empty;
-            }
-            let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
-            let config = host.config(config, seed);
-            let mut connection = match (server, fast) {
-                (false, _) => Connection::new(config, iss),
-                (true, None) => Connection::listen(config, iss),
-                (true, Some(fast)) => Connection::listen(config, iss).listening_fast(fast),
-            };
-            connection.record_events(events);
-            if let Some(own) = &flow.own[usize::from(server)] {
-                own.equip(&mut connection);
-            }
-            Endpoint { connection: Some(connection), ..empty }
-        };
-        let generation =
-            self.endpoints.get(client as usize).map_or(0, |before| before.generation.wrapping_add(1));
-        let pair =
-            [endpoint(false, client_app, there, generation), endpoint(true, server_app, back, generation)];
-        self.seat(client, pair, addresses);
-        client
-    }
-
-    /// A connection uses the endpoint `client` and the one after it.
-    fn seat(&mut self, client: u32, pair: [Endpoint; 2], addresses: Addresses) {
-        if client as usize == self.endpoints.len() {
-            self.endpoints.extend(pair);
-        } else {
-            let [a, b] = pair;
-            self.endpoints[client as usize] = a;
-            self.endpoints[client as usize + 1] = b;
-        }
-        if let Some(recorder) = &mut self.network.recorder {
-            recorder.pair(client, addresses);
-        }
-    }
 }
 
 /// Arms the timer of an endpoint's connection, if it has an earlier deadline than before. Returns whether the connection is
@@ -571,13 +430,6 @@ fn arm_connection(network: &mut Network, at: Time, place: u32) {
 #[inline(never)]
 pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 2);
-}
-
-/// Addresses and ports of a flow.
-fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
-    const PORTS: u32 = 64_000;
-    let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
-    Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
 /// Sends all segments that a connection has ready. `label` is the label of its packets.

@@ -1,6 +1,7 @@
 //! Flows of datagrams in the world: they have a pair of endpoints like all flows, but no connection.
 
-use super::{World, addresses, arm_app};
+use super::starting::addresses;
+use super::{World, arm_app};
 use crate::host::app::App;
 use crate::host::datagram::{DatagramSpec, Sink, Source};
 use crate::host::endpoint::{Endpoint, note_wake};
