@@ -50,6 +50,25 @@ impl Timeline {
         self.intervals.last().map_or(Time::ZERO, |last| last.until)
     }
 
+    /// What it has from `from` until `until`, as a timeline that begins with it.
+    #[must_use]
+    pub fn between(&self, from: Time, until: Time) -> Self {
+        let first = self.intervals.partition_point(|interval| interval.until <= from);
+        let mut part = Self::default();
+        for interval in self.intervals[first..].iter().take_while(|interval| interval.from < until) {
+            let lasts = interval.until.min(until) - interval.from.max(from);
+            part.extend(part.end() + lasts, interval.limit);
+        }
+        part
+    }
+
+    /// Continues the timeline with all of another one.
+    pub fn append(&mut self, next: &Self) {
+        for interval in &next.intervals {
+            self.extend(self.end() + interval.lasts(), interval.limit);
+        }
+    }
+
     /// Gives intervals shorter than `least` to their neighbours: to both in halves, or to the only one. A handshake takes none.
     ///
     /// An interval that is short only because the one beside it is also short keeps its time together with those of the
@@ -122,6 +141,17 @@ mod tests {
         let twice =
             timeline(&[(1, Limit::Timeout), (2, Limit::Timeout), (2, Limit::Pacing), (3, Limit::Pacing)]);
         assert_eq!(twice, timeline(&[(2, Limit::Timeout), (3, Limit::Pacing)]));
+    }
+
+    #[test]
+    fn a_part_begins_at_zero_and_parts_can_be_joined() {
+        let all = timeline(&[(10, Limit::SlowStart), (50, Limit::Pacing), (90, Limit::Timeout)]);
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut part = all.between(ms(5), ms(30));
+        assert_eq!(part, timeline(&[(5, Limit::SlowStart), (25, Limit::Pacing)]));
+        part.append(&all.between(ms(40), ms(200)));
+        assert_eq!(part, timeline(&[(5, Limit::SlowStart), (35, Limit::Pacing), (75, Limit::Timeout)]));
+        assert_eq!(all.between(ms(90), ms(100)), Timeline::default());
     }
 
     #[test]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from netspurt import display
 from netspurt.analysis.capture import fault_of
-from netspurt.diagnosing.limits import NOT_LOST
+from netspurt.diagnosing.limits import LIMITS, NOT_LOST
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +43,12 @@ SCHEMAS: dict[str, dict[str, type]] = {
         **{"first_packet": int, "last_packet": int, "evidence": str},
     },
     "intervals": {**_WHO, "from_s": float, "until_s": float, "limit": str},
+    "masked": {**_WHO, "limit": str, "by": str, "seconds": float},
+    "transfers": {
+        **{"connection": int, "transfer": int, "from_s": float, "until_s": float, "duration_s": float},
+        **{"request_bytes": int, "response_bytes": int, "limit": str, "sentence": str},
+        **{"first_packet": int, "last_packet": int, "budget": str},
+    },
 }
 """The columns of every table."""
 
@@ -121,6 +127,26 @@ class Diagnosis:
         return self._tables["intervals"]
 
     @property
+    def masked(self) -> pl.DataFrame:
+        """One row per pair of a hidden limit and the one that counted, in a direction.
+
+        Columns: ``connection``, ``from``, ``limit`` (what held the sender too), ``by`` (the limit that counted: without
+        relaxing it, nothing would have come sooner), ``seconds``.
+        """
+        return self._tables["masked"]
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per request and response of connections with two or more of them.
+
+        Columns: ``connection``, ``transfer`` (counted from 0), ``from_s`` and ``until_s`` (since the start of the
+        connection), ``duration_s``, ``request_bytes``, ``response_bytes``, ``limit`` (the one with the most time),
+        ``sentence``, ``first_packet``, ``last_packet``, ``budget`` (limit, seconds and share of each line, as a JSON
+        array: the client's limits until the response began, then the server's).
+        """
+        return self._tables["transfers"]
+
+    @property
     def flows(self) -> list[dict[str, Any]] | None:
         """The flow of each connection by its number; None for a capture.
 
@@ -183,7 +209,15 @@ class Diagnosis:
         parts = {
             name: _parts(self._tables[name].join(numbers, on="connection", how="semi")) for name in PARTS
         }
-        return [_connection(row, parts) for row in rows.to_dicts()]
+        transfers: dict[int, list[dict[str, Any]]] = {}
+        for row in self.transfers.join(
+            numbers, on="connection", how="semi", maintain_order="left"
+        ).to_dicts():
+            transfers.setdefault(row.pop("connection"), []).append(_transfer(row))
+        return [
+            {**_connection(row, parts), "transfers": transfers.get(row["connection"], [])}
+            for row in rows.to_dicts()
+        ]
 
     def __repr__(self) -> str:
         return f"Diagnosis({str(self.path)!r}, {self.connections.height} connections)"
@@ -195,7 +229,7 @@ class Diagnosis:
 Parts: TypeAlias = dict[tuple[int, str], list[dict[str, Any]]]
 """Rows by connection and direction."""
 
-PARTS = ("directions", "budget", "intervals")
+PARTS = ("directions", "budget", "intervals", "masked")
 
 
 def _parts(table: pl.DataFrame) -> Parts:
@@ -206,7 +240,7 @@ def _parts(table: pl.DataFrame) -> Parts:
 
 
 def _connection(row: dict[str, Any], parts: dict[str, Parts]) -> dict[str, Any]:
-    names = ("connection", "client", "server", "start_s", "vantage", "lost_s")
+    about = ("connection", "client", "server", "start_s", "vantage", "lost_s")
     directions = []
     for side in SIDES:
         who = (row["connection"], side)
@@ -214,17 +248,30 @@ def _connection(row: dict[str, Any], parts: dict[str, Parts]) -> dict[str, Any]:
             {name: each[name] for name in ("from_s", "until_s", "limit")}
             for each in parts["intervals"].get(who, ())
         ]
-        budget = [_line(each) for each in parts["budget"].get(who, ())]
-        directions.append({**parts["directions"][who][0], "budget": budget, "intervals": intervals})
-    return {**{name: row[name] for name in names}, "directions": directions}
+        names = ("limit", "by", "seconds")
+        masked = [{name: each[name] for name in names} for each in parts["masked"].get(who, ())]
+        budget = [_line(each, masked) for each in parts["budget"].get(who, ())]
+        directions.append(
+            {**parts["directions"][who][0], "budget": budget, "masked": masked, "intervals": intervals}
+        )
+    return {**{name: row[name] for name in about}, "directions": directions}
 
 
-def _line(row: dict[str, Any]) -> dict[str, Any]:
+def _transfer(row: dict[str, Any]) -> dict[str, Any]:
+    packets = [row.pop("first_packet"), row.pop("last_packet")]
+    return {**row, "budget": json.loads(row["budget"]), "packets": packets}
+
+
+def _line(row: dict[str, Any], masked: Sequence[Document]) -> dict[str, Any]:
     numbers = json.loads(row["evidence"])
     if row["first_packet"] is not None:
         numbers["packets"] = [row["first_packet"], row["last_packet"]]
     names = ("limit", "seconds", "share", "confidence", "sentence")
-    return {**{name: row[name] for name in names}, "evidence": numbers}
+    line = {**{name: row[name] for name in names}, "evidence": numbers}
+    hidden = [
+        {"limit": each["by"], "seconds": each["seconds"]} for each in masked if each["limit"] == row["limit"]
+    ]
+    return {**line, "masked_by": hidden} if hidden else line
 
 
 def collect(
@@ -305,7 +352,28 @@ def _rows_of(found: Sequence[Document]) -> dict[str, list[dict[str, Any]]]:
             rows["directions"].append({**direction, **who, "lost_s": lost(direction)})
             rows["budget"] += [who | _flat(line) for line in direction["budget"]]
             rows["intervals"] += [who | interval for interval in direction["intervals"]]
+            rows["masked"] += [who | each for each in direction["masked"]]
+        rows["transfers"] += [
+            {"connection": number, "transfer": place, **_flat_transfer(each)}
+            for place, each in enumerate(connection["transfers"])
+        ]
     return rows
+
+
+def _flat_transfer(transfer: Document) -> dict[str, Any]:
+    whole: float = transfer["until_s"] - transfer["from_s"]
+    budget = transfer["budget"]
+    sentence = "No time passed."
+    if budget:
+        first = budget[0]
+        sentence = f"For {first['seconds']:.3g} s of {whole:.3g} s {LIMITS[first['limit']]}."
+    first_packet, last_packet = transfer["packets"]
+    return {
+        **transfer,
+        "duration_s": whole,
+        "sentence": sentence,
+        **{"first_packet": first_packet, "last_packet": last_packet, "budget": json.dumps(budget)},
+    }
 
 
 def _flat(line: Document) -> dict[str, Any]:

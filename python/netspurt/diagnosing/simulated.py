@@ -62,6 +62,7 @@ def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
         "start_s": min((each["start_s"] for each in row["directions"]), default=0.0),
         "vantage": VANTAGE,
         "directions": directions,
+        "transfers": [],
     }
 
 
@@ -72,6 +73,7 @@ def _direction(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: row[name] for name in ("from", "bytes", "duration_s", "limit", "intervals")},
         "budget": budget,
+        "masked": [],
         "sentence": budget[0]["sentence"] if budget else "No data was sent.",
         "vantage": VANTAGE,
         "offload": False,

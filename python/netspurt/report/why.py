@@ -31,6 +31,7 @@ from netspurt.report.blocks import (
     Files,
     Page,
     Section,
+    Sentences,
     Share,
     Text,
     Zoomable,
@@ -47,6 +48,20 @@ COLUMNS = (
 
 MOST_ROWS = 200
 """The maximal number of rows of a table; the CSV file has all."""
+
+TRANSFERS = (
+    *(
+        "transfer",
+        "from_s",
+        "duration_s",
+        "request_bytes",
+        "response_bytes",
+        "limit",
+        "shares",
+        "first_packet",
+    ),
+    "last_packet",
+)
 
 MOST_DRAWN = 5
 """Connections with a section and pictures of their own."""
@@ -146,6 +161,7 @@ def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) 
             csv(f"{prefix}connections.csv", rows.to_dicts()),
             parquet(f"{prefix}budget.parquet", diagnosis.budget, "budget.parquet"),
             parquet(f"{prefix}intervals.parquet", diagnosis.intervals, "intervals.parquet"),
+            parquet(f"{prefix}transfers.parquet", diagnosis.transfers, "transfers.parquet"),
         ]
     )
     title = "Connections, those that lost most time first" if rows.height > 1 else "The connection"
@@ -204,6 +220,7 @@ def _detail(row: Mapping[str, Any], recording: Recording | None, group: str) -> 
     ]
     if tried:
         blocks += [Text("Worth trying:"), Facts(tried)]
+    blocks += _transfers(row)
     if recording is None:
         blocks.append(
             Text(
@@ -213,6 +230,30 @@ def _detail(row: Mapping[str, Any], recording: Recording | None, group: str) -> 
         return [*blocks, Zoomable(f"{group}-limits", chart_of(row), group)]
     charts = [*_drawn(PICTURES, recording), chart_of(row), *_drawn(FURTHER, recording)]
     return [*blocks, *(Zoomable(f"{group}-{chart.name}", chart, group) for chart in charts)]
+
+
+def _transfers(row: Mapping[str, Any]) -> list[Block]:
+    """The requests and responses of a persistent connection, in their order, and what was hidden."""
+    hidden = [
+        f"{each['limit']} held too during {each['seconds']:.3f} s of {each['by']}."
+        for each in main_direction(row)["masked"]
+    ]
+    blocks: list[Block] = [Sentences("Limits that another one hid", hidden)] if hidden else []
+    found = row["transfers"]
+    if not found:
+        return blocks
+    rows = [
+        {
+            **each,
+            "shares": ", ".join(f"{line['limit']} {100 * line['share']:.0f} %" for line in each["budget"]),
+            **dict(zip(("first_packet", "last_packet"), each["packets"], strict=True)),
+        }
+        for each in found[:MOST_ROWS]
+    ]
+    note = "A transfer is a request of the client and what the server sends for it."
+    if len(found) > MOST_ROWS:
+        note += f" {len(found) - MOST_ROWS} more are in the JSON document of netspurt why --json."
+    return [*blocks, table("Transfers", rows, TRANSFERS, note=note, folded=len(rows) > 12)]
 
 
 def _drawn(makers: Sequence[Callable[[object], Chart]], recording: Recording) -> list[Chart]:

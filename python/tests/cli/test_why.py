@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import netspurt as ns
+from netspurt.analysis import formats
 from netspurt.cli import main
 from netspurt.cli.commands.why import SHOWN
 from netspurt.cli.views import why_view
@@ -116,6 +117,25 @@ def test_the_json_document_is_as_promised(one: Path, capsys: pytest.CaptureFixtu
             assert line["limit"] in LIMITS
             assert {"seconds", "share", "confidence", "evidence"} <= line.keys()
     assert connection["directions"][0]["budget"][0]["evidence"]["window_bytes"] == 65536
+
+
+def test_the_slowest_transfers_of_a_persistent_connection_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = 'kind = "request-response", request = "100 B", response = "40 KiB", exchanges = 7, gap = "300 ms"'
+    path = tmp_path / "web.pcapng"
+    one_flow = NARROW.replace("COUNT", "1").replace('kind = "bulk", bytes = "1 MB"', app)
+    ns.parse(one_flow).run(1, pcap=path)
+    assert main(["why", str(path), "--report", str(tmp_path / "web.html")]) == 0
+    out = capsys.readouterr().out
+    assert "7 transfers (request, response), the slowest:" in out
+    listed = [line for line in out.splitlines() if line.startswith("    #")]
+    assert len(listed) == 5
+    sizes = f"100 → {formats.count(40_960)} bytes"
+    assert all(sizes in line and "(packets " in line for line in listed)
+    slowest = ns.why(path).transfers.sort("duration_s", descending=True)["transfer"][0]
+    assert listed[0].split()[0] == f"#{slowest}"
+    assert "Transfers" in (tmp_path / "web.html").read_text()
 
 
 def test_few_connections_are_listed_unless_all_are_asked_for(

@@ -102,6 +102,12 @@ def test_no_field_of_the_native_document_is_lost(path: Path, diagnosis: Diagnosi
         assert whole.pop("lost_s") >= 0
         for direction in whole["directions"]:
             direction.pop("lost_s")
+            for line in direction["budget"]:
+                line.pop("masked_by", None)
+        for transfer in whole["transfers"]:
+            assert transfer.pop("sentence").startswith("For ")
+            assert transfer.pop("duration_s") == transfer["until_s"] - transfer["from_s"]
+            transfer.pop("transfer")
         assert whole == native[number]
     json.dumps(diagnosis.document(), allow_nan=False)
 
@@ -120,6 +126,41 @@ def test_tables_have_the_documented_columns(diagnosis: Diagnosis) -> None:
         assert table.columns == list(schema)
         told = (getattr(Diagnosis, name).__doc__ or "") + "connection from_s"
         assert all(f"``{column}``" in told or column in told for column in schema), name
+
+
+def test_each_request_of_a_persistent_connection_has_a_budget(diagnosis: Diagnosis) -> None:
+    (web,) = diagnosis.connections.filter(pl.col("sender") == "server")["connection"].to_list()
+    transfers = diagnosis.transfers
+    assert transfers["connection"].to_list() == [web] * 5
+    assert transfers["transfer"].to_list() == list(range(5))
+    assert transfers["request_bytes"].to_list() == [100] * 5
+    assert transfers["response_bytes"].to_list() == [40 * 1024] * 5
+    # The pauses of 0.5 s between them belong to none.
+    assert transfers["duration_s"].max() < 0.4
+    gaps = (transfers["from_s"].shift(-1) - transfers["until_s"]).drop_nulls()
+    assert all(gap > 0.4 for gap in gaps)
+    for row in transfers.to_dicts():
+        lines = json.loads(row["budget"])
+        assert sum(line["seconds"] for line in lines) == pytest.approx(row["duration_s"])
+        assert {line["limit"] for line in lines} & {"slow-start", "idle-restart", "round-trip"}
+        assert row["limit"] == lines[0]["limit"]
+
+
+def test_a_limit_that_another_one_hides_is_told(tmp_path: Path) -> None:
+    # The window of 64 KiB is full, but the path of 5 Mbit/s is full long before.
+    path = tmp_path / "hidden.pcapng"
+    slow = (
+        TWO.replace("50 Mbit/s", "5 Mbit/s").replace("5, gap", "1, gap").replace('"64 KiB" }', '"120 KiB" }')
+    )
+    ns.parse(slow).run(1, pcap=path)
+    row = next(each for each in ns.why(path).documents() if each["directions"][0]["bytes"] > 1_000_000)
+    direction = row["directions"][0]
+    assert direction["limit"] == "bottleneck"
+    hidden = {(each["limit"], each["by"]): each["seconds"] for each in direction["masked"]}
+    assert hidden["receive-window", "bottleneck"] > direction["duration_s"] / 2
+    lines = {line["limit"]: line for line in direction["budget"]}
+    if "receive-window" in lines:
+        assert lines["receive-window"]["masked_by"][0]["limit"] == "bottleneck"
 
 
 def test_a_filter_keeps_some_connections(path: Path, diagnosis: Diagnosis) -> None:

@@ -4,11 +4,21 @@
 //! overwritten.
 //! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
 
+use netspurt_budget::Limit;
 use netspurt_observe::judge::{Matrix, Place, draw, page, run};
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// The two limits with the largest shares.
+fn two(sums: &BTreeMap<Limit, f64>) -> String {
+    let mut all: Vec<(f64, Limit)> = sums.iter().map(|(&limit, &share)| (share, limit)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let texts: Vec<String> =
+        all.iter().take(2).map(|(share, limit)| format!("{} {share:.2}", limit.name())).collect();
+    texts.join(", ")
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -51,7 +61,13 @@ fn main() -> ExitCode {
                     trial.sentence
                 );
                 if let Some((truth, found)) = trial.dominant().filter(|(truth, found)| truth != found) {
-                    println!("dominant {} {} {}", place.name(), truth.name(), found.name());
+                    let [of_truth, of_found] = trial.sums().map(|sums| two(&sums));
+                    println!(
+                        "dominant {} {} {} of {of_truth} as {of_found}",
+                        place.name(),
+                        truth.name(),
+                        found.name()
+                    );
                 }
                 for (truth, found, count) in trial.reasons.pairs() {
                     let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));

@@ -105,17 +105,23 @@ impl Trial {
         cells
     }
 
-    /// The true and the found limit with the largest share of the time that both cover; `None` if there is none. A capture at
-    /// the receiver ends with the last packet that arrives there, however long the sender still waits.
-    pub fn dominant(&self) -> Option<(Limit, Limit)> {
-        let (mut truths, mut founds) = (BTreeMap::new(), BTreeMap::new());
+    /// The shares of the true and of the found limits in the time that both cover. A capture at the receiver ends with the
+    /// last packet that arrives there, however long the sender still waits.
+    pub fn sums(&self) -> [BTreeMap<Limit, f64>; 2] {
+        let mut sums = [BTreeMap::new(), BTreeMap::new()];
         for ((truth, found), share) in self.cells() {
-            *truths.entry(truth).or_insert(0.0) += share;
-            *founds.entry(found).or_insert(0.0) += share;
+            *sums[0].entry(truth).or_insert(0.0) += share;
+            *sums[1].entry(found).or_insert(0.0) += share;
         }
+        sums
+    }
+
+    /// The true and the found limit with the largest share of the time that both cover; `None` if there is none.
+    pub fn dominant(&self) -> Option<(Limit, Limit)> {
         let most = |shares: BTreeMap<Limit, f64>| {
             shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(limit, _)| limit)
         };
+        let [truths, founds] = self.sums();
         most(truths).zip(most(founds))
     }
 }

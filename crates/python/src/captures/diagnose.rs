@@ -3,10 +3,11 @@
 use crate::captures::limits::intervals;
 use crate::captures::tally::json_of;
 use crate::errors::{broken_reader, open_error};
-use netspurt_tcp::time::Span;
+use netspurt_budget::{Limit, Line};
+use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::CaptureReader;
-use netspurt_trace::diagnosis::{ConnectionDiagnosis, Diagnoser, DirectionDiagnosis};
+use netspurt_trace::diagnosis::{ConnectionDiagnosis, Diagnoser, DirectionDiagnosis, Masked, Transfer};
 use netspurt_trace::follow::{Follower, Limits, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
@@ -144,6 +145,22 @@ fn connection(found: &ConnectionDiagnosis, origin: Stamp) -> Value {
         "start_s": found.first.0.wrapping_sub(origin.0).cast_signed() as f64 / 1e9,
         "vantage": found.main().vantage.name(),
         "directions": [direction("client", &found.directions[0]), direction("server", &found.directions[1])],
+        "transfers": found.transfers.iter().map(transfer).collect::<Value>(),
+    })
+}
+
+/// A request and its response.
+fn transfer(found: &Transfer) -> Value {
+    let seconds = |time: Time| time.since(Time::ZERO).as_secs_f64();
+    let line = |line: &Line| json!({"limit": line.limit.name(), "seconds": line.time.as_secs_f64(), "share": line.share});
+    json!({
+        "from_s": seconds(found.from),
+        "until_s": seconds(found.until),
+        "request_bytes": found.bytes[0],
+        "response_bytes": found.bytes[1],
+        "packets": [found.packets.0, found.packets.1],
+        "limit": found.budget.dominant().map(Limit::name),
+        "budget": found.budget.lines().iter().map(line).collect::<Value>(),
     })
 }
 
@@ -167,6 +184,8 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
             })
         })
         .collect();
+    let hidden = |each: &Masked| json!({"limit": each.limit.name(), "by": each.by.name(), "seconds": seconds(each.time)});
+    let masked: Value = found.masked.iter().map(hidden).collect();
     json!({
         "from": from,
         "bytes": found.bytes,
@@ -179,6 +198,7 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
         "rtt_min_s": found.rtt_least.map(seconds),
         "rate_max_bps": found.rate_most_bps,
         "budget": budget,
+        "masked": masked,
         "intervals": intervals(&found.timeline),
     })
 }

@@ -1,6 +1,7 @@
 //! Follows the connections of a capture and diagnoses each when it ends.
 
 use super::sender::SenderView;
+use super::transfers::Exchanges;
 use super::verdict::{ConnectionDiagnosis, RoundTrips, conclude};
 use crate::conversation::Side;
 use crate::follow::{
@@ -33,6 +34,7 @@ struct Ends {
     /// Created at the first segment, which shows whether the handshake was captured.
     views: Option<[SenderView; 2]>,
     trips: [RoundTrips; 2],
+    exchanges: Exchanges,
     /// Bytes in flight after the segment before.
     flight: [u64; 2],
 }
@@ -55,7 +57,15 @@ const fn ns(span: Span) -> u64 {
 
 impl Ends {
     fn new() -> Self {
-        Self { first: None, packet: 0, at: 0, views: None, trips: [RoundTrips::default(); 2], flight: [0; 2] }
+        Self {
+            first: None,
+            packet: 0,
+            at: 0,
+            views: None,
+            trips: [RoundTrips::default(); 2],
+            exchanges: Exchanges::default(),
+            flight: [0; 2],
+        }
     }
 
     /// Nanoseconds since the begin of the connection. Clocks that are set back stand still.
@@ -80,6 +90,7 @@ impl Ends {
                 theirs.opens_after_ack(at);
             }
             theirs.note_ack(at, seen.number, ack, seen.told.window, len == 0 && !syn);
+            self.exchanges.note_ack(at, seen.number, seen.side, ack);
         }
         if syn {
             if let Some(mss) = seen.segment.options.mss {
@@ -92,6 +103,7 @@ impl Ends {
         if len > 0 {
             let start = seen.told.seq;
             mine.note_data(at, seen.number, start, start + i64::from(len), len);
+            self.exchanges.note_data(at, seen.number, seen.side, (start, start + i64::from(len)));
         }
         if flags.has(Flags::FIN) {
             mine.note_fin(at);
@@ -101,12 +113,11 @@ impl Ends {
     fn conclude(self, id: ConnectionId, report: &ConnectionReport) -> Option<ConnectionDiagnosis> {
         let end = ns(report.last.since(report.first)).max(self.at);
         let ([a, b], [of_a, of_b]) = (self.views?, self.trips);
-        Some(ConnectionDiagnosis {
-            id,
-            who: report.who,
-            first: report.first,
-            directions: [conclude(Side::A, a, of_a, end), conclude(Side::B, b, of_b, end)],
-        })
+        let directions = [conclude(Side::A, a, of_a, end), conclude(Side::B, b, of_b, end)];
+        let [client, server] = [0, 1].map(|side: usize| &directions[side].timeline);
+        let round = of_a.ahead.or(of_a.handshake).unwrap_or(0);
+        let transfers = self.exchanges.finish(round, [client, server]);
+        Some(ConnectionDiagnosis { id, who: report.who, first: report.first, directions, transfers })
     }
 }
 

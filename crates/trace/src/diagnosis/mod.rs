@@ -8,6 +8,7 @@
 //! * `vantage.rs`: where the capture was taken
 //! * `path.rs`, `trains.rs`: round trips, queueing delay and capacity; `facts.rs`: all that the rules look at
 //! * `rules/`: one file for each family of limits
+//! * `transfers.rs`: requests and responses of persistent connections
 //! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence
 
 mod confidence;
@@ -17,10 +18,12 @@ mod path;
 mod rules;
 mod sender;
 mod sentence;
+mod transfers;
 mod vantage;
 mod verdict;
 
 pub use diagnoser::Diagnoser;
 pub use sentence::Evidence;
+pub use transfers::Transfer;
 pub use vantage::Vantage;
-pub use verdict::{ConnectionDiagnosis, DirectionDiagnosis};
+pub use verdict::{ConnectionDiagnosis, DirectionDiagnosis, Masked};

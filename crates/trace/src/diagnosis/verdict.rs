@@ -1,16 +1,17 @@
 //! From the views of both senders to the diagnosis of a connection.
 
 use super::facts::Facts;
-use super::rules::{Moment, judge};
+use super::rules::{Moment, judge, masked};
 use super::sender::SenderView;
 use super::sender::totals::Totals;
 use super::sentence::{Evidence, evidence, sentence};
+use super::transfers::Transfer;
 use super::vantage::Vantage;
 use crate::conversation::Side;
 use crate::diagnosis::sender::phase::Phases;
 use crate::follow::{ConnectionId, Endpoints};
 use crate::stamp::Stamp;
-use netspurt_budget::{Budget, Limit, Line, Timeline};
+use netspurt_budget::{Budget, Limit, Line, Timeline, agreement};
 use netspurt_tcp::time::{Span, Time};
 
 /// What limited one connection.
@@ -24,6 +25,8 @@ pub struct ConnectionDiagnosis {
     pub first: Stamp,
     /// What the client sent, then what the server sent.
     pub directions: [DirectionDiagnosis; 2],
+    /// Requests with their responses, if there are two or more.
+    pub transfers: Vec<Transfer>,
 }
 
 impl ConnectionDiagnosis {
@@ -32,6 +35,17 @@ impl ConnectionDiagnosis {
         let [a, b] = &self.directions;
         if b.bytes > a.bytes { b } else { a }
     }
+}
+
+/// A limit that was hidden: it held too, but relaxing it alone would have brought nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Masked {
+    /// The hidden limit.
+    pub limit: Limit,
+    /// The limit that counted.
+    pub by: Limit,
+    /// For how long.
+    pub time: Span,
 }
 
 /// What limited one direction of a connection.
@@ -49,6 +63,8 @@ pub struct DirectionDiagnosis {
     pub budget: Budget,
     /// One for each line of the budget.
     pub evidence: Vec<Evidence>,
+    /// What held the sender too while another limit counted, longest first.
+    pub masked: Vec<Masked>,
     /// What limited it most, in one sentence.
     pub sentence: String,
     /// Least round trip of the path.
@@ -97,9 +113,10 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let totals = Totals { handshake: trips.handshake.unwrap_or(0), ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
     let facts = facts.with_phases(&phases, &departures.steps(by_sender));
-    let timeline = limits(&facts, &phases, end);
+    let (timeline, hidden) = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);
+    let masked = sums(&hidden.without_shorter_than(least), &timeline);
     let budget = Budget::of(&timeline);
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
@@ -112,6 +129,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
         timeline,
         budget,
         evidence,
+        masked,
         sentence,
         rtt_least: (facts.path.base > 0).then(|| Span::from_ns(facts.path.base)),
         rate_most_bps: facts.path.capacity * 8.0,
@@ -120,9 +138,10 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     }
 }
 
-/// The limit of each instant until `end`, before short intervals are given to their neighbours.
-fn limits(facts: &Facts, phases: &Phases, end: u64) -> Timeline {
-    let mut timeline = Timeline::default();
+/// The limit of each instant until `end`, and what it hides there, or `unknown`; before short intervals are given to their
+/// neighbours.
+fn limits(facts: &Facts, phases: &Phases, end: u64) -> (Timeline, Timeline) {
+    let (mut timeline, mut hidden) = (Timeline::default(), Timeline::default());
     for (began, stretch) in phases.iter() {
         let mut from = began;
         let stretch_end = stretch.until.min(end);
@@ -131,9 +150,28 @@ fn limits(facts: &Facts, phases: &Phases, end: u64) -> Timeline {
         while from < stretch_end {
             let slice = facts.slices.get(index).map_or(u64::MAX, |slice| slice.until);
             from = slice.min(stretch_end).max(from + 1);
-            timeline.extend(Time::ZERO + Span::from_ns(from), judge(facts, &moment(index)));
+            let until = Time::ZERO + Span::from_ns(from);
+            let limit = judge(facts, &moment(index));
+            timeline.extend(until, limit);
+            hidden.extend(until, masked(facts, &moment(index), limit).unwrap_or(Limit::Unknown));
             index += 1;
         }
     }
-    timeline
+    (timeline, hidden)
+}
+
+/// How long each limit was hidden by each other one, longest first.
+fn sums(hidden: &Timeline, timeline: &Timeline) -> Vec<Masked> {
+    let mut all: Vec<Masked> = Vec::new();
+    agreement(hidden, timeline, |limit, by, time| {
+        if limit == Limit::Unknown || limit == by {
+            return;
+        }
+        match all.iter_mut().find(|each| each.limit == limit && each.by == by) {
+            Some(known) => known.time += time,
+            None => all.push(Masked { limit, by, time }),
+        }
+    });
+    all.sort_by_key(|each| core::cmp::Reverse(each.time));
+    all
 }

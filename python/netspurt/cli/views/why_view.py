@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from netspurt.analysis import formats
+from netspurt.cli.views import why_transfers
 from netspurt.diagnosing.diagnosis import main_direction
 from netspurt.diagnosing.remedies_text import WHERE, Advice, advice
 from netspurt.plot.palette import BLACK, BLUE, GREEN, ORANGE, RED, VIOLET, limit_colour
@@ -78,6 +79,8 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     console.print(Text(f"  {main['sentence']}"), soft_wrap=True)
     for line in budget(main):
         console.print(line, soft_wrap=True)
+    for words in (*why_transfers.hidden(main, seconds), *why_transfers.transfers(row, seconds)):
+        console.print(Text(words), soft_wrap=True)
     other = next(each for each in row["directions"] if each["from"] != main["from"])
     if other["bytes"]:
         sent = f"  From the {other['from']}: {formats.count(other['bytes'])} bytes. {other['sentence']}"

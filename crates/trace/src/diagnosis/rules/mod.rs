@@ -2,6 +2,7 @@
 
 mod application;
 mod growth;
+mod masked;
 mod outage;
 mod policer;
 mod queue;
@@ -10,6 +11,7 @@ mod restart;
 mod shaper;
 mod window;
 
+pub(super) use masked::masked;
 pub(super) use policer::policed;
 pub(super) use queue::filled_by;
 pub(super) use restart::restarts;
