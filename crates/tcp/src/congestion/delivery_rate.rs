@@ -1,45 +1,42 @@
 //! How fast the network delivers: one sample for each acknowledgment (draft-cheng-iccrg-delivery-rate-estimation, now a
 //! section of draft-ietf-ccwg-bbr; Linux, `tcp_rate.c`).
 //!
-//! Each departure notes what had been delivered by then, and when. Once it is acknowledged, all that was delivered since,
-//! divided by the time that took, is a sample: never more than the path carries, as the longer of the times between
-//! departures and between acknowledgments counts. What was sent while the application had nothing more to send is marked:
-//! it tells of the application, not of the path.
+//! A snapshot at each transmission records how much had been delivered, and when. When the segment is acknowledged, a sample
+//! is the data delivered since then, divided by the time. The time is the longer one of the interval between transmissions and
+//! the interval between ACKs, so a sample never exceeds the rate of the path. A sample is marked if the application limited the
+//! sender: it then gives information about the application, not about the path.
 
 use crate::congestion::pacing;
 use crate::ranges::Range;
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
 
-/// How long the shortest round trip is remembered (Linux: `tcp_min_rtt_wlen`).
-const MEMORY: Span = Span::from_secs(300);
-
-/// What a sender repairs.
+/// What the sender repairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Repairing {
     /// Nothing is known to be lost.
     #[default]
     Nothing,
-    /// A loss that was noticed without a timeout.
+    /// A loss that was detected without a timeout.
     Loss,
     /// A timeout.
     Timeout,
 }
 
-/// What was delivered while one segment was on its way.
+/// The data that was delivered while one segment was in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
-    /// Bytes delivered in all when it left.
+    /// Bytes delivered in total when it was sent.
     pub prior_delivered: u64,
     /// Bytes delivered since.
     pub delivered: u64,
-    /// In which time: the longer of what the departures and what the acknowledgments took.
+    /// The longer one of the interval between the transmissions and the interval between the ACKs.
     pub span: Span,
-    /// The application had nothing to send in between.
+    /// Whether the application limited the sender.
     pub app_limited: bool,
-    /// Bytes in flight when it had left, itself among them.
+    /// Bytes in flight when it was sent, including itself.
     pub tx_in_flight: u64,
-    /// Bytes lost since.
+    /// Bytes lost since then.
     pub lost: u64,
 }
 
@@ -50,64 +47,72 @@ impl Interval {
     }
 }
 
-/// A segment that was found lost, as it last left.
+/// A lost segment: its latest transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostSegment {
-    /// Its positions in the stream.
+    /// Its first position in the stream.
     pub start: u64,
-    /// Behind it.
+    /// The position after it.
     pub end: u64,
-    /// Bytes in flight when it had left, itself among them.
+    /// Bytes in flight when it was sent, including itself.
     pub tx_in_flight: u64,
-    /// Bytes found lost since, itself among them.
+    /// Bytes lost since then, including itself.
     pub lost: u64,
-    /// The application had nothing to send around then.
+    /// Whether the application limited the sender then.
     pub app_limited: bool,
 }
 
-/// What one acknowledgment tells of deliveries. All amounts in bytes.
+/// What one ACK shows about deliveries. All amounts in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateSample {
-    /// Delivered in all.
+    /// Delivered in total.
     pub delivered: u64,
-    /// When the last of it was.
+    /// When the last of it was delivered.
     pub delivered_at: Time,
-    /// Lost in all.
+    /// Lost in total.
     pub lost: u64,
-    /// Delivered as this acknowledgment is the first to say.
+    /// Delivered according to this ACK for the first time.
     pub newly_delivered: u64,
-    /// Found lost since the sample before.
+    /// Lost since the previous sample.
     pub newly_lost: u64,
-    /// The rate, where there is one: nothing new tells nothing, and an answer that came faster than any round trip is one to
-    /// an earlier transmission.
+    /// The rate, if there is one. An ACK of nothing new gives none. An ACK that arrives sooner than the minimum RTT answers an
+    /// earlier transmission, and gives none either.
     pub interval: Option<Interval>,
-    /// The round trip of the newest segment that it acknowledges, if that was sent once.
+    /// The RTT of the newest segment that it acknowledges, if that was sent once.
     pub rtt: Option<Span>,
-    /// The least round trip of late.
+    /// The minimum RTT of the last five minutes.
     pub min_rtt: Option<Span>,
-    /// The receiver may have waited with it for a second segment.
+    /// Whether the receiver may have delayed it.
     pub maybe_delayed: bool,
-    /// In flight before it came.
+    /// In flight before this ACK.
     pub prior_in_flight: u64,
     /// In flight now.
     pub in_flight: u64,
-    /// When the next segment may leave.
+    /// When pacing permits the next segment.
     pub next_departure: Time,
-    /// What is being repaired now.
+    /// What the sender repairs now.
     pub repairing: Repairing,
-    /// The peer says what has arrived, so that more than one loss in a round trip can be told.
+    /// Whether the peer sends SACK blocks, so that more than one loss in a round trip can be detected.
     pub selective: bool,
 }
 
-/// One departure: the state of the packet in the draft's terms.
+/// The latest transmission of an unacknowledged segment. The log of transmissions knows it.
 #[derive(Clone, Copy, Debug)]
-struct Departure {
-    /// Position behind it; it begins where the one before ends.
-    end: u64,
+pub(crate) struct Transmission {
+    pub(crate) range: Range,
+    /// Its number in the order of all transmissions.
+    pub(crate) serial: u32,
+    /// Whether it is a retransmission.
+    pub(crate) again: bool,
+}
+
+/// The state of the connection when a segment was sent: the state of the packet in the draft's terms.
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    /// The number of the transmission.
+    serial: u32,
     /// P.send_time.
     sent: Time,
-    /// It had been sent before.
-    again: bool,
     /// P.first_send_time.
     first_sent: Time,
     /// P.delivered and P.delivered_time.
@@ -119,49 +124,83 @@ struct Departure {
     lost: u64,
 }
 
+/// The snapshots of all transmissions that may still be acknowledged or found lost, in order of their numbers.
+///
+/// They are apart from the log of transmissions, whose entries have their numbers: connections that measure no rates, which
+/// are nearly all, then need no memory for them, and no instruction.
+#[derive(Debug, Default)]
+struct Snapshots(VecDeque<Snapshot>);
+
+impl Snapshots {
+    fn get(&self, serial: u32) -> Option<&Snapshot> {
+        let first = self.0.front()?.serial;
+        let place = |snapshot: &Snapshot| snapshot.serial.wrapping_sub(first);
+        let wanted = serial.wrapping_sub(first);
+        // As long as none is missing, its place follows from its number.
+        let direct = self.0.get(wanted as usize).filter(|snapshot| snapshot.serial == serial);
+        direct.or_else(|| {
+            let at = self.0.partition_point(|snapshot| place(snapshot) < wanted);
+            self.0.get(at).filter(|snapshot| snapshot.serial == serial)
+        })
+    }
+
+    /// Removes those that no entry of the log refers to, once they are more than half. So the cost is O(log n) for each
+    /// transmission, and a peer that causes many retransmissions cannot make the list long.
+    fn tidy(&mut self, segments: usize, serials: impl Iterator<Item = u32>) {
+        const SPARE: usize = 16;
+        if segments == 0 {
+            self.0.clear();
+        } else if self.0.len() > 2 * segments + SPARE {
+            let mut used: Vec<u32> = serials.collect();
+            used.sort_unstable();
+            self.0.retain(|snapshot| used.binary_search(&snapshot.serial).is_ok());
+        }
+    }
+}
+
 /// The measure of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryRate {
-    /// What is out, in the order of positions; what was sent again stands where it first did.
-    log: VecDeque<Departure>,
-    /// Where the first of them begins.
-    edge: u64,
+    snapshots: Snapshots,
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
     lost: u64,
-    /// Until so much is delivered, samples tell of the application; 0 if they do not.
+    /// Until this amount is delivered, samples are limited by the application; 0 if they are not.
     app_limited_until: u64,
-    /// Of what is counted as delivered, what no report has named: a duplicate ACK without SACK tells that something arrived,
-    /// not what.
+    /// The part of the delivered bytes that no report has named: a duplicate ACK without SACK shows that something arrived,
+    /// but not what.
     unnamed: u64,
-    min_rtt: Option<(Span, Time)>,
     rtt: Option<Span>,
-    /// The last sample that the application did not limit, or the largest since that it did.
+    /// The last sample that the application did not limit, or the largest limited one since.
     told: Option<Interval>,
     ack: Ack,
 }
 
-/// What the acknowledgment that is being taken in has told so far.
+/// What the present ACK has shown so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ack {
     delivered: u64,
     prior_in_flight: u64,
-    newest: Option<Departure>,
+    /// The newest transmission that it reports as delivered, with its end.
+    newest: Option<(Snapshot, u64)>,
     lost_before: u64,
 }
 
-/// What a segment leaves behind.
+/// A segment that is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
     pub(crate) now: Time,
-    pub(crate) range: Range,
+    /// The number of the transmission.
+    pub(crate) serial: u32,
+    /// Its length in positions.
+    pub(crate) len: u64,
     /// Bytes unacknowledged, and in flight, before.
     pub(crate) outstanding: u64,
     pub(crate) in_flight: u64,
 }
 
-/// The state of the connection once an acknowledgment has been taken in.
+/// The state of the connection after the processing of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) now: Time,
@@ -170,60 +209,39 @@ pub(crate) struct Taken {
     pub(crate) repairing: Repairing,
     pub(crate) selective: bool,
     pub(crate) mss: u64,
+    pub(crate) min_rtt: Option<Span>,
 }
 
 impl DeliveryRate {
-    /// The round trip of the opening segments.
-    pub(crate) fn begin(&mut self, now: Time, rtt: Option<Span>) {
-        self.min_rtt = rtt.map(|rtt| (rtt, now));
-    }
-
-    /// A segment leaves, for the first time or again.
+    /// A segment is sent, for the first time or again.
     pub(crate) fn leaves(&mut self, segment: Leaving) {
-        let Leaving { now, range, outstanding, in_flight } = segment;
+        let Leaving { now, serial, len, outstanding, in_flight } = segment;
         if outstanding == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        let departure = Departure {
-            end: range.end,
+        self.snapshots.0.push_back(Snapshot {
+            serial,
             sent: now,
-            again: false,
             first_sent: self.first_sent,
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             app_limited: self.app_limited_until > 0,
-            in_flight: in_flight + range.len(),
+            in_flight: in_flight + len,
             lost: self.lost,
-        };
-        let end = self.log.back().map_or(self.edge, |last| last.end);
-        if self.log.is_empty() {
-            self.edge = range.start;
-        } else if range.start < end {
-            for (_, earlier) in self.within(range) {
-                *earlier = Departure { end: earlier.end, again: true, ..departure };
-            }
-        }
-        if self.log.is_empty() || range.end > end {
-            self.log.push_back(departure);
-        }
+        });
     }
 
-    /// What of the log touches `range`.
-    fn within(&mut self, range: Range) -> impl Iterator<Item = (u64, &mut Departure)> {
-        let first = self.log.partition_point(|departure| departure.end <= range.start);
-        let start = if first == 0 { self.edge } else { self.log[first - 1].end };
-        let mut next = start;
-        self.log
-            .range_mut(first..)
-            .map(move |departure| (core::mem::replace(&mut next, departure.end), departure))
-            .take_while(move |(start, _)| *start < range.end)
-    }
-
-    /// `range` was found lost: tells of each segment in it.
-    pub(crate) fn lose(&mut self, range: Range, mut tell: impl FnMut(&LostSegment)) {
+    /// `range` is lost, which the segments of `transmissions` overlap: passes each lost segment to `tell`.
+    pub(crate) fn lose(
+        &mut self,
+        range: Range,
+        transmissions: impl Iterator<Item = Transmission>,
+        mut tell: impl FnMut(&LostSegment),
+    ) {
         let mut lost = self.lost;
-        for (start, departure) in self.within(range) {
-            let (start, end) = (start.max(range.start), departure.end.min(range.end));
+        for segment in transmissions {
+            let Some(departure) = self.snapshots.get(segment.serial) else { continue };
+            let (start, end) = (segment.range.start.max(range.start), segment.range.end.min(range.end));
             lost += end - start;
             tell(&LostSegment {
                 start,
@@ -236,12 +254,12 @@ impl DeliveryRate {
         self.lost += range.len();
     }
 
-    /// An acknowledgment comes, `in_flight` bytes being on their way.
+    /// An ACK arrives while `in_flight` bytes are in flight.
     pub(crate) fn open(&mut self, in_flight: u64) {
         self.ack.prior_in_flight = in_flight;
     }
 
-    /// About so many bytes have arrived, of which it will be known later which ones (Linux, `tcp_add_reno_sack()`).
+    /// About `bytes` have arrived; later reports show which ones (Linux, `tcp_add_reno_sack()`).
     pub(crate) fn deliver_unnamed(&mut self, bytes: u64) {
         self.unnamed += bytes;
         self.count(bytes);
@@ -252,61 +270,61 @@ impl DeliveryRate {
         self.ack.delivered += bytes;
     }
 
-    /// All of `range` has arrived, as the acknowledgment is the first to say.
-    pub(crate) fn deliver(&mut self, now: Time, range: Range) {
-        let counted = self.unnamed.min(range.len());
+    /// The present ACK is the first to report `len` bytes as delivered, which the segments of `transmissions` overlap. Returns
+    /// the RTT of the last of them that was sent once.
+    pub(crate) fn deliver(
+        &mut self,
+        now: Time,
+        len: u64,
+        transmissions: impl Iterator<Item = Transmission>,
+    ) -> Option<Span> {
+        let counted = self.unnamed.min(len);
         self.unnamed -= counted;
-        self.count(range.len() - counted);
-        let mut newest = self.ack.newest;
+        self.count(len - counted);
         let mut learnt = None;
-        for (_, &mut departure) in self.within(range) {
-            let order = |d: &Departure| (d.delivered, d.sent, d.end);
-            if newest.is_none_or(|newest| order(&departure) > order(&newest)) {
-                newest = Some(departure);
+        for segment in transmissions {
+            let Some(&snapshot) = self.snapshots.get(segment.serial) else { continue };
+            let order = |(s, end): &(Snapshot, u64)| (s.delivered, s.sent, *end);
+            let this = (snapshot, segment.range.end);
+            if self.ack.newest.is_none_or(|newest| order(&this) > order(&newest)) {
+                self.ack.newest = Some(this);
             }
-            if !departure.again {
-                learnt = Some(now - departure.sent);
-            }
-        }
-        self.ack.newest = newest;
-        if let Some(rtt) = learnt {
-            self.rtt = Some(rtt);
-            if self.min_rtt.is_none_or(|(least, at)| rtt <= least || now - at > MEMORY) {
-                self.min_rtt = Some((rtt, now));
+            if !segment.again {
+                learnt = Some(now - snapshot.sent);
             }
         }
+        self.rtt = learnt.or(self.rtt);
+        learnt
     }
 
-    /// Everything below `una` is acknowledged.
-    pub(crate) fn forget_below(&mut self, una: u64) {
-        while self.log.front().is_some_and(|first| first.end <= una) {
-            self.log.pop_front();
-        }
-        self.edge = self.edge.max(una);
+    /// Everything below `una` is acknowledged. `segments` are outstanding; the numbers of their latest transmissions are
+    /// `serials`.
+    pub(crate) fn forget(&mut self, segments: usize, serials: impl Iterator<Item = u32>) {
+        self.snapshots.tidy(segments, serials);
     }
 
-    /// The round trip that the acknowledgment being taken in shows.
+    /// The RTT that the present ACK shows.
     pub(crate) fn rtt(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// The application has less than a segment to send, though the window has room: until all that is in flight is
-    /// delivered, samples tell of the application.
+    /// The application has less than a segment to send, although the window has room. Samples are marked until all data in
+    /// flight is delivered.
     pub(crate) fn limit(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample to tell a user.
+    /// The sample that is reported to users.
     pub(crate) fn told(&self) -> Option<Interval> {
         self.told
     }
 
-    /// Whether samples tell of the application now.
+    /// Whether samples are marked now.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }
 
-    /// All that the acknowledgment says has been taken in.
+    /// The ACK is processed completely: its sample.
     pub(crate) fn conclude(&mut self, taken: Taken) -> RateSample {
         let ack = core::mem::take(&mut self.ack);
         self.ack.lost_before = self.lost;
@@ -316,7 +334,8 @@ impl DeliveryRate {
         if ack.delivered > 0 {
             self.delivered_at = taken.now;
         }
-        let interval = ack.newest.map(|newest| {
+        let newest = ack.newest.map(|(newest, _)| newest);
+        let interval = newest.map(|newest| {
             self.first_sent = newest.sent;
             let (sending, arriving) = (newest.sent - newest.first_sent, taken.now - newest.delivered_at);
             Interval {
@@ -328,7 +347,7 @@ impl DeliveryRate {
                 lost: self.lost - newest.lost,
             }
         });
-        let least = self.min_rtt.map_or(Span::ZERO, |(least, _)| least);
+        let least = taken.min_rtt.unwrap_or(Span::ZERO);
         let interval = interval.filter(|interval| interval.span > Span::ZERO && interval.span >= least);
         if let Some(new) = interval
             && (!new.app_limited || self.told.is_none_or(|told| new.rate() >= told.rate()))
@@ -343,11 +362,11 @@ impl DeliveryRate {
             newly_lost: self.lost - ack.lost_before,
             interval,
             rtt: self.rtt.take(),
-            min_rtt: self.min_rtt.map(|(least, _)| least),
-            // A receiver waits with the ACK of a lone segment that is not full.
+            min_rtt: taken.min_rtt,
+            // A receiver delays the ACK of a single segment that is not full.
             maybe_delayed: ack.delivered > 0
                 && ack.delivered < taken.mss
-                && ack.newest.is_some_and(|newest| newest.delivered + ack.delivered == self.delivered),
+                && newest.is_some_and(|newest| newest.delivered + ack.delivered == self.delivered),
             prior_in_flight: ack.prior_in_flight,
             in_flight: taken.in_flight,
             next_departure: taken.next_departure,
@@ -358,173 +377,5 @@ impl DeliveryRate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MSS: u64 = 1000;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
-    }
-
-    fn segment(n: u64) -> Range {
-        Range::new(1 + n * MSS, 1 + (n + 1) * MSS)
-    }
-
-    /// A sender whose segments number from 0.
-    #[derive(Default)]
-    struct Sender {
-        rate: DeliveryRate,
-        una: u64,
-        nxt: u64,
-    }
-
-    impl Sender {
-        fn send(&mut self, ms: u64, segments: u64) {
-            for _ in 0..segments {
-                let outstanding = (self.nxt - self.una) * MSS;
-                let range = segment(self.nxt);
-                self.rate.leaves(Leaving { now: at(ms), range, outstanding, in_flight: outstanding });
-                self.nxt += 1;
-            }
-        }
-
-        fn ack(&mut self, ms: u64, segments: u64) -> RateSample {
-            self.rate.open((self.nxt - self.una) * MSS);
-            let end = self.una + segments;
-            self.rate.deliver(at(ms), Range::new(1 + self.una * MSS, 1 + end * MSS));
-            self.una = end;
-            self.rate.forget_below(1 + end * MSS);
-            self.conclude(ms)
-        }
-
-        fn conclude(&mut self, ms: u64) -> RateSample {
-            self.rate.conclude(Taken {
-                now: at(ms),
-                in_flight: (self.nxt - self.una) * MSS,
-                next_departure: Time::ZERO,
-                repairing: Repairing::Nothing,
-                selective: true,
-                mss: MSS,
-            })
-        }
-    }
-
-    /// A path of 40 ms that lets a segment pass every 2 ms, kept full.
-    fn steady(rounds: u64) -> (Sender, RateSample) {
-        let mut sender = Sender::default();
-        sender.send(0, 40);
-        let last = (0..rounds).map(|n| {
-            let sample = sender.ack(40 + 2 * n, 1);
-            sender.send(40 + 2 * n, 1);
-            sample
-        });
-        let last = last.last().expect("at least one");
-        (sender, last)
-    }
-
-    #[test]
-    fn a_full_path_is_measured_at_its_rate() {
-        let (_, sample) = steady(100);
-        let interval = sample.interval.expect("a sample");
-        assert_eq!(interval.rate(), 500_000);
-        assert_eq!(interval.delivered, 40 * MSS);
-        assert!(!interval.app_limited);
-        assert_eq!((sample.rtt, sample.min_rtt), (Some(Span::from_ms(80)), Some(Span::from_ms(40))));
-    }
-
-    #[test]
-    fn acknowledgments_that_come_all_at_once_do_not_deceive() {
-        let (mut sender, _) = steady(100);
-        let held = 40 + 2 * 119;
-        // Twenty ACKs that were held up somewhere come together.
-        let fastest = (0..20).filter_map(|_| sender.ack(held, 1).interval).map(|i| i.rate()).max();
-        assert!(fastest.expect("samples") <= 500_000, "{fastest:?}");
-    }
-
-    #[test]
-    fn the_longer_of_both_phases_counts() {
-        let mut sender = Sender::default();
-        // Sent over 18 ms, acknowledged within one.
-        for n in 0..10 {
-            sender.send(2 * n, 1);
-        }
-        let sample = sender.ack(58, 10);
-        let interval = sample.interval.expect("a sample");
-        assert_eq!((interval.delivered, interval.span), (10 * MSS, Span::from_ms(58)));
-    }
-
-    #[test]
-    fn duplicate_acks_count_at_once_and_not_again_when_it_is_known_what_they_told_of() {
-        let mut sender = Sender::default();
-        sender.send(0, 10);
-        for n in 0..9 {
-            sender.rate.open(10 * MSS);
-            sender.rate.deliver_unnamed(MSS);
-            let sample = sender.conclude(40 + n);
-            assert_eq!((sample.delivered, sample.newly_delivered), ((n + 1) * MSS, MSS));
-            assert_eq!(sample.interval, None);
-        }
-        sender.rate.leaves(Leaving { now: at(49), range: segment(0), outstanding: 10 * MSS, in_flight: MSS });
-        let sample = sender.ack(89, 10);
-        assert_eq!((sample.delivered, sample.newly_delivered), (10 * MSS, MSS));
-    }
-
-    #[test]
-    fn what_was_sent_again_counts_from_its_last_departure_and_shows_no_round_trip() {
-        let mut sender = Sender::default();
-        sender.send(0, 4);
-        sender.ack(40, 1);
-        let mut told = Vec::new();
-        sender.rate.lose(segment(1), |lost| told.push(*lost));
-        // It left as the second, and nothing was lost before.
-        let expected = LostSegment {
-            start: segment(1).start,
-            end: segment(1).end,
-            tx_in_flight: 2 * MSS,
-            lost: MSS,
-            app_limited: false,
-        };
-        assert_eq!(told, [expected]);
-        sender.rate.leaves(Leaving {
-            now: at(60),
-            range: segment(1),
-            outstanding: 3 * MSS,
-            in_flight: 2 * MSS,
-        });
-        sender.rate.open(3 * MSS);
-        sender.rate.deliver(at(100), segment(1));
-        let sample = sender.conclude(100);
-        assert_eq!((sample.rtt, sample.newly_delivered, sample.newly_lost), (None, MSS, MSS));
-        assert_eq!(sample.interval.expect("a sample").prior_delivered, MSS);
-        assert_eq!(sender.conclude(101).newly_lost, 0);
-    }
-
-    #[test]
-    fn an_answer_that_is_too_fast_for_any_round_trip_is_no_sample() {
-        let mut sender = Sender::default();
-        sender.send(0, 2);
-        sender.ack(40, 1);
-        let again = Leaving { now: at(79), range: segment(1), outstanding: MSS, in_flight: MSS };
-        sender.rate.leaves(again);
-        sender.rate.open(MSS);
-        sender.rate.deliver(at(80), segment(1));
-        // The departures took longer: from the first one acknowledged before to this.
-        assert_eq!(sender.conclude(80).interval.expect("a sample").span, Span::from_ms(79));
-        sender.una = 2;
-        sender.send(90, 1);
-        sender.rate.leaves(Leaving { now: at(95), range: segment(2), outstanding: MSS, in_flight: MSS });
-        assert_eq!(sender.ack(100, 1).interval, None);
-    }
-
-    #[test]
-    fn samples_of_an_idle_application_are_marked_until_the_bubble_has_passed() {
-        let (mut sender, _) = steady(10);
-        sender.rate.limit(40 * MSS);
-        sender.send(60, 1);
-        let marked = (0..41).filter_map(|n| sender.ack(62 + 2 * n, 1).interval).filter(|i| i.app_limited);
-        assert_eq!(marked.count(), 1, "what was sent before is not");
-        sender.send(200, 1);
-        assert!(!sender.ack(280, 1).interval.expect("a sample").app_limited);
-    }
-}
+#[path = "delivery_rate_tests.rs"]
+mod tests;

@@ -3,7 +3,7 @@
 //! Duplicate ACKs are not counted. Reordering within the *reordering window* causes no retransmission. A lost
 //! retransmission is detected like any other lost segment.
 
-use super::flight::{Flight, Sent};
+use super::flight::{Flight, LeastRtt, Sent};
 use super::prr::Prr;
 use super::tail_probe::Probe;
 use super::undo::Undo;
@@ -12,9 +12,6 @@ use crate::time::{Span, Time};
 
 /// Number of recoveries after which a reordering window that D-SACKs have widened is reset (section 6.2, step 4).
 const PERSISTENCE: u8 = 16;
-
-/// The window of the minimum RTT filter (section 6.2, step 1, leaves it open; Linux: `tcp_min_rtt_wlen`).
-const MEMORY: Span = Span::from_secs(300);
 
 /// Observed reordering (Linux, `tcp_check_sack_reordering()`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,13 +27,10 @@ struct Order {
 /// The state of RACK.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
-    flight: Flight,
     /// RACK.xmit_ts and RACK.end_seq: the most recently sent segment that was delivered.
     newest: Option<Sent>,
     /// RACK.rtt: the RTT of that segment.
     rtt: Span,
-    /// RACK.min_RTT, and when it was measured.
-    min_rtt: Option<(Span, Time)>,
     /// RACK.fack: the end of the highest delivered data.
     fack: u64,
     reordering_seen: bool,
@@ -48,20 +42,20 @@ pub(crate) struct Rack {
     /// RACK.dsack_round: the window is widened at most once in a round trip.
     widened_at: u64,
     /// Data that is marked lost and has not been retransmitted since.
-    pub(crate) lost: RangeSet,
+    pub(super) lost: RangeSet,
     /// Data marked lost since the last query, if anyone queries it.
-    pub(crate) found: Option<Vec<Range>>,
+    pub(super) found: Option<Vec<Range>>,
     /// Data that was sent more than once.
     resent: RangeSet,
     /// When more data will be marked lost, unless it is delivered before (the reordering timer).
-    pub(crate) deadline: Option<Time>,
+    pub(super) deadline: Option<Time>,
     /// Bytes that the present ACK reports as delivered for the first time.
-    pub(crate) delivered: u64,
-    pub(crate) probe: Probe,
+    pub(super) delivered: u64,
+    pub(super) probe: Probe,
     /// When the retransmission timer expires. The timer may expire for a probe before.
-    pub(crate) timeout: Time,
-    pub(crate) prr: Option<Prr>,
-    pub(crate) undo: Option<Undo>,
+    pub(super) timeout: Time,
+    pub(super) prr: Option<Prr>,
+    pub(super) undo: Option<Undo>,
     /// Whether the present ACK has ended a recovery.
     ended: bool,
 }
@@ -69,15 +63,15 @@ pub(crate) struct Rack {
 impl Rack {
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
     #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.flight.is_plain() && self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
+    pub(super) fn is_calm(&self) -> bool {
+        self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
     }
 
     /// Whether an ACK of everything below `una` shows delivery in order: no data above it was reported, and no data that it
     /// acknowledges was sent before a segment that has been delivered already.
     #[inline]
-    pub(crate) fn is_in_order(&self, una: u64) -> bool {
-        let first = self.flight.front();
+    pub(super) fn is_in_order(&self, flight: &Flight, una: u64) -> bool {
+        let first = flight.front();
         let comes_next = |newest: Sent| first.is_some_and(|first| !newest.is_after(&first));
         una > self.fack && self.newest.is_none_or(comes_next)
     }
@@ -85,17 +79,24 @@ impl Rack {
     /// An ACK of everything below `una` in the ordinary state: [`deliver`](Self::deliver) and
     /// [`acknowledge`](Self::acknowledge) in one step.
     #[inline]
-    pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
-        if let Some(last) = self.flight.acknowledge_plain(una) {
+    pub(super) fn take_calmly(&mut self, flight: &mut Flight, least: &mut LeastRtt, now: Time, una: u64) {
+        if let Some(last) = flight.acknowledge_plain(una) {
             self.newest = Some(last);
-            self.learn_rtt(now, now - last.at);
+            self.learn_rtt(least, now, now - last.at);
         }
         self.fack = self.fack.max(una);
     }
 
     /// The present ACK is the first to report `range` as delivered (section 6.2, steps 1 to 3). `is_echoed` says whether the
     /// ACK can answer a transmission at a given time (RFC 7323 timestamps).
-    pub(crate) fn deliver(&mut self, now: Time, range: Range, is_echoed: impl Fn(Time) -> bool) {
+    pub(super) fn deliver(
+        &mut self,
+        flight: &Flight,
+        least: &mut LeastRtt,
+        now: Time,
+        range: Range,
+        is_echoed: impl Fn(Time) -> bool,
+    ) {
         self.delivered += range.len();
         self.lost.remove(range);
         let never_again = self.resent.covered_within(range) == 0;
@@ -105,14 +106,14 @@ impl Rack {
             self.reordering_seen = true;
             self.order.late = Some(self.order.late.map_or(range.start, |late| late.min(range.start)));
         }
-        let Some(sent) = self.flight.newest_of(range) else { return };
+        let Some(sent) = flight.newest_of(range) else { return };
         let rtt = now - sent.at;
         // The ACK answers the first transmission, not the retransmission (step 2).
-        let too_soon = self.min_rtt.is_some_and(|(least, _)| rtt < least);
+        let too_soon = least.get().is_some_and(|least| rtt < least);
         if sent.again && (too_soon || !is_echoed(sent.at)) {
             return;
         }
-        self.learn_rtt(now, rtt);
+        self.learn_rtt(least, now, rtt);
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
             // The start of the segment is not used.
             self.newest = Some(Sent { range: Range::new(sent.range.end, sent.range.end), ..sent });
@@ -122,74 +123,48 @@ impl Rack {
     /// RACK.rtt after an ACK of `range` that also carries new SACK reports. RFC 8985, section 6.2, step 2, does not say which
     /// segment of the ACK is processed last. In Linux it is the last one that is acknowledged (`tcp_clean_rtx_queue()`
     /// follows `tcp_sacktag_write_queue()`).
-    pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range) {
-        if let Some(sent) = self.flight.newest_of(range).filter(|sent| !sent.again) {
+    pub(super) fn prefer_acknowledged(&mut self, flight: &Flight, now: Time, range: Range) {
+        if let Some(sent) = flight.newest_of(range).filter(|sent| !sent.again) {
             self.rtt = now - sent.at;
         }
     }
 
-    /// Adds an RTT sample to the minimum.
+    /// RACK.rtt is `rtt`, which is also a sample of the minimum.
     #[inline]
-    pub(crate) fn learn_rtt(&mut self, now: Time, rtt: Span) {
+    pub(super) fn learn_rtt(&mut self, least: &mut LeastRtt, now: Time, rtt: Span) {
         self.rtt = rtt;
-        if self.min_rtt.is_none_or(|(least, at)| rtt <= least || now - at > MEMORY) {
-            self.min_rtt = Some((rtt, now));
-        }
+        least.learn(now, rtt);
     }
 
     /// The RTT of the most recently sent segment that was delivered.
     #[inline]
-    pub(crate) fn latest_rtt(&self) -> Option<Span> {
+    pub(super) fn latest_rtt(&self) -> Option<Span> {
         self.newest.map(|_| self.rtt)
     }
 
     /// Everything below `una` is acknowledged.
-    pub(crate) fn acknowledge(&mut self, una: u64) {
-        self.flight.forget_below(una);
+    pub(super) fn acknowledge(&mut self, una: u64) {
         self.lost.remove_below(una);
         self.resent.remove_below(una);
     }
 
-    /// When the first unacknowledged segment was sent, if it was sent only once.
-    #[inline]
-    pub(crate) fn sent_once(&self) -> Option<Time> {
-        self.flight.front_sent_once()
-    }
-
-    /// `start` to `end` is sent for the first time.
-    #[inline]
-    pub(crate) fn send(&mut self, start: u64, end: u64, now: Time) {
-        self.flight.add(start, end, now);
-    }
-
-    /// The start of the last segment.
-    pub(crate) fn last_start(&self) -> u64 {
-        self.flight.last_start()
-    }
-
-    /// The part of `range` that consists of whole segments (see [`Flight::whole`]).
-    pub(crate) fn whole(&self, range: Range, data_end: u64) -> Range {
-        self.flight.whole(range, data_end)
-    }
-
     /// Whether all of `range` was sent more than once.
-    pub(crate) fn was_resent(&self, range: Range) -> bool {
+    pub(super) fn was_resent(&self, range: Range) -> bool {
         self.resent.covered_within(range) == range.len()
     }
 
     /// `range` is retransmitted.
-    pub(crate) fn resend(&mut self, range: Range, now: Time) {
+    pub(super) fn resend(&mut self, range: Range) {
         self.lost.remove(range);
         self.resent.insert(range);
-        self.flight.add_again(range, now);
     }
 
     /// The reordering window (section 6.2, step 4). It is zero while no reordering was ever seen and a loss is likely.
-    pub(crate) fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
+    pub(super) fn window(&self, least: LeastRtt, loss_is_likely: bool, srtt: Option<Span>) -> Span {
         if !self.reordering_seen && loss_is_likely {
             return Span::ZERO;
         }
-        let least = self.min_rtt.map_or(Span::ZERO, |(least, _)| least);
+        let least = least.get().unwrap_or(Span::ZERO);
         let quarter = Span::from_ps(least.as_ps() / 4);
         quarter.saturating_mul(1 + u64::from(self.widened)).min(srtt.unwrap_or(least))
     }
@@ -198,7 +173,7 @@ impl Rack {
     ///
     /// A D-SACK counts as reordering. If late segments always arrive after their retransmission, there is no other sign of
     /// the reordering.
-    pub(crate) fn widen(&mut self, una: u64, max: u64) {
+    pub(super) fn widen(&mut self, una: u64, max: u64) {
         self.reordering_seen = true;
         if una >= self.widened_at {
             self.widened_at = max;
@@ -208,7 +183,7 @@ impl Rack {
     }
 
     /// The present ACK is processed completely: computes the distance of the reordering that it shows.
-    pub(crate) fn note_order(&mut self) {
+    pub(super) fn note_order(&mut self) {
         if let Some(late) = self.order.late.take() {
             self.order.times += 1;
             self.order.extent = self.order.extent.max(self.fack - late);
@@ -216,7 +191,7 @@ impl Rack {
     }
 
     /// A recovery has ended.
-    pub(crate) fn recovered(&mut self) {
+    pub(super) fn recovered(&mut self) {
         self.prr = None;
         self.ended = true;
         self.persistence = self.persistence.saturating_sub(1);
@@ -227,18 +202,18 @@ impl Rack {
 
     /// Whether the present ACK has ended a recovery, and data that was marked lost in the meantime remains. Such data was sent
     /// after the recovery had begun, so it is a loss of the next window.
-    pub(crate) fn take_unrepaired(&mut self, sacked: &RangeSet) -> bool {
+    pub(super) fn take_unrepaired(&mut self, sacked: &RangeSet) -> bool {
         let is_missing = |range| sacked.missing_in(range).next().is_some();
         core::mem::take(&mut self.ended) && (!self.lost.is_empty() || self.resent.iter_down().any(is_missing))
     }
 
     /// Marks segments lost that were sent before the most recently sent delivered segment, and longer ago than RACK.rtt plus
     /// the reordering window (step 5). Returns whether any segment was marked. Sets the time of the next one.
-    pub(crate) fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
+    pub(super) fn detect(&mut self, flight: &mut Flight, now: Time, window: Span, sacked: &RangeSet) -> bool {
         self.deadline = None;
         let mut found = false;
         let Some(newest) = self.newest else { return false };
-        while let Some(sent) = self.flight.oldest(sacked) {
+        while let Some(sent) = flight.oldest(sacked) {
             if !newest.is_after(&sent) {
                 break;
             }
@@ -248,38 +223,45 @@ impl Rack {
                 break;
             }
             self.lose(sent.range, sacked);
-            self.flight.hold_lost(sent);
+            flight.hold_lost(sent);
             found = true;
         }
         found
     }
 
     /// A timeout: the first segment is lost, and all segments that were sent long enough ago (section 6.3).
-    pub(crate) fn time_out(&mut self, now: Time, first: Range, window: Span, sacked: &RangeSet) {
+    pub(super) fn time_out(
+        &mut self,
+        flight: &mut Flight,
+        now: Time,
+        first: Range,
+        window: Span,
+        sacked: &RangeSet,
+    ) {
         self.deadline = None;
         self.probe = Probe::default();
         self.prr = None;
-        while let Some(sent) = self.flight.oldest(sacked)
+        while let Some(sent) = flight.oldest(sacked)
             && sent.at + self.rtt + window <= now
         {
             self.lose(sent.range, sacked);
-            self.flight.hold_lost(sent);
+            flight.hold_lost(sent);
         }
         self.lose(first, sacked);
     }
 
     /// The peer may have discarded data that it had reported: all outstanding data is lost (RFC 2018, section 8).
-    pub(crate) fn forget(&mut self, all: Range) {
-        self.flight.forget_all();
+    pub(super) fn forget(&mut self, flight: &mut Flight, all: Range) {
+        flight.forget_all();
         self.lost.clear();
         self.lost.insert(all);
     }
 
     /// The loss detection was spurious. Segments that are really lost will be detected again.
-    pub(crate) fn hold_nothing_lost(&mut self) {
+    pub(super) fn hold_nothing_lost(&mut self, flight: &mut Flight) {
         self.lost.clear();
         self.ended = false;
-        self.flight.restore_lost();
+        flight.restore_lost();
     }
 
     /// Marks the unreported parts of `range` lost.
@@ -293,42 +275,37 @@ impl Rack {
     }
 
     /// Losses that were not counted yet are not a sign of congestion.
-    pub(crate) fn forgive(&mut self) {
+    pub(super) fn forgive(&mut self) {
         if let Some(found) = &mut self.found {
             found.clear();
         }
     }
 
     /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.
-    pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {
-        self.flight.resends(&self.resent, sacked)
+    pub(super) fn resends(&self, flight: &Flight, sacked: &RangeSet) -> (u32, Option<Time>) {
+        flight.resends(&self.resent, sacked)
     }
 
     /// The first segment of `mss` bytes, or what there is of it, that is held lost.
-    pub(crate) fn first_lost(&self, mss: u16) -> Option<Range> {
+    pub(super) fn first_lost(&self, mss: u16) -> Option<Range> {
         let hole = self.lost.first()?;
         Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
     /// Bytes in the network.
-    pub(crate) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
+    pub(super) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
         (max - una).saturating_sub(sacked + self.lost.covered())
     }
 }
 
 impl Rack {
     /// Bytes sent again and not yet known to have arrived.
-    pub(crate) fn resent(&self) -> u64 {
+    pub(super) fn resent(&self) -> u64 {
         self.resent.covered()
     }
 
-    /// The least round-trip time of late.
-    pub(crate) fn min_rtt(&self) -> Option<Span> {
-        self.min_rtt.map(|(least, _)| least)
-    }
-
     /// How many ACKs have shown that segments overtake each other, and by how many bytes at most.
-    pub(crate) fn reordering(&self) -> (u32, u64) {
+    pub(super) fn reordering(&self) -> (u32, u64) {
         (self.order.times, self.order.extent)
     }
 }
@@ -341,15 +318,61 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
+    /// RACK with its log.
+    #[derive(Default)]
+    struct Logged {
+        rack: Rack,
+        flight: Flight,
+        least: LeastRtt,
+    }
+
+    impl core::ops::Deref for Logged {
+        type Target = Rack;
+
+        fn deref(&self) -> &Rack {
+            &self.rack
+        }
+    }
+
+    impl core::ops::DerefMut for Logged {
+        fn deref_mut(&mut self) -> &mut Rack {
+            &mut self.rack
+        }
+    }
+
+    impl Logged {
+        fn deliver(&mut self, now: Time, range: Range) {
+            self.rack.deliver(&self.flight, &mut self.least, now, range, |_| true);
+        }
+
+        fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
+            self.rack.detect(&mut self.flight, now, window, sacked)
+        }
+
+        fn resend(&mut self, range: Range, now: Time) {
+            self.flight.add_again(range, now);
+            self.rack.resend(range);
+        }
+
+        fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
+            self.rack.window(self.least, loss_is_likely, srtt)
+        }
+
+        fn acknowledge(&mut self, una: u64) {
+            self.flight.forget_below(una);
+            self.rack.acknowledge(una);
+        }
+    }
+
     /// Ten segments of 100 bytes, a millisecond apart, on a path of 40 ms; the given ones are reported when due.
-    fn after(arrived: &[u64]) -> (Rack, RangeSet) {
-        let (mut rack, mut sacked) = (Rack::default(), RangeSet::default());
+    fn after(arrived: &[u64]) -> (Logged, RangeSet) {
+        let (mut rack, mut sacked) = (Logged::default(), RangeSet::default());
         for n in 0..10 {
             rack.flight.add(1 + 100 * n, 101 + 100 * n, at(n));
         }
         for &n in arrived {
             let range = Range::new(1 + 100 * n, 101 + 100 * n);
-            rack.deliver(at(40 + n), range, |_| true);
+            rack.deliver(at(40 + n), range);
             sacked.insert(range);
         }
         (rack, sacked)
@@ -399,7 +422,7 @@ mod tests {
         assert_eq!(rack.lost.covered(), 0);
         rack.flight.add(1001, 1101, at(45));
         // What left before the newest arrival is lost, the retransmission with it.
-        rack.deliver(at(85), Range::new(1001, 1101), |_| true);
+        rack.deliver(at(85), Range::new(1001, 1101));
         sacked.insert(Range::new(1001, 1101));
         assert!(rack.detect(at(85), Span::ZERO, &sacked));
         assert_eq!(rack.lost.first(), Some(Range::new(1, 101)));
@@ -414,7 +437,7 @@ mod tests {
         // The new data arrives first. That does not show that the retransmission is lost, although its end is lower.
         let new = Range::new(1001, 1101);
         sacked.insert(Range::new(401, 1101));
-        rack.deliver(at(84), new, |_| true);
+        rack.deliver(at(84), new);
         assert!(!rack.detect(at(84), Span::ZERO, &sacked));
         assert_eq!(rack.lost.first(), None);
     }
@@ -422,11 +445,11 @@ mod tests {
     #[test]
     fn the_round_trip_of_an_ack_is_that_of_what_it_acknowledges() {
         let (mut rack, mut sacked) = after(&[]);
-        rack.deliver(at(44), Range::new(1, 101), |_| true);
-        rack.deliver(at(44), Range::new(201, 501), |_| true);
+        rack.deliver(at(44), Range::new(1, 101));
+        rack.deliver(at(44), Range::new(201, 501));
         sacked.insert(Range::new(201, 501));
         assert_eq!(rack.latest_rtt(), Some(Span::from_ms(40)), "of the newest");
-        rack.prefer_acknowledged(at(44), Range::new(1, 101));
+        rack.rack.prefer_acknowledged(&rack.flight, at(44), Range::new(1, 101));
         rack.acknowledge(101);
         assert_eq!(rack.latest_rtt(), Some(Span::from_ms(44)));
         assert!(!rack.detect(at(44), Span::ZERO, &sacked), "the second left a millisecond after the first");
@@ -438,14 +461,14 @@ mod tests {
         let (mut rack, sacked) = after(&[1, 2, 3]);
         rack.detect(at(43), Span::ZERO, &sacked);
         rack.resend(Range::new(1, 101), at(44));
-        rack.deliver(at(46), Range::new(1, 101), |_| true);
+        rack.deliver(at(46), Range::new(1, 101));
         assert_eq!(rack.newest.unwrap().at, at(3));
     }
 
     /// Work for each of `n` segments in flight at once, of which about one in fifty is lost: reported one by one, sent again,
     /// and of what was sent again one in fifty lost once more.
     fn work_for_each_of(n: u64) -> f64 {
-        let (mut rack, mut sacked) = (Rack::default(), RangeSet::default());
+        let (mut rack, mut sacked) = (Logged::default(), RangeSet::default());
         let segment = |k: u64| Range::new(1 + 100 * k, 101 + 100 * k);
         let mut dice = 1_u64;
         let mut unlucky = move || {
@@ -464,7 +487,7 @@ mod tests {
         // The last segments may be lost: then a timeout would find them, which is another matter.
         while let Some((sent, range)) = path.pop_front() {
             let now = sent + Span::from_secs(2);
-            rack.deliver(now, range, |_| true);
+            rack.deliver(now, range);
             sacked.insert(range);
             if sacked.first().is_some_and(|first| first.start <= una) {
                 una = sacked.first().map_or(una, |first| first.end);

@@ -1,7 +1,7 @@
 //! The state of losses, and the verdicts of the rules.
 
 use super::scoreboard::Scoreboard;
-use crate::ranges::Range;
+use crate::ranges::{Range, RangeSet};
 use crate::record::reason::Reason;
 
 /// The phase of the sender.
@@ -18,20 +18,20 @@ pub(crate) enum Phase {
 
 /// The input of the rules.
 #[derive(Debug, Default)]
-pub(crate) struct LossState {
-    pub(crate) phase: Phase,
+pub(super) struct LossState {
+    pub(super) phase: Phase,
     /// Duplicate ACKs in a row.
-    pub(crate) dup_acks: u32,
+    pub(super) dup_acks: u32,
     /// Bytes by which duplicate ACKs widen the window in fast recovery (RFC 5681, section 3.2, steps 3 and 4).
-    pub(crate) inflation: u32,
+    pub(super) inflation: u32,
     /// The end of the data that was outstanding when the loss was detected (RFC 6582, `recover`; RFC 6675, RecoveryPoint).
-    pub(crate) recover: u64,
+    pub(super) recover: u64,
     /// Whether a partial ACK has already restarted the timer in this recovery (RFC 6582, section 3.2, step 3).
-    pub(crate) partial_seen: bool,
+    pub(super) partial_seen: bool,
     /// The data that is sent next regardless of windows.
-    pub(crate) resend: Option<Resend>,
+    pub(super) resend: Option<Resend>,
     /// SACK reports of the peer; created at the first report.
-    pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    pub(super) scoreboard: Option<Box<Scoreboard>>,
 }
 
 /// The data that is sent next regardless of windows, and the reason.
@@ -94,4 +94,111 @@ pub(crate) struct DupAck {
     pub(crate) by_time: bool,
     /// Whether the peer is known to send NAKs: one was received, or they were negotiated in the SYN segments.
     pub(crate) peer_sends_naks: bool,
+}
+
+/// The state of losses. It takes no memory while there is no sign of a loss.
+///
+/// It dereferences to its [`LossState`], or to [`QUIET`] if there is none. [`Loss::trouble`] creates one.
+#[derive(Debug, Default)]
+pub(super) struct Loss(Option<Box<LossState>>);
+
+/// No loss, and no sign of one.
+static QUIET: LossState = LossState {
+    phase: Phase::Open,
+    dup_acks: 0,
+    inflation: 0,
+    recover: 0,
+    partial_seen: false,
+    resend: None,
+    scoreboard: None,
+};
+
+impl core::ops::Deref for Loss {
+    type Target = LossState;
+
+    #[inline]
+    fn deref(&self) -> &LossState {
+        self.0.as_deref().unwrap_or(&QUIET)
+    }
+}
+
+impl Loss {
+    /// Whether nothing is lost, there is no sign of a loss, and no recent recovery can be confused with a new one.
+    #[inline]
+    pub(super) fn is_quiet(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The state for changes; it is created if there is none.
+    pub(super) fn trouble(&mut self) -> &mut LossState {
+        self.0.get_or_insert_default()
+    }
+
+    /// The state for changes, if there is one.
+    #[inline]
+    pub(super) fn known(&mut self) -> Option<&mut LossState> {
+        self.0.as_deref_mut()
+    }
+
+    /// Everything below `una` is acknowledged, and recovery has processed the ACK. Removes state that is no longer needed.
+    #[inline]
+    pub(super) fn settle(&mut self, una: u64) {
+        if self.0.as_ref().is_some_and(|state| state.is_over(una)) {
+            self.0 = None;
+        }
+    }
+}
+
+impl LossState {
+    /// Leaves recovery.
+    pub(super) fn leave(&mut self) {
+        self.phase = Phase::Open;
+        self.inflation = 0;
+        self.dup_acks = 0;
+        self.clear_away();
+    }
+
+    /// Everything below `una` is acknowledged: removes SACK reports below it.
+    pub(super) fn advance(&mut self, una: u64) {
+        self.resend = self.resend.and_then(|resend| resend.rest(una));
+        if let Some(board) = &mut self.scoreboard {
+            board.advance(una);
+            if self.phase == Phase::Open {
+                self.clear_away();
+            }
+        }
+    }
+
+    /// Removes an empty scoreboard outside recovery.
+    fn clear_away(&mut self) {
+        if self.scoreboard.as_ref().is_some_and(|board| board.reported().is_empty()) {
+            self.scoreboard = None;
+        }
+    }
+
+    /// Whether every decision would be the same without the state.
+    fn is_over(&self, una: u64) -> bool {
+        self.phase == Phase::Open
+            && self.recover < una
+            && self.dup_acks == 0
+            && self.inflation == 0
+            && self.resend.is_none()
+            && self.scoreboard.is_none()
+    }
+
+    /// Bytes within `range` that the peer reported by SACK.
+    pub(super) fn sacked_within(&self, range: Range) -> u64 {
+        self.scoreboard.as_ref().map_or(0, |board| board.reported().covered_within(range))
+    }
+
+    /// What the peer reported by SACK.
+    pub(super) fn reported(&self) -> &RangeSet {
+        const NONE: &RangeSet = &RangeSet::new();
+        self.scoreboard.as_ref().map_or(NONE, |board| board.reported())
+    }
+
+    /// Bytes that the peer reported by SACK.
+    pub(super) fn sacked(&self) -> u64 {
+        self.scoreboard.as_ref().map_or(0, |board| board.reported().covered())
+    }
 }

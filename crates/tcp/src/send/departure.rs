@@ -8,11 +8,9 @@ use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::event::{Event, Phase};
 use crate::record::reason::Reason;
-use crate::recovery;
 use crate::send::space::Plan;
 use crate::send::{PROBE, Sender};
 use crate::time::{Coarse, Time};
-use crate::wire::options::timestamp;
 use crate::wire::segment::Flags;
 
 impl Sender {
@@ -51,12 +49,12 @@ impl Sender {
         } else {
             self.note_first_transmission(now, plan.start, end);
             match plan.reason {
-                Reason::TailProbeData => self.loss.trouble().resend = None,
+                Reason::TailProbeData => self.recovery.cancel_next(),
                 Reason::MtuProbe => self.note_mtu_probe(cx, now, plan, end),
                 _ => {}
             }
             // Of a SYN that carries data, it is the SYN whose answer tells the round trip.
-            self.time_segment(now, if plan.flags.has(Flags::SYN) { 1 } else { end });
+            self.recovery.time_segment(now, if plan.flags.has(Flags::SYN) { 1 } else { end });
         }
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
         let in_turn =
@@ -78,7 +76,7 @@ impl Sender {
     #[inline]
     pub(crate) fn occupy_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
         self.space.last_sent = now;
-        self.time_segment(now, end);
+        self.recovery.time_segment(now, end);
         self.note_first_transmission(now, self.space.max, end);
         self.space.nxt = end;
         self.move_max(cx, now, end);
@@ -87,16 +85,7 @@ impl Sender {
     /// Forgets the transmission times of outstanding data: its ACK gives no RTT sample, and its timer starts at the query.
     pub(crate) fn forget_timing(&mut self) {
         self.space.first_sent = Coarse::default();
-        self.space.timed_end = 0;
-    }
-
-    /// Times a first transmission, if no segment is being timed.
-    #[inline]
-    fn time_segment(&mut self, now: Time, end: u64) {
-        if self.space.timed_end == 0 {
-            self.space.timed_end = end;
-            self.space.timed_at = now;
-        }
+        self.recovery.forget_timed();
     }
 
     /// Data is outstanding: a timer must run for its acknowledgment.
@@ -107,7 +96,7 @@ impl Sender {
         if !self.timers.retransmit_is_armed() {
             self.restart_retransmit(cx, now);
             self.note_retransmit_timer(cx, now);
-        } else if self.rack.is_some() {
+        } else if self.recovery.is_by_time() {
             self.probe_before_timeout(cx, now);
         }
         if first {
@@ -118,48 +107,23 @@ impl Sender {
     /// A retransmission.
     #[cold]
     fn note_resent(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
-        self.space.timed_end = 0;
-        // What was sent before draws no tail along: it is not what was available.
+        // Retransmitted data does not count as sent at this opportunity: it was not new.
         self.run = 0;
         let sent = Range::new(plan.start, end);
-        if let Some(resend) = self.loss.resend
-            && resend.start == plan.start
-        {
-            self.loss.trouble().resend = resend.rest(end);
-        }
-        if self.loss.phase == recovery::Phase::Fast
-            && cx.config.recovery == Recovery::Sack
-            && let Some(board) = &mut self.loss.trouble().scoreboard
-        {
-            board.resent(sent, plan.reason);
-        }
+        self.recovery.note_resent(sent, plan.reason, cx.config.recovery == Recovery::Sack);
         self.forget_mtu_probe();
-        self.note_resent_by_time(now, sent);
-        cx.counters().retransmitted += 1;
-    }
-
-    /// A retransmission. A SYN has its own timer and no other state.
-    pub(crate) fn note_resent_by_time(&mut self, now: Time, sent: Range) {
-        if let Some(rack) = self.rack.as_mut().filter(|_| sent.start > 0) {
-            rack.resend(sent, now);
-            if let Some(prr) = &mut rack.prr {
-                prr.sent(sent.len());
-            }
-            if let Some(undo) = &mut rack.undo {
-                undo.resent(timestamp(now));
-            }
+        // A SYN has its own timer and no other state.
+        if sent.start > 0 {
+            self.recovery.log_again(now, sent);
         }
+        cx.counters().retransmitted += 1;
     }
 
     /// Records a first transmission, except of a SYN.
     #[inline]
     pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
-        let fast = self.loss.phase == recovery::Phase::Fast;
-        if let Some(rack) = self.rack.as_mut().filter(|_| start > 0) {
-            rack.send(start, end, now);
-            if fast && let Some(prr) = &mut rack.prr {
-                prr.sent(end - start);
-            }
+        if start > 0 {
+            self.recovery.note_first_transmission(now, start, end);
         }
     }
 
@@ -182,12 +146,13 @@ impl Sender {
         let (outstanding, in_flight) = (self.space.max - self.space.una, self.in_flight(cx));
         self.note_lost(cx, now);
         let range = Range::new(plan.start, end);
-        // Who does not notice losses by time holds lost what goes again.
-        if self.rack.is_none() && plan.reason.is_retransmission() {
+        // Without loss detection by time, retransmitted data counts as lost.
+        if !self.recovery.is_by_time() && plan.reason.is_retransmission() {
             self.lose(cx, now, &[range]);
         }
+        let serial = self.recovery.next_serial();
         let Some(paced) = self.paced_mut() else { return };
-        paced.rate.leaves(Leaving { now, range, outstanding, in_flight });
+        paced.rate.leaves(Leaving { now, serial, len: range.len(), outstanding, in_flight });
         let resumes = outstanding == 0 && paced.rate.is_app_limited();
         if plan.len > 0 {
             paced.pacer.sent(now, plan.len);

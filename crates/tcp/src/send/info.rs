@@ -8,26 +8,25 @@ use crate::send::Sender;
 impl Sender {
     /// The snapshot of the connection; nearly all of it is state of the sender. The receiver adds the rest.
     pub(crate) fn info(&self, cx: &Context) -> Info {
-        let rack = self.rack.as_deref();
         let paced = self.paced();
         let told = paced.and_then(|paced| paced.rate.told());
         let (peer_shift, own_shift) = cx.agreed.shifts();
-        let (reorderings, reordering_extent) = rack.map_or((0, 0), |rack| rack.reordering());
+        let (reorderings, reordering_extent) = self.recovery.reordering();
         Info {
             phase: self.phase(),
             unacknowledged: self.space.max.saturating_sub(self.space.una),
-            sacked: self.loss.sacked(),
-            lost: rack.map_or(0, |rack| rack.lost.covered()),
-            resent: rack.map_or(0, |rack| rack.resent()) + self.syn_data_again(cx),
+            sacked: self.recovery.sacked(),
+            lost: self.recovery.lost(),
+            resent: self.recovery.resent() + self.syn_data_again(cx),
             out_of_order: 0,
-            dup_acks: self.loss.dup_acks,
+            dup_acks: self.recovery.dup_acks(),
             unanswered: self.timers.unanswered,
             backoff: self.timers.backoff(),
             peer_shift,
             own_shift,
             timestamps: cx.agreed.timestamps,
             sack: cx.agreed.sack,
-            min_rtt: rack.and_then(|rack| rack.min_rtt()),
+            min_rtt: self.recovery.least_rtt(),
             reorderings,
             reordering_extent,
             pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),

@@ -25,9 +25,8 @@ use crate::context::Context;
 use crate::prediction::Prediction;
 use crate::record::event::Phase;
 use crate::record::reason::Hold;
-use crate::recovery::rack::Rack;
 use crate::recovery::rto::{Rto, RtoEstimator};
-use crate::recovery::{self, Loss};
+use crate::recovery::{self, LossRecovery};
 use crate::time::{Coarse, Span, Time};
 use crate::wire::seq::Seq;
 use extras::{Extras, Paced};
@@ -41,9 +40,7 @@ pub(crate) use timers::timeouts::Expired;
 #[derive(Debug)]
 pub(crate) struct Sender {
     space: SendSpace,
-    loss: Loss,
-    /// The state of loss detection by time, if it is used.
-    rack: Option<Box<Rack>>,
+    recovery: LossRecovery,
     congestion: Congestion,
     rto: Rto,
     timers: Timers,
@@ -80,8 +77,7 @@ impl Sender {
         let rto = Rto::new(&config.rto);
         Self {
             space: SendSpace::new(iss),
-            loss: Loss::default(),
-            rack: None,
+            recovery: LossRecovery::default(),
             congestion: Congestion::new(config.congestion_setup(), cwnd, iss.0),
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
@@ -139,10 +135,7 @@ impl Sender {
     /// The earliest deadline of the sender.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
-        let mut next = self.timers.main().0;
-        if let Some(rack) = &self.rack {
-            next = next.min(rack.deadline.unwrap_or(Time::NEVER));
-        }
+        let mut next = self.timers.main().0.min(self.recovery.reordering_deadline());
         if let Some(extras) = &self.extras {
             next = next.min(extras.deadline());
         }
@@ -160,7 +153,7 @@ impl Sender {
     /// The connection has ended: stops all timers and clears recovery.
     pub(crate) fn finish(&mut self) {
         self.stop_timers();
-        self.loss = Loss::default();
+        self.recovery.finish();
     }
 
     /// Sets the initial cwnd.
@@ -194,7 +187,7 @@ impl Sender {
 
     /// The phase of the sender, for events.
     pub(crate) fn phase(&self) -> Phase {
-        match self.loss.phase {
+        match self.recovery.phase() {
             recovery::Phase::Fast => Phase::Recovery,
             recovery::Phase::Loss => Phase::TimeoutRecovery,
             recovery::Phase::Open if self.cwnd() < self.ssthresh() => Phase::SlowStart,
@@ -245,7 +238,7 @@ impl Sender {
     pub(crate) fn latest_rtt(&self) -> Option<Span> {
         match self.paced() {
             Some(paced) => paced.rate.rtt(),
-            None => self.rack.as_ref().and_then(|rack| rack.latest_rtt()),
+            None => self.recovery.latest_rtt(),
         }
     }
 
@@ -277,7 +270,9 @@ impl Sender {
 
     /// Both SYN segments are known: applies the negotiated options.
     pub(crate) fn begin(&mut self, cx: &Context) {
-        self.begin_rack(cx);
+        if cx.config.recovery == Recovery::Rack && cx.agreed.sack {
+            self.recovery.begin_by_time();
+        }
         self.begin_pacing(cx);
         self.begin_interface(cx);
         // The initial window counts segments of the size that holds from now on.
@@ -327,7 +322,7 @@ impl Sender {
     /// Our SYN or SYN-ACK is retransmitted.
     pub(crate) fn send_syn_again(&mut self) {
         self.space.nxt = 0;
-        self.space.timed_end = 0;
+        self.recovery.forget_timed();
     }
 
     /// The distance from `position` to the end of urgent data, if that is above it.

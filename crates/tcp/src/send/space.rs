@@ -70,9 +70,6 @@ pub(crate) struct SendSpace {
     pub(super) first_sent: Coarse,
     /// The state of cwnd validation.
     pub(super) usage: Usage,
-    /// The timed segment: the position that its ACK must reach; 0 if there is none.
-    pub(super) timed_end: u64,
-    pub(super) timed_at: Time,
     /// When the last segment with data was sent.
     pub(super) last_sent: Time,
 }
@@ -92,8 +89,6 @@ impl SendSpace {
             marks: Marks::default(),
             first_sent: Coarse::default(),
             usage: Usage::default(),
-            timed_end: 0,
-            timed_at: Time::ZERO,
             last_sent: Time::ZERO,
         }
     }

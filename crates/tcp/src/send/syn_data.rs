@@ -56,7 +56,7 @@ impl Sender {
     pub(crate) fn retransmit_syn_without_data(&mut self, cx: &Context) {
         if cx.state() == State::SynSent && cx.fast_open().is_some_and(|memory| memory.data == SynData::Sent) {
             self.space.nxt = 0;
-            self.space.timed_end = 0;
+            self.recovery.forget_timed();
         }
     }
 
@@ -96,12 +96,11 @@ impl Sender {
 
     /// Our SYN is acknowledged.
     pub(crate) fn syn_acknowledged(&mut self, cx: &mut Context, now: Time, ack: u64) {
-        if self.space.timed_end != 0 && ack >= self.space.timed_end {
-            let rtt = now - self.space.timed_at;
-            self.note_first_round_trip(now, rtt);
+        if let Some(sent) = self.recovery.timed().acknowledged_by(ack) {
+            self.recovery.note_first_round_trip(now, now - sent);
         }
         self.take_sample(cx, now, ack, None);
-        self.begin_rates(cx, now);
+        self.begin_pace(cx);
         self.space.una = self.space.una.max(ack.min(1));
         self.space.nxt = self.space.nxt.max(self.space.una);
         let retransmitted = self.timers.unanswered > 0;

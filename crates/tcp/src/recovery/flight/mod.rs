@@ -1,5 +1,9 @@
 //! The log of transmissions: when each outstanding segment was last sent, and whether that was a retransmission (RFC 8985,
-//! section 5.2).
+//! section 5.2). It serves Karn's rule, loss detection by time, the undo of a recovery, bursts, MTU probes and delivery rate
+//! samples.
+//!
+//! What a rate sample needs of a transmission, its user keeps under the number of the transmission. So an entry stays small
+//! for connections that measure no rates.
 //!
 //! A ring holds one entry for each segment, in order of positions. First transmissions are in order of time, too, so an
 //! index that only moves forward finds the oldest one. A separate queue holds retransmissions in order of time. Entries
@@ -13,6 +17,11 @@
 pub(super) mod flight_tests;
 #[cfg(test)]
 pub(super) mod journal;
+mod least_rtt;
+mod timed;
+
+pub(crate) use least_rtt::LeastRtt;
+pub(crate) use timed::Timed;
 
 #[cfg(test)]
 use crate::ranges::work;
@@ -103,6 +112,21 @@ impl Flight {
     fn next_serial(&mut self) -> u32 {
         self.departures = self.departures.wrapping_add(1);
         self.departures
+    }
+
+    /// The number that the next transmission will have.
+    pub(crate) fn upcoming(&self) -> u32 {
+        self.departures.wrapping_add(1)
+    }
+
+    /// Number of outstanding segments.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The numbers of the latest transmissions of all outstanding segments, in order of positions.
+    pub(crate) fn serials(&self) -> impl Iterator<Item = u32> {
+        self.entries.iter().map(|entry| entry.serial)
     }
 
     /// The end of the last entry.
@@ -291,14 +315,20 @@ impl Flight {
         known.then(|| self.sent(at).range).filter(|range| range.start <= position)
     }
 
+    /// The latest transmissions of the segments that overlap `range`, also of those whose times are forgotten.
+    pub(crate) fn all_within(&self, range: Range) -> impl Iterator<Item = Sent> {
+        self.indices_within(range).map(|at| self.sent(at))
+    }
+
     /// The latest transmissions of the segments that overlap `range`.
     fn within(&self, range: Range) -> impl Iterator<Item = Sent> {
-        let first = self.index_of(range.start);
         let known = |&at: &usize| self.entries[at].fate != Fate::Forgotten;
-        (first..self.entries.len())
-            .take_while(move |&at| self.start_of(at) < range.end)
-            .filter(known)
-            .map(|at| self.sent(at))
+        self.indices_within(range).filter(known).map(|at| self.sent(at))
+    }
+
+    fn indices_within(&self, range: Range) -> impl Iterator<Item = usize> {
+        let first = self.index_of(range.start);
+        (first..self.entries.len()).take_while(move |&at| self.start_of(at) < range.end)
     }
 
     /// The newest transmission of a segment in `range`. Each segment is examined once, because it is delivered once.

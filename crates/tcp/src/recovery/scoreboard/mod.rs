@@ -10,7 +10,7 @@ use crate::record::reason::Reason;
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     /// Reported by the peer.
-    pub(crate) sacked: RangeSet,
+    sacked: RangeSet,
     /// HighRxt: every hole below it was retransmitted in this recovery.
     high_rxt: u64,
     /// Every hole below it is lost by IsLost() (section 4). It only moves up while `una` stays.
@@ -23,6 +23,11 @@ impl Scoreboard {
     /// Whether a reported range can be added if at most `most` disjoint ranges are kept.
     pub(crate) fn has_room_for(&self, range: Range, most: usize) -> bool {
         self.sacked.len() < most || self.sacked.touches(range)
+    }
+
+    /// What the peer reported.
+    pub(crate) fn reported(&self) -> &RangeSet {
+        &self.sacked
     }
 
     /// Adds a reported range. Returns whether it contains new data.

@@ -49,6 +49,6 @@ impl Sender {
 
     /// Bytes of ours that are known to be delivered.
     pub(crate) fn bytes_delivered(&self) -> u64 {
-        self.space.una + self.loss.sacked()
+        self.space.una + self.recovery.sacked()
     }
 }

@@ -30,15 +30,12 @@ impl Sender {
         let una_before = self.space.una;
         let flight_before = self.space.max - una_before;
         self.measure_ack(cx, now, ack);
-        if self.rack.is_some() && ack > una_before as i64 {
+        if ack > una_before as i64 && self.recovery.is_by_time() {
             self.note_delivery(cx, now, Range::new(una_before, ack as u64), segment);
         }
         let Reports { told, twice } = self.take_reports(cx, now, segment);
-        if told
-            && ack > una_before as i64
-            && let Some(rack) = &mut self.rack
-        {
-            rack.prefer_acknowledged(now, Range::new(una_before, ack as u64));
+        if told && ack > una_before as i64 {
+            self.recovery.prefer_acknowledged(now, Range::new(una_before, ack as u64));
         }
         if ack > una_before as i64 {
             self.take_new_ack(cx, now, ack as u64, segment);
@@ -56,17 +53,15 @@ impl Sender {
                 && window == window_before
                 && !self.is_window_update(cx, segment, wl1_before);
             let duplicate =
-                if self.recovers_by_sack(cx) { told || (bare && self.loss.sacked() == 0) } else { bare };
+                if self.recovers_by_sack(cx) { told || (bare && self.recovery.sacked() == 0) } else { bare };
             if duplicate && self.space.is_outstanding() && !self.timers.is_persisting() {
                 self.take_dup_ack(cx, now);
-            } else if !self.space.is_outstanding()
-                && let Some(loss) = self.loss.known()
-            {
-                loss.dup_acks = 0;
+            } else if !self.space.is_outstanding() {
+                self.recovery.forget_dup_acks();
             }
         }
         self.judge_echo(cx, now, una_before, flight_before, marked);
-        if self.rack.is_some() {
+        if self.recovery.is_by_time() {
             self.judge_by_time(cx, now, una_before, segment, twice);
         }
         self.judge_mtu_probe(cx);
@@ -97,16 +92,11 @@ impl Sender {
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.timers.unanswered = 0;
-        if let Some(loss) = self.loss.known() {
-            loss.advance(ack);
-        }
-        if let Some(rack) = &mut self.rack {
-            rack.acknowledge(ack);
-        }
+        self.recovery.advance(ack);
         self.space.marks.forget(ack);
         cx.note(now, Event::Acknowledged { offset: ack.clamp(1, self.space.data_end()) - 1 });
         let restart = self.advance_recovery(cx, now, opens as u32, flight);
-        self.loss.settle(ack);
+        self.recovery.settle(ack);
         self.cwnd_limited = false;
         if !self.space.is_outstanding() {
             if self.timers.is_persisting() {
@@ -129,19 +119,21 @@ impl Sender {
     /// ACK except one (`tcp_remove_reno_sacks()`).
     #[inline]
     fn told_before(&self, cx: &Context, range: Range) -> u64 {
-        if self.loss.dup_acks > 0 && !cx.agreed.sack && cx.config.growth.grows == Grows::WhenUsed {
+        if self.recovery.dup_acks() > 0 && !cx.agreed.sack && cx.config.growth.grows == Grows::WhenUsed {
             let mss = u64::from(cx.agreed.payload);
-            return (u64::from(self.loss.dup_acks) * mss).min(range.len().saturating_sub(mss));
+            return (u64::from(self.recovery.dup_acks()) * mss).min(range.len().saturating_sub(mss));
         }
-        self.loss.sacked_within(range)
+        self.recovery.sacked_within(range)
     }
 
     /// The bytes that an ACK of new data reports as delivered, for the growth of the window. Linux also counts data that the
     /// same ACK reports above a gap (`tcp_cong_control()`, `acked_sacked`).
     #[inline]
     fn newly_reported(&self, cx: &Context, una: u64, ack: u64) -> Option<u64> {
-        let rack = self.rack.as_ref().filter(|_| cx.config.growth.grows == Grows::WhenUsed)?;
-        (ack > una && self.loss.sacked() > 0).then_some(rack.delivered)
+        if cx.config.growth.grows != Grows::WhenUsed || ack <= una || self.recovery.sacked() == 0 {
+            return None;
+        }
+        self.recovery.delivered()
     }
 
     /// The peer's window has changed.

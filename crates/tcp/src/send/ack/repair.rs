@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::ranges::Range;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
-use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
+use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, nak};
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::options::Layout;
@@ -22,22 +22,17 @@ impl Sender {
         bytes: u32,
         flight: u64,
     ) -> bool {
-        let verdict = self.loss.on_new_ack(cx.config.recovery, self.space.una);
+        let verdict = self.recovery.on_new_ack(cx.config.recovery, self.space.una);
         match verdict {
             OnNewAck::Ordinary => {
-                if let Some(loss) = self.loss.known() {
-                    loss.dup_acks = 0;
-                }
+                self.recovery.forget_dup_acks();
                 self.open_window_unless_marked(cx, now, bytes, flight);
                 self.note_window(cx, now);
                 true
             }
             OnNewAck::Exit => {
-                let after_timeout = self.loss.phase == Phase::Loss;
-                self.loss.trouble().leave();
-                if let Some(rack) = &mut self.rack {
-                    rack.recovered();
-                }
+                let after_timeout = self.recovery.phase() == Phase::Loss;
+                self.recovery.leave();
                 if after_timeout {
                     self.open_window_unless_marked(cx, now, bytes, flight);
                     self.note_window(cx, now);
@@ -48,16 +43,16 @@ impl Sender {
                 true
             }
             OnNewAck::Partial => {
-                let first = !core::mem::replace(&mut self.loss.trouble().partial_seen, true);
+                let first = self.recovery.note_partial_ack();
                 self.signal(cx, now, Signal::PartialAck { bytes }, flight);
-                if self.recovers_by_sack(cx) && (self.loss.scoreboard.is_some() || self.rack.is_some()) {
+                let by_sack = self.recovery.scoreboard().is_some() || self.recovery.is_by_time();
+                if self.recovers_by_sack(cx) && by_sack {
                     return true;
                 }
                 // RFC 6582, section 3.2, step 3: deflate by what was acknowledged, add back a segment if it was one.
                 let mss = u32::from(cx.agreed.payload);
                 let back = if bytes >= mss { mss } else { 0 };
-                let loss = self.loss.trouble();
-                loss.inflation = loss.inflation.saturating_sub(bytes).saturating_add(back);
+                self.recovery.deflate(bytes, back);
                 self.resend_first(cx, Reason::PartialAck);
                 first
             }
@@ -67,27 +62,25 @@ impl Sender {
     /// A duplicate acknowledgment.
     pub(in crate::send) fn take_dup_ack(&mut self, cx: &mut Context, now: Time) {
         cx.counters().dup_acks_received += 1;
-        self.loss.trouble().dup_acks += 1;
+        let n = self.recovery.note_dup_ack();
         self.measure_dup_ack(cx);
         let una = self.space.una;
         let fact = DupAck {
-            n: self.loss.dup_acks,
+            n,
             threshold: u32::from(cx.config.dup_ack_threshold),
             una,
-            by_time: self.rack.is_some(),
-            first_is_lost: self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una)),
+            by_time: self.recovery.is_by_time(),
+            first_is_lost: self.recovery.scoreboard().is_some_and(|board| board.is_lost(una)),
             peer_sends_naks: self.peer_sends_naks(cx),
         };
-        let verdict = self.loss.on_dup_ack(cx.config.recovery, cx.config.dup_acks_beside_naks, fact);
+        let verdict = self.recovery.on_dup_ack(cx.config.recovery, cx.config.dup_acks_beside_naks, fact);
         match verdict {
             OnDupAck::Nothing => {
-                let n = fact.n;
                 self.signal(cx, now, Signal::DupAck { n }, self.space.max - una);
             }
             OnDupAck::Inflate => {
-                if !(self.recovers_by_sack(cx) && self.loss.scoreboard.is_some()) {
-                    let loss = self.loss.trouble();
-                    loss.inflation = loss.inflation.saturating_add(u32::from(cx.agreed.payload));
+                if !(self.recovers_by_sack(cx) && self.recovery.scoreboard().is_some()) {
+                    self.recovery.inflate(u32::from(cx.agreed.payload));
                 }
             }
             OnDupAck::Enter(phase) => self.enter_recovery(cx, now, phase, fact.threshold),
@@ -113,20 +106,16 @@ impl Sender {
         let flight = self.space.max - self.space.una;
         let beyond = flight.saturating_sub(u64::from(self.congestion.cwnd())).min(u64::from(limited));
         let flight = (flight - beyond).max(u64::from(mss));
-        // Noise is what a NAK reports; who still counts duplicate ACKs beside NAKs takes them for what they always meant
-        // (RFC 1106, section 4.3).
+        // A NAK reports a transmission error. A sender that counts duplicate ACKs beside NAKs still takes them as a sign of
+        // congestion (RFC 1106, section 4.3).
         if cx.config.loss_means == LossMeans::Congestion || cx.config.recovery == Recovery::Nak {
             self.signal(cx, now, Signal::EnterRecovery, flight);
         }
-        let loss = self.loss.trouble();
-        loss.phase = phase;
-        loss.recover = self.space.max;
-        loss.partial_seen = false;
-        loss.inflation = 0;
-        match &mut loss.scoreboard {
-            Some(board) if cx.config.recovery == Recovery::Sack => board.begin(self.space.una),
-            _ if phase == Phase::Fast => loss.inflation = threshold * mss,
-            _ => {}
+        self.recovery.enter(phase, self.space.max);
+        let by_scoreboard =
+            cx.config.recovery == Recovery::Sack && self.recovery.begin_by_scoreboard(self.space.una);
+        if !by_scoreboard && phase == Phase::Fast {
+            self.recovery.inflate(threshold * mss);
         }
         self.resend_first(cx, Reason::FastRetransmit);
         self.timers.stop_retransmit();
@@ -139,10 +128,10 @@ impl Sender {
         let una = self.space.una;
         let end = (una + u64::from(cx.agreed.payload)).min(self.space.max);
         // A report of the first byte itself cannot be true.
-        let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
+        let reported = self.recovery.reported().first();
         let end = reported.filter(|range| range.start > una).map_or(end, |range| range.start.min(end));
-        self.loss.trouble().resend = Resend::new(Range::new(una, end), reason);
-        self.space.timed_end = 0;
+        self.recovery.send_next(Range::new(una, end), reason);
+        self.recovery.forget_timed();
     }
 
     /// A NAK reports missing segments (RFC 1106, section 2). They are retransmitted at once. The timer continues, and the RTT
@@ -160,10 +149,10 @@ impl Sender {
         let Some(range) = nak::answer(first, nak.count, u32::from(cx.agreed.payload), una, max) else {
             return;
         };
-        self.loss.trouble().resend = Resend::new(range, Reason::NakResend);
-        self.space.timed_end = 0;
-        if cx.config.loss_means == LossMeans::Congestion && range.start >= self.loss.recover {
-            self.loss.trouble().recover = max;
+        self.recovery.send_next(range, Reason::NakResend);
+        self.recovery.forget_timed();
+        if cx.config.loss_means == LossMeans::Congestion && range.start >= self.recovery.recover() {
+            self.recovery.extend(max);
             self.signal(cx, now, Signal::EnterRecovery, max - una);
         }
     }

@@ -2,9 +2,6 @@
 
 use crate::context::Context;
 use crate::ranges::Range;
-use crate::recovery::Phase;
-use crate::recovery::scoreboard::Scoreboard;
-use crate::recovery::undo::Undo;
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::options::{SackBlock, timestamp};
@@ -30,7 +27,7 @@ impl Sender {
         if segment.options.sack.is_empty() || !cx.agreed.sack {
             return Reports::default();
         }
-        let twice = self.rack.is_some() && self.is_duplicate_report(segment);
+        let twice = self.recovery.is_by_time() && self.is_duplicate_report(segment);
         if twice {
             self.note_duplicate_report(cx, now);
         }
@@ -44,20 +41,18 @@ impl Sender {
             let (left, right) = (self.space.position(block.left), self.space.position(block.right));
             if ack < left && left < right && right <= max {
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));
-                let has_room = |board: &Scoreboard| board.has_room_for(range, most);
-                if range.is_empty() || !self.loss.scoreboard.as_deref().is_none_or(has_room) {
+                if range.is_empty() || !self.recovery.has_room_for(range, most) {
                     continue;
                 }
                 self.measure(now, range);
-                if self.rack.is_some() {
+                if self.recovery.is_by_time() {
                     self.note_delivery(cx, now, range, segment);
                 }
-                let board = self.loss.trouble().scoreboard.get_or_insert_default();
-                told |= board.report(range);
+                told |= self.recovery.report(range);
             }
         }
-        if told && let Some(board) = &mut self.loss.trouble().scoreboard {
-            board.update_loss(u32::from(cx.config.dup_ack_threshold), mss);
+        if told {
+            self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
         Reports { told, twice }
     }
@@ -86,26 +81,21 @@ impl Sender {
     /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
-        self.rack.as_ref().map_or(reported, |rack| rack.whole(reported, self.space.data_end()))
+        self.recovery.in_whole_segments(reported, self.space.data_end())
     }
 
     /// `range` was delivered; a part of it may have been known before.
     #[cold]
     pub(crate) fn note_delivery(&mut self, cx: &mut Context, now: Time, range: Range, segment: &Segment) {
-        // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later. What is reported beyond a
-        // gap has no echo of its own (RFC 7323, section 4.3): there RFC 8985's rule would take every resend that arrives,
-        // a tail loss probe above all, for the original; Linux goes by the round trip alone, and so do we.
+        // Our clock counts milliseconds: an echo of an earlier millisecond cannot answer a later transmission. Data that is
+        // reported above a gap has no echo of its own (RFC 7323, section 4.3). RFC 8985's rule would take every
+        // retransmission that arrives there, such as a tail loss probe, for the original. Linux uses the RTT alone, and so
+        // do we.
         let acknowledged = range.end as i64 <= self.space.position(segment.ack);
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps && acknowledged);
         let echo = stamps.map(|stamps| stamps.echo);
         let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
-        let Self { rack: Some(rack), loss, .. } = self else { return };
-        let originals = loss.reported().missing_in(range).any(|piece| !rack.was_resent(piece));
-        for piece in loss.reported().missing_in(range) {
-            rack.deliver(now, piece, is_echoed);
-        }
-        // RFC 5682, section 3.1, step 3: after a timeout, what was sent but once arrives: there was no loss.
-        if originals && self.loss.phase == Phase::Loss && range.start == self.space.una {
+        if self.recovery.note_delivery(now, self.space.una, range, is_echoed) {
             self.undo(cx, now);
         }
     }
@@ -113,13 +103,7 @@ impl Sender {
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
     #[cold]
     pub(crate) fn note_duplicate_report(&mut self, cx: &mut Context, now: Time) {
-        let (una, max) = (self.space.una, self.space.max);
-        let Some(rack) = &mut self.rack else { return };
-        // One that a probe has brought about says nothing of the order.
-        if rack.probe.is_over() {
-            rack.widen(una, max);
-        }
-        if rack.undo.as_mut().is_some_and(Undo::reported_twice) {
+        if self.recovery.note_duplicate_report(self.space.una, self.space.max) {
             self.undo(cx, now);
         }
     }

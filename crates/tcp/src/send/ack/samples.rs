@@ -12,24 +12,22 @@ impl Sender {
     /// segment was retransmitted (RFC 7323, section 4.1).
     #[inline]
     pub(crate) fn take_sample(&mut self, cx: &mut Context, now: Time, ack: u64, echo: Option<u32>) {
-        let waited_for = self.space.timed_end;
-        let timed = waited_for != 0 && ack >= waited_for;
-        let known = self.rack.as_ref().and_then(|rack| rack.sent_once());
-        let left = known.or(timed.then_some(self.space.timed_at));
-        let rtt = match (left, echo) {
-            (Some(left), _) => cx.config.timer_grain.elapsed(left, now),
-            (None, Some(echo)) if cx.agreed.timestamps && (timed || waited_for == 0) => {
+        let timed = self.recovery.timed();
+        let by_one = timed.acknowledged_by(ack);
+        let rtt = match (self.recovery.first_sent_once().or(by_one), echo) {
+            (Some(sent), _) => cx.config.timer_grain.elapsed(sent, now),
+            (None, Some(echo)) if cx.agreed.timestamps && timed.permits_sample(ack) => {
                 let Some(rtt) = echo_age(now, echo, self.space.first_sent) else { return };
                 rtt
             }
             _ => return,
         };
-        if timed {
-            self.space.timed_end = 0;
+        if by_one.is_some() {
+            self.recovery.forget_timed();
         }
         let kind = &cx.config.rto;
         self.rto.sample(kind, rtt);
-        if timed {
+        if by_one.is_some() {
             // The next segment is timed once this one is acknowledged: that is a round trip.
             self.rto.round_trip_over(kind);
         }

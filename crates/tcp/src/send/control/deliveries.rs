@@ -1,24 +1,22 @@
 //! Delivery rate samples: counts sent, delivered and lost data, and passes each ACK to congestion control.
 
-use crate::congestion::delivery_rate::{Repairing, Taken};
+use crate::congestion::delivery_rate::{Repairing, Taken, Transmission};
 use crate::context::Context;
 use crate::ranges::Range;
-use crate::recovery::Phase;
+use crate::recovery::{Phase, Sent};
 use crate::send::Sender;
 use crate::time::Time;
 
 impl Sender {
     /// Bytes in the network, without those that duplicate ACKs report as delivered.
     pub(in crate::send) fn in_flight(&self, cx: &Context) -> u64 {
-        self.in_network(cx).saturating_sub(u64::from(self.loss.inflation))
+        self.in_network(cx).saturating_sub(u64::from(self.recovery.inflation()))
     }
 
     /// Counts data that loss detection by time has marked lost.
     pub(in crate::send) fn note_lost(&mut self, cx: &Context, now: Time) {
-        if let Some(found) = self.rack.as_mut().and_then(|rack| rack.found.as_mut())
-            && !found.is_empty()
-        {
-            let found = core::mem::take(found);
+        let found = self.recovery.take_found();
+        if !found.is_empty() {
             self.lose(cx, now, &found);
         }
     }
@@ -26,9 +24,11 @@ impl Sender {
     /// These ranges are lost: counts them, and passes each segment to congestion control.
     pub(in crate::send) fn lose(&mut self, cx: &Context, now: Time, ranges: &[Range]) {
         let view = self.view(cx, now, self.space.max - self.space.una);
-        let Some(paced) = self.extras.as_mut().and_then(|rare| rare.paced.as_deref_mut()) else { return };
+        let Self { extras, recovery, congestion, .. } = self;
+        let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
         for &range in ranges {
-            paced.rate.lose(range, |segment| self.congestion.lost(segment, &view));
+            let segments = recovery.transmissions(range).map(transmission);
+            paced.rate.lose(range, segments, |segment| congestion.lost(segment, &view));
         }
     }
 
@@ -37,6 +37,8 @@ impl Sender {
         if self.paced().is_none() {
             return;
         }
+        // Data that a timer has marked lost counts as lost, even if this ACK reports it as delivered.
+        self.note_lost(cx, now);
         let in_flight = self.in_flight(cx);
         if let Some(paced) = self.paced_mut() {
             paced.rate.open(in_flight);
@@ -48,12 +50,18 @@ impl Sender {
 
     /// Data in `range` that was not known to be delivered was delivered.
     pub(crate) fn measure(&mut self, now: Time, range: Range) {
-        let Self { extras, loss, .. } = self;
+        let Self { extras, recovery, .. } = self;
         let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
-        if range.start < range.end {
-            for piece in loss.reported().missing_in(range) {
-                paced.rate.deliver(now, piece);
-            }
+        if range.start >= range.end {
+            return;
+        }
+        let mut rtt = None;
+        for piece in recovery.reported().missing_in(range) {
+            let segments = recovery.transmissions(piece).map(transmission);
+            rtt = paced.rate.deliver(now, piece.len(), segments).or(rtt);
+        }
+        if let Some(rtt) = rtt {
+            recovery.note_round_trip(now, rtt);
         }
     }
 
@@ -75,15 +83,18 @@ impl Sender {
         self.note_lost(cx, now);
         let (una, in_flight, mss) = (self.space.una, self.in_flight(cx), u64::from(cx.agreed.payload));
         let selective = cx.agreed.sack;
-        let repairing = match self.loss.phase {
+        let repairing = match self.recovery.phase() {
             Phase::Open => Repairing::Nothing,
             Phase::Fast => Repairing::Loss,
             Phase::Loss => Repairing::Timeout,
         };
-        let Some(paced) = self.paced_mut() else { return };
-        paced.rate.forget_below(una);
-        let next_departure = paced.pacer.next();
-        let sample = paced.rate.conclude(Taken { now, in_flight, next_departure, repairing, selective, mss });
+        let Self { extras, recovery, .. } = self;
+        let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
+        let (segments, serials) = recovery.serials();
+        paced.rate.forget(segments, serials);
+        let (next_departure, min_rtt) = (paced.pacer.next(), recovery.least_rtt());
+        let taken = Taken { now, in_flight, next_departure, repairing, selective, mss, min_rtt };
+        let sample = paced.rate.conclude(taken);
         let view = self.view(cx, now, self.space.max - una);
         self.congestion.delivered(&sample, &view);
         if self.congestion.is_sparing()
@@ -100,7 +111,7 @@ impl Sender {
     #[cold]
     pub(crate) fn note_write(&mut self, cx: &Context) {
         let (mss, in_flight) = (u64::from(cx.agreed.payload), self.in_flight(cx));
-        let repaired = self.rack.as_ref().is_none_or(|rack| rack.lost.covered() == 0);
+        let repaired = self.recovery.lost() == 0;
         let idle = self.unsent() < mss && in_flight < u64::from(self.cwnd()) && repaired;
         if let Some(paced) = self.paced_mut()
             && idle
@@ -108,4 +119,9 @@ impl Sender {
             paced.rate.limit(in_flight);
         }
     }
+}
+
+/// A transmission of the log, for the rate sample.
+fn transmission(sent: Sent) -> Transmission {
+    Transmission { range: sent.range, serial: sent.serial, again: sent.again }
 }

@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
-use crate::recovery::rack::Rack;
 use crate::recovery::{Phase, Resend};
 use crate::send::space::{Decision, Plan};
 use crate::send::transmit::{Situation, Transmit, Verdict, judge};
@@ -62,7 +61,7 @@ impl Sender {
 
     #[inline]
     fn decide_data(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
-        if !self.loss.is_quiet() || self.unusual.has(PROBE) {
+        if !self.recovery.is_quiet() || self.unusual.has(PROBE) {
             return self.decide_repair(cx);
         }
         if in_order && let Some(decision) = self.decide_mtu_probe(cx, now) {
@@ -73,7 +72,7 @@ impl Sender {
 
     /// Decides about retransmissions and window probes.
     fn decide_repair(&self, cx: &Context) -> Decision {
-        if let Some(Resend { start, len, reason }) = self.loss.resend {
+        if let Some(Resend { start, len, reason }) = self.recovery.resend() {
             let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
             return Decision::Send(self.space.again(first, reason));
         }
@@ -85,12 +84,10 @@ impl Sender {
                 false,
             ));
         }
-        if self.loss.phase != Phase::Open
-            && let Some(rack) = &self.rack
-        {
-            return self.decide_by_time(cx, rack);
+        if self.recovery.phase() != Phase::Open && self.recovery.is_by_time() {
+            return self.decide_by_time(cx);
         }
-        if self.loss.phase == Phase::Fast
+        if self.recovery.phase() == Phase::Fast
             && let Some(decision) = self.decide_by_scoreboard(cx)
         {
             return decision;
@@ -109,7 +106,7 @@ impl Sender {
 
     /// NextSeg() of RFC 6675, section 4, while pipe permits a segment; `None` without a scoreboard.
     fn decide_by_scoreboard(&self, cx: &Context) -> Option<Decision> {
-        let board = self.loss.scoreboard.as_ref()?;
+        let board = self.recovery.scoreboard()?;
         if cx.config.recovery != Recovery::Sack {
             return None;
         }
@@ -127,7 +124,7 @@ impl Sender {
         if let Some(hole) = board.next_hole(una, mss, false) {
             return Some(Decision::Send(self.space.again(hole, Reason::SackHole)));
         }
-        let rescue = board.rescue(una, self.loss.recover, max, mss);
+        let rescue = board.rescue(una, self.recovery.recover(), max, mss);
         Some(rescue.map_or(fresh, |range| Decision::Send(self.space.again(range, Reason::SackRescue))))
     }
 
@@ -167,7 +164,10 @@ impl Sender {
             Verdict::Send(len) => {
                 let fresh = if self.is_rejected_syn_data(cx, start) {
                     Reason::SynDataAgain
-                } else if self.loss.dup_acks > 0 && self.loss.phase == Phase::Open && self.at_cwnd() {
+                } else if self.recovery.dup_acks() > 0
+                    && self.recovery.phase() == Phase::Open
+                    && self.at_cwnd()
+                {
                     Reason::LimitedTransmit
                 } else {
                     Reason::NewData
@@ -191,11 +191,12 @@ impl Sender {
     fn next_range(&self) -> (u64, u64) {
         let (nxt, end) = (self.space.nxt, self.space.data_end());
         if nxt < self.space.max
-            && let Some(board) = &self.loss.scoreboard
-            && let Some(reported) = board.sacked.at_or_after(nxt)
+            && let Some(board) = self.recovery.scoreboard()
+            && let Some(reported) = board.reported().at_or_after(nxt)
         {
             if reported.start <= nxt {
-                let behind = board.sacked.at_or_after(reported.end).map_or(end, |next| next.start.min(end));
+                let behind =
+                    board.reported().at_or_after(reported.end).map_or(end, |next| next.start.min(end));
                 return (reported.end, behind);
             }
             return (nxt, reported.start.min(end));
@@ -208,10 +209,10 @@ impl Sender {
     /// counts as new.
     #[inline]
     fn reason_at(&self, start: u64, fresh: Reason) -> Reason {
-        let probed = self.loss.phase == Phase::Open && start + 1 == self.space.max;
+        let probed = self.recovery.phase() == Phase::Open && start + 1 == self.space.max;
         if start >= self.space.max || probed {
             fresh
-        } else if start == self.space.una && self.loss.phase == Phase::Loss {
+        } else if start == self.space.una && self.recovery.phase() == Phase::Loss {
             Reason::Timeout
         } else {
             Reason::GoBackN
@@ -219,13 +220,13 @@ impl Sender {
     }
 
     /// Decides with RACK: lost data first, then new data.
-    pub(crate) fn decide_by_time(&self, cx: &Context, rack: &Rack) -> Decision {
-        let Some(first) = rack.first_lost(cx.agreed.payload) else { return self.decide_next(cx) };
+    pub(crate) fn decide_by_time(&self, cx: &Context) -> Decision {
+        let Some(first) = self.recovery.first_lost(cx.agreed.payload) else { return self.decide_next(cx) };
         let (pipe, mss) = (self.in_network(cx), u64::from(cx.agreed.payload));
         if pipe > 0 && pipe + mss > u64::from(self.recovery_window()) {
             return Decision::Hold(Hold::CongestionWindow);
         }
-        let reason = match self.loss.phase {
+        let reason = match self.recovery.phase() {
             Phase::Loss if first.start == self.space.una => Reason::Timeout,
             Phase::Loss => Reason::GoBackN,
             Phase::Open | Phase::Fast => Reason::RackLoss,

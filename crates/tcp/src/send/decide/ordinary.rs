@@ -27,7 +27,7 @@ impl Sender {
     #[inline]
     pub(crate) fn decide_ordinary(&self, cx: &Context) -> Ordinary {
         let snd = &self.space;
-        let undisturbed = self.unusual.is_empty() && self.loss.is_quiet() && snd.nxt == snd.max;
+        let undisturbed = self.unusual.is_empty() && self.recovery.is_quiet() && snd.nxt == snd.max;
         if !undisturbed {
             return Ordinary::Other;
         }
@@ -100,10 +100,7 @@ impl Sender {
     /// Whether the state of the sender permits the fast path for an arriving segment.
     #[inline]
     pub(crate) fn predicts_arrival(&self) -> bool {
-        self.loss.is_quiet()
-            && !self.unusual.has(PACED.and(MTU_SEARCH))
-            && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
-            && !self.timers.is_persisting()
+        self.recovery.is_calm() && !self.unusual.has(PACED.and(MTU_SEARCH)) && !self.timers.is_persisting()
     }
 
     /// Processes an ACK of a part of the outstanding data. An ACK of all of it stops a timer and takes the full path.
@@ -116,15 +113,13 @@ impl Sender {
             return false;
         }
         let ack = self.space.una + bytes as u64;
-        if self.rack.as_ref().is_some_and(|rack| !rack.is_in_order(ack)) {
+        if !self.recovery.is_in_order(ack) {
             return false;
         }
-        if self.space.timed_end <= ack || self.rack.is_some() {
+        if self.recovery.timed().permits_sample(ack) || self.recovery.is_by_time() {
             self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
         }
-        if let Some(rack) = &mut self.rack {
-            rack.take_calmly(now, ack);
-        }
+        self.recovery.take_calmly(now, ack);
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.note_window_source(segment.seq, segment.ack);

@@ -17,17 +17,13 @@ impl Sender {
             let (pacer, rate) = (Pacer::new(), DeliveryRate::default());
             self.unusual.set(PACED, true);
             self.extras().paced = Some(Box::new(Paced { pacer, rate }));
-            if let Some(rack) = &mut self.rack {
-                rack.found = Some(Vec::new());
-            }
+            self.recovery.begin_rates();
         }
     }
 
     /// Sets the rate after the RTT sample of the handshake.
-    pub(crate) fn begin_rates(&mut self, cx: &Context, now: Time) {
-        let srtt = self.srtt(cx);
-        if let Some(paced) = self.paced_mut() {
-            paced.rate.begin(now, srtt);
+    pub(crate) fn begin_pace(&mut self, cx: &Context) {
+        if self.paced().is_some() {
             self.refresh_pace(cx);
         }
     }

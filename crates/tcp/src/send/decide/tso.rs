@@ -79,7 +79,7 @@ impl Sender {
             Some(paced) if cx.config.pacing => paced.pacer.rate(),
             _ => pacing::by_window(self.cwnd(), self.ssthresh(), 0, Some(srtt)),
         };
-        let least = self.rack.as_ref().and_then(|rack| rack.min_rtt()).unwrap_or(srtt);
+        let least = self.recovery.least_rtt().unwrap_or(srtt);
         let halvings = u32::try_from((least.as_ps() / 1_000_000) >> 9).unwrap_or(u32::MAX);
         let near = MOST_BYTES.checked_shr(halvings).unwrap_or(0);
         (rate >> 10).saturating_add(near).min(MOST_BYTES)
@@ -95,7 +95,7 @@ impl Sender {
     ) -> Option<Hold> {
         let fresh = matches!(plan.reason, Reason::NewData | Reason::LimitedTransmit);
         let ends = self.is_closing() || plan.flags.any(Flags::SYN | Flags::FIN);
-        if !fresh || self.loss.phase != Phase::Open || !self.space.is_outstanding() {
+        if !fresh || self.recovery.phase() != Phase::Open || !self.space.is_outstanding() {
             return None;
         }
         let mss = u64::from(cx.agreed.payload);
@@ -127,8 +127,7 @@ impl Sender {
 
     /// When the oldest unacknowledged segment was sent, if known.
     fn oldest_departure(&self) -> Option<Time> {
-        let known = self.rack.as_ref().and_then(|rack| rack.sent_once());
-        known.or((self.space.timed_end > self.space.una).then_some(self.space.timed_at))
+        self.recovery.first_sent_once().or_else(|| self.recovery.timed().sent_above(self.space.una))
     }
 }
 

@@ -14,20 +14,20 @@ impl Sender {
     #[inline]
     pub(crate) fn in_network(&self, cx: &Context) -> u64 {
         let (una, nxt) = (self.space.una, self.space.nxt);
-        if let Some(rack) = &self.rack
-            && !self.loss.is_quiet()
+        if !self.recovery.is_quiet()
+            && let Some(pipe) = self.recovery.pipe(una, self.space.max)
         {
-            return rack.pipe(una, self.space.max, self.loss.sacked());
+            return pipe;
         }
-        let Some(board) = &self.loss.scoreboard else { return nxt - una };
+        let Some(board) = self.recovery.scoreboard() else { return nxt - una };
         let by_sack = cx.config.recovery == Recovery::Sack;
-        match self.loss.phase {
+        match self.recovery.phase() {
             Phase::Fast if by_sack => board.pipe(una, self.space.max),
             // Other recoveries count segments that have left the network by duplicate ACKs. They must not count twice.
             Phase::Fast => nxt - una,
             Phase::Open if !(by_sack && cx.config.limited_transmit) => nxt - una,
             Phase::Open | Phase::Loss => {
-                (nxt - una).saturating_sub(board.sacked.covered_within(Range::new(una, nxt)))
+                (nxt - una).saturating_sub(board.reported().covered_within(Range::new(una, nxt)))
             }
         }
     }
@@ -35,7 +35,7 @@ impl Sender {
     /// cwnd with the inflation by duplicate ACKs.
     #[inline]
     pub(crate) fn inflated_cwnd(&self) -> u32 {
-        self.congestion.cwnd().saturating_add(self.loss.inflation)
+        self.congestion.cwnd().saturating_add(self.recovery.inflation())
     }
 
     /// Whether cwnd is used up, without the inflation by duplicate ACKs.
@@ -76,18 +76,17 @@ impl Sender {
     #[inline]
     fn limited_transmit(&self, cx: &Context) -> u32 {
         let counts = cx.config.limited_transmit
-            && self.loss.phase == Phase::Open
-            && self.loss.dup_acks > 0
-            && (!self.recovers_by_sack(cx) || self.loss.sacked() == 0);
-        if counts { self.loss.dup_acks.min(2) * u32::from(cx.agreed.payload) } else { 0 }
+            && self.recovery.phase() == Phase::Open
+            && self.recovery.dup_acks() > 0
+            && (!self.recovers_by_sack(cx) || self.recovery.sacked() == 0);
+        if counts { self.recovery.dup_acks().min(2) * u32::from(cx.agreed.payload) } else { 0 }
     }
 
     /// cwnd, or its replacement during a recovery.
     pub(crate) fn recovery_window(&self) -> u32 {
-        let prr = self.rack.as_ref().and_then(|rack| rack.prr.as_ref());
-        match prr {
-            Some(prr) if self.loss.phase == Phase::Fast => u32::try_from(prr.window()).unwrap_or(u32::MAX),
-            _ => self.inflated_cwnd(),
+        match self.recovery.prr_window() {
+            Some(window) => u32::try_from(window).unwrap_or(u32::MAX),
+            None => self.inflated_cwnd(),
         }
     }
 

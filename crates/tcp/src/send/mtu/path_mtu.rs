@@ -11,11 +11,11 @@ use crate::opening::negotiate::{HEADERS, mss_for_path_mtu};
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
-use crate::recovery::{Phase, Resend};
+use crate::recovery::Phase;
 use crate::send::mtu::mtu_search::{LEAST_MTU, Search};
 use crate::send::space::{Decision, Plan};
 use crate::send::{MTU_SEARCH, Sender};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::wire::seq::Seq;
 
 /// Timeouts in a row after which a black hole is suspected: R1 (RFC 9293, section 3.8.3; Linux, `tcp_retries1`).
@@ -250,27 +250,24 @@ impl Sender {
 
     /// Whether no other data is known to be missing.
     fn is_lost_alone(&self, probe: Range) -> bool {
-        if let Some(rack) = &self.rack {
-            return rack.lost.covered() == probe.len() && rack.lost.first() == Some(probe);
+        if self.recovery.is_by_time() {
+            return self.recovery.is_lost_alone(probe);
         }
-        let Some(board) = &self.loss.scoreboard else { return true };
-        let reported = board.sacked.at_or_after(self.space.una).map(|first| first.start);
+        let Some(board) = self.recovery.scoreboard() else { return true };
+        let reported = board.reported().at_or_after(self.space.una).map(|first| first.start);
         reported == Some(probe.end)
-            && board.sacked.at_or_after(probe.end + 1).is_none_or(|r| r.start == probe.end)
+            && board.reported().at_or_after(probe.end + 1).is_none_or(|r| r.start == probe.end)
     }
 
     /// Retransmits the data of a segment that was too long in shorter segments.
     fn forgive(&mut self, cx: &Context, now: Time, probe: Range, reason: Reason) {
         self.forget_mtu_probe();
         let max = self.space.max;
-        let loss = self.loss.trouble();
-        // Whatever comes of what is out now tells of nothing else.
-        loss.recover = max;
-        loss.resend = Resend::new(probe, reason);
+        // Losses of data that is outstanding now have the same cause.
+        self.recovery.extend(max);
+        self.recovery.send_next(probe, reason);
         self.forget_timing();
-        if let Some(rack) = &mut self.rack {
-            rack.forgive();
-        }
+        self.recovery.forgive();
         self.restart_retransmit(cx, now);
     }
 
@@ -282,26 +279,18 @@ impl Sender {
         if una >= max || opening || self.timers.is_persisting() {
             return;
         }
-        if self.loss.phase == Phase::Fast {
+        if self.recovery.phase() == Phase::Fast {
             self.signal(cx, now, Signal::ExitRecovery, max - una);
         }
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
-        if self.rack.is_none() {
+        if !self.recovery.is_by_time() {
             self.space.nxt = una;
         }
-        let loss = self.loss.trouble();
-        (loss.phase, loss.recover) = (Phase::Loss, max);
-        (loss.dup_acks, loss.inflation) = (0, 0);
-        loss.resend = Resend::new(first, Reason::TooBig);
-        if let Some(board) = &mut loss.scoreboard {
-            board.start_over();
-        }
+        self.recovery.go_back(max);
+        self.recovery.send_next(first, Reason::TooBig);
+        self.recovery.forget_retransmissions();
         self.forget_timing();
-        if let Some(rack) = &mut self.rack {
-            rack.time_out(now, Range::new(una, max), Span::ZERO, self.loss.reported());
-            rack.undo = None;
-            rack.forgive();
-        }
+        self.recovery.lose_all(now, Range::new(una, max));
         self.restart_retransmit(cx, now);
     }
 }
@@ -309,6 +298,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Span;
 
     fn search(low: u32, high: u32) -> Search {
         Search { low, high, since: Time::ZERO, probe: None }

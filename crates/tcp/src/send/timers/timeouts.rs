@@ -7,7 +7,7 @@ use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::{Hold, Reason};
-use crate::recovery::{Phase, Resend, tail_probe};
+use crate::recovery::tail_probe;
 use crate::send::{PROBE, Sender};
 use crate::time::Time;
 
@@ -75,9 +75,9 @@ impl Sender {
         if self.timers.unanswered > linear {
             self.back_off(cx);
         }
-        self.space.timed_end = 0;
-        // Who notices losses by time knows what is lost, and need not go back; but for a SYN.
-        if self.rack.is_none() || opening {
+        self.recovery.forget_timed();
+        // Loss detection by time knows what is lost, so SND.NXT stays, except for a SYN.
+        if !self.recovery.is_by_time() || opening {
             self.space.nxt = self.space.una;
         }
         if opening {
@@ -86,21 +86,9 @@ impl Sender {
         self.suspect_black_hole(cx, now);
         let flight = self.space.max - self.space.una;
         self.signal(cx, now, Signal::Timeout { first: self.timers.unanswered == 1 }, flight);
-        let loss = self.loss.trouble();
-        loss.phase = Phase::Loss;
-        loss.recover = self.space.max;
-        loss.dup_acks = 0;
-        loss.inflation = 0;
-        loss.resend = None;
-        let mut forgets = false;
-        if let Some(board) = &mut loss.scoreboard {
-            // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
-            // dropped what it had reported (RFC 2018, section 8).
-            let reneged = board.sacked.first().is_some_and(|range| range.start <= self.space.una);
-            forgets = self.timers.unanswered > 1 || reneged;
-            if forgets { board.forget() } else { board.start_over() }
-        }
-        self.time_out_by_time(cx, now, forgets);
+        self.recovery.go_back(self.space.max);
+        let has_reneged = self.recovery.doubt_reports(self.space.una, self.timers.unanswered > 1);
+        self.time_out_by_time(cx, now, has_reneged);
         Expired::Nothing
     }
 
@@ -140,35 +128,31 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn restart_retransmit(&mut self, cx: &Context, now: Time) {
         self.timers.restart(now, cx.config.timer_grain);
-        if self.rack.is_some() {
+        if self.recovery.is_by_time() {
             self.arm_tail_probe(cx, now);
         }
     }
 
     /// The retransmission timer has been restarted: a tail loss probe may come before it.
     fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
-        if let Some(rack) = &mut self.rack {
-            rack.timeout = self.timers.main().0;
-            self.probe_before_timeout(cx, now);
-        }
+        self.recovery.set_timeout(self.timers.main().0);
+        self.probe_before_timeout(cx, now);
     }
 
     /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before.
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
-        let Some(rack) = &self.rack else { return };
-        let undisturbed = self.loss.phase == Phase::Open && self.loss.sacked() == 0 && rack.probe.is_over();
+        let Some((undisturbed, timeout)) = self.recovery.timeout_beside_probe() else { return };
         if cx.config.tail_loss_probe && undisturbed && self.space.una > 0 {
             let outstanding = self.space.max - self.space.una;
             let lone = outstanding <= u64::from(cx.agreed.payload);
-            self.timers.probe(now + tail_probe::timeout(self.srtt(cx), lone), rack.timeout);
+            self.timers.probe(now + tail_probe::timeout(self.srtt(cx), lone), timeout);
         }
     }
 
     /// Nothing came back for two round trips: new data if there is any, else the last segment, asks whether all is well
     /// (section 7.3).
     pub(crate) fn tail_probe_ran_out(&mut self, cx: &Context, now: Time) {
-        let Some(rack) = &self.rack else { return };
-        let may_probe = self.loss.phase == Phase::Open && rack.probe.is_over() && self.loss.sacked() == 0;
+        let Some((may_probe, _)) = self.recovery.timeout_beside_probe() else { return };
         self.timers.restart(now, cx.config.timer_grain);
         if !may_probe || !self.space.is_outstanding() {
             return;
@@ -178,40 +162,24 @@ impl Sender {
         let fresh = Range::new(max, edge.min(max + mss));
         let (range, reason) = if fresh.is_empty() || self.space.fin_sent() {
             // A FIN behind the data takes no room among them.
-            let last = rack.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
+            let last = self.recovery.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
             (Range::new(self.space.una.max(last), max), Reason::TailProbe)
         } else {
             (fresh, Reason::TailProbeData)
         };
-        self.loss.trouble().resend = Resend::new(range, reason);
-        let (end, again) = (range.end, reason == Reason::TailProbe);
-        if let Some(rack) = &mut self.rack {
-            rack.probe.sent(end, again);
-            // One that finds out that it repaired nothing is not what undoes a recovery.
-            rack.undo = None;
-        }
+        self.recovery.send_probe(range, reason);
     }
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
-    pub(crate) fn time_out_by_time(&mut self, cx: &Context, now: Time, may_be_reneged: bool) {
-        let srtt = self.srtt(cx);
-        let Self { rack: Some(rack), loss, space, timers, .. } = self else { return };
-        let (una, max) = (space.una, space.max);
-        if may_be_reneged {
-            rack.forget(Range::new(una, max));
-        } else {
-            let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
-            let window = rack.window(true, srtt);
-            rack.time_out(now, first, window, loss.reported());
+    pub(crate) fn time_out_by_time(&mut self, cx: &Context, now: Time, has_reneged: bool) {
+        if !self.recovery.is_by_time() {
+            return;
         }
-        if timers.unanswered == 1 {
-            rack.undo = None;
-        }
-        // What the peer has dropped it will not report as having come twice.
-        if self.timers.unanswered == 1 && !may_be_reneged {
-            self.prepare_undo();
-        }
-        self.resend_first_lost(cx, Reason::Timeout);
+        let (una, max, srtt) = (self.space.una, self.space.max, self.srtt(cx));
+        let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
+        let is_first = self.timers.unanswered == 1;
+        self.recovery.time_out(now, first, max, srtt, (has_reneged, is_first));
+        self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
     }
 
     /// Notes where the retransmission timer stands.

@@ -43,7 +43,7 @@ impl Sender {
     /// The bytes that the windows permit from `start`.
     #[inline]
     fn burst_room(&self, cx: &Context, start: u64) -> u64 {
-        if self.loss.is_quiet() && !cx.config.whole_segments {
+        if self.recovery.is_quiet() && !cx.config.whole_segments {
             self.tightest_window(cx).0.saturating_sub(start - self.space.una)
         } else {
             self.allowed(cx, start).0

@@ -1,0 +1,418 @@
+//! What the times of transmissions show: losses ([`super::rack`]), tail loss probes, spurious recoveries, and RTTs.
+//!
+//! One log holds the transmissions. It exists if losses are detected by time, or if delivery rates are measured.
+
+use super::departures::{Concluded, Departures};
+use super::flight::{Flight, Sent};
+use super::prr::{Progress, Prr, Start};
+use super::rack::Rack;
+use super::undo::Undo;
+use super::{LossRecovery, Phase};
+use crate::config::PrrRule;
+use crate::ranges::Range;
+use crate::record::reason::Reason;
+use crate::time::{Span, Time};
+use crate::wire::options::timestamp;
+
+/// Queries.
+impl LossRecovery {
+    #[inline]
+    fn rack(&self) -> Option<&Rack> {
+        self.departures.as_ref()?.rack.as_ref()
+    }
+
+    #[inline]
+    fn rack_mut(&mut self) -> Option<&mut Rack> {
+        self.departures.as_mut()?.rack.as_mut()
+    }
+
+    /// Whether losses are detected by time.
+    #[inline]
+    pub(crate) fn is_by_time(&self) -> bool {
+        self.rack().is_some()
+    }
+
+    /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        let calm = |departures: &Departures| {
+            departures.flight.is_plain() && departures.rack.as_ref().is_none_or(Rack::is_calm)
+        };
+        self.loss.is_quiet() && self.departures.as_deref().is_none_or(calm)
+    }
+
+    /// Whether an ACK of everything below `una` shows delivery in order.
+    #[inline]
+    pub(crate) fn is_in_order(&self, una: u64) -> bool {
+        let Some(departures) = &self.departures else { return true };
+        departures.rack.as_ref().is_none_or(|rack| rack.is_in_order(&departures.flight, una))
+    }
+
+    /// When the first unacknowledged segment was sent, if it was sent only once and losses are detected by time. Otherwise one
+    /// segment is timed at a time.
+    #[inline]
+    pub(crate) fn first_sent_once(&self) -> Option<Time> {
+        let departures = self.departures.as_ref()?;
+        departures.rack.as_ref()?;
+        departures.flight.front_sent_once()
+    }
+
+    /// When more segments will be marked lost.
+    #[inline]
+    pub(crate) fn reordering_deadline(&self) -> Time {
+        self.rack().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)
+    }
+
+    /// The RTT of the most recently sent segment that was delivered, if losses are detected by time.
+    #[inline]
+    pub(crate) fn latest_rtt(&self) -> Option<Span> {
+        self.rack()?.latest_rtt()
+    }
+
+    /// The minimum RTT, if transmissions are logged.
+    #[inline]
+    pub(crate) fn least_rtt(&self) -> Option<Span> {
+        self.departures.as_ref()?.least.get()
+    }
+
+    /// The latest transmissions of the segments that overlap `range`.
+    pub(crate) fn transmissions(&self, range: Range) -> impl Iterator<Item = Sent> {
+        self.departures.iter().flat_map(move |departures| departures.flight.all_within(range))
+    }
+
+    /// The number that the next transmission will have in the log.
+    pub(crate) fn next_serial(&self) -> u32 {
+        self.departures.as_ref().map_or(0, |departures| departures.flight.upcoming())
+    }
+
+    /// Number of outstanding segments in the log, and the numbers of their latest transmissions.
+    pub(crate) fn serials(&self) -> (usize, impl Iterator<Item = u32>) {
+        let flight = self.departures.as_ref().map(|departures| &departures.flight);
+        (flight.map_or(0, Flight::len), flight.into_iter().flat_map(Flight::serials))
+    }
+
+    /// The part of `range` that consists of whole segments, if losses are detected by time (see [`Flight::whole`]).
+    #[inline]
+    pub(crate) fn in_whole_segments(&self, range: Range, data_end: u64) -> Range {
+        match &self.departures {
+            Some(departures) if departures.rack.is_some() => departures.flight.whole(range, data_end),
+            _ => range,
+        }
+    }
+
+    /// The start of the last segment.
+    pub(crate) fn last_start(&self) -> u64 {
+        self.departures.as_ref().map_or(0, |departures| departures.flight.last_start())
+    }
+
+    /// The first segment of at most `mss` bytes that is marked lost.
+    pub(crate) fn first_lost(&self, mss: u16) -> Option<Range> {
+        self.rack()?.first_lost(mss)
+    }
+
+    /// Bytes that are marked lost and were not retransmitted since.
+    pub(crate) fn lost(&self) -> u64 {
+        self.rack().map_or(0, |rack| rack.lost.covered())
+    }
+
+    /// Whether exactly `range` is marked lost.
+    pub(crate) fn is_lost_alone(&self, range: Range) -> bool {
+        self.rack().is_some_and(|rack| rack.lost.covered() == range.len() && rack.lost.first() == Some(range))
+    }
+
+    /// Bytes that were retransmitted and are not acknowledged.
+    pub(crate) fn resent(&self) -> u64 {
+        self.rack().map_or(0, Rack::resent)
+    }
+
+    /// Number of ACKs that have shown reordering, and its largest distance in bytes.
+    pub(crate) fn reordering(&self) -> (u32, u64) {
+        self.rack().map_or((0, 0), Rack::reordering)
+    }
+
+    /// Bytes in the network, if losses are detected by time.
+    pub(crate) fn pipe(&self, una: u64, max: u64) -> Option<u64> {
+        self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked()))
+    }
+
+    /// The window of a recovery with PRR.
+    pub(crate) fn prr_window(&self) -> Option<u64> {
+        let prr = self.rack()?.prr.as_ref()?;
+        (self.loss.phase == Phase::Fast).then(|| prr.window())
+    }
+
+    /// Whether a tail loss probe may be sent, and when the retransmission timer expires.
+    #[inline]
+    pub(crate) fn timeout_beside_probe(&self) -> Option<(bool, Time)> {
+        let rack = self.rack()?;
+        let undisturbed = self.loss.phase == Phase::Open && self.loss.sacked() == 0 && rack.probe.is_over();
+        Some((undisturbed, rack.timeout))
+    }
+
+    /// Whether an ACK up to `ack` with this echo answers a segment that was sent before its retransmission.
+    pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
+        self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.answers_original(ack, echo))
+    }
+}
+
+/// Events.
+impl LossRecovery {
+    /// Both ends have negotiated SACK, which loss detection by time requires.
+    pub(crate) fn begin_by_time(&mut self) {
+        self.departures.get_or_insert_default().rack.get_or_insert_default();
+    }
+
+    /// Delivery rates are measured: transmissions are logged, and losses are kept until they are counted.
+    pub(crate) fn begin_rates(&mut self) {
+        self.departures.get_or_insert_default();
+        if let Some(rack) = self.rack_mut() {
+            rack.found = Some(Vec::new());
+        }
+    }
+
+    /// The RTT of the handshake: the first sample of the minimum (RFC 8985, section 6.2, step 1).
+    pub(crate) fn note_first_round_trip(&mut self, now: Time, rtt: Span) {
+        let Some(departures) = &mut self.departures else { return };
+        match &mut departures.rack {
+            Some(rack) => rack.learn_rtt(&mut departures.least, now, rtt),
+            None => departures.least.learn(now, rtt),
+        }
+    }
+
+    /// An RTT of a segment that was sent once. Where losses are detected by time, these have learnt it already.
+    pub(crate) fn note_round_trip(&mut self, now: Time, rtt: Span) {
+        if let Some(departures) = self.departures.as_mut().filter(|departures| departures.rack.is_none()) {
+            departures.least.learn(now, rtt);
+        }
+    }
+
+    /// `start` to `end` is sent for the first time.
+    #[inline]
+    pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
+        let Some(departures) = &mut self.departures else { return };
+        departures.flight.add(start, end, now);
+        if self.loss.phase == Phase::Fast
+            && let Some(prr) = departures.rack.as_mut().and_then(|rack| rack.prr.as_mut())
+        {
+            prr.sent(end - start);
+        }
+    }
+
+    /// `range` is retransmitted: its entry in the log.
+    pub(crate) fn log_again(&mut self, now: Time, range: Range) {
+        let Some(departures) = &mut self.departures else { return };
+        departures.flight.add_again(range, now);
+        let Some(rack) = &mut departures.rack else { return };
+        rack.resend(range);
+        if let Some(prr) = &mut rack.prr {
+            prr.sent(range.len());
+        }
+        if let Some(undo) = &mut rack.undo {
+            undo.resent(timestamp(now));
+        }
+    }
+
+    /// An ACK of everything below `una` in the ordinary state, in order.
+    #[inline]
+    pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
+        let Some(departures) = &mut self.departures else { return };
+        let Departures { flight, least, rack } = &mut **departures;
+        if let Some(rack) = rack {
+            rack.take_calmly(flight, least, now, una);
+        }
+    }
+
+    /// `range` was delivered; a part of it may have been known before. `is_echoed` says whether the ACK can answer a
+    /// transmission at a given time. Returns whether that shows a timeout to be spurious (RFC 5682, section 3.1, step 3):
+    /// after it, data that was sent once is acknowledged.
+    pub(crate) fn note_delivery(
+        &mut self,
+        now: Time,
+        una: u64,
+        range: Range,
+        is_echoed: impl Fn(Time) -> bool,
+    ) -> bool {
+        let Self { departures: Some(departures), loss, .. } = self else { return false };
+        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return false };
+        let reported = loss.reported();
+        let originals = reported.missing_in(range).any(|piece| !rack.was_resent(piece));
+        for piece in reported.missing_in(range) {
+            rack.deliver(flight, least, now, piece, &is_echoed);
+        }
+        originals && loss.phase == Phase::Loss && range.start == una
+    }
+
+    /// An ACK of `range` carries new SACK reports, too.
+    pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range) {
+        let Some(departures) = &mut self.departures else { return };
+        if let Some(rack) = &mut departures.rack {
+            rack.prefer_acknowledged(&departures.flight, now, range);
+        }
+    }
+
+    /// A D-SACK. Returns whether it shows that the recovery was spurious.
+    pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64) -> bool {
+        let Some(rack) = self.rack_mut() else { return false };
+        // A D-SACK that a probe has caused gives no information about the order.
+        if rack.probe.is_over() {
+            rack.widen(una, max);
+        }
+        rack.undo.as_mut().is_some_and(Undo::reported_twice)
+    }
+
+    /// Marks lost segments. `in_ticks` rounds a wait to the clock of the timer. Returns whether any segment was marked, and
+    /// whether a recovery must begin.
+    pub(crate) fn detect(
+        &mut self,
+        now: Time,
+        una: u64,
+        srtt: Option<Span>,
+        in_ticks: impl Fn(Span) -> Span,
+    ) -> (bool, bool) {
+        let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
+        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return (false, false) };
+        let first = loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
+        let window = rack.window(*least, first || loss.phase != Phase::Open, srtt);
+        let found = rack.detect(flight, now, window, loss.reported());
+        rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now));
+        let unrepaired = rack.take_unrepaired(loss.reported());
+        (found, (found || unrepaired) && loss.phase == Phase::Open)
+    }
+
+    /// The reports of an ACK are processed. `twice`: it reported a duplicate. `is_bare`: it acknowledges nothing and carries
+    /// no data.
+    pub(crate) fn conclude(&mut self, una: u64, twice: bool, is_bare: bool) -> Option<Concluded> {
+        let rack = self.rack_mut()?;
+        rack.note_order();
+        let delivered = core::mem::take(&mut rack.delivered);
+        let answer = rack.probe.answered(una, twice, delivered == 0 && is_bare);
+        Some(Concluded { delivered, answer })
+    }
+
+    /// Bytes that the present ACK is the first to report as delivered, if losses are detected by time.
+    #[inline]
+    pub(crate) fn delivered(&self) -> Option<u64> {
+        self.rack().map(|rack| rack.delivered)
+    }
+
+    /// A recovery begins. `prr` is the rule by which its window is reduced, if any.
+    pub(crate) fn recover_by_time(&mut self, una: u64, max: u64, prr: Option<PrrRule>) {
+        self.enter(Phase::Fast, max);
+        let sacked = self.loss.sacked();
+        if let Some(rack) = self.rack_mut() {
+            let start = Start { outstanding: max - una, sacked, newly: rack.delivered };
+            rack.prr = prr.map(|rule| Prr::new(rule, start));
+        }
+        self.prepare_undo(una);
+    }
+
+    /// Saves the state for an undo, because the recovery may be spurious.
+    fn prepare_undo(&mut self, una: u64) {
+        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Some(rack) = &mut departures.rack else { return };
+        let (unreported, first) = rack.resends(&departures.flight, loss.reported());
+        rack.undo = Some(Undo::new(una, unreported, first.map(timestamp)));
+    }
+
+    /// The first lost segment is sent at once, regardless of windows: the fast retransmit.
+    pub(crate) fn send_first_lost(&mut self, mss: u16, reason: Reason) {
+        match self.first_lost(mss) {
+            Some(first) => self.send_next(first, reason),
+            None => self.cancel_next(),
+        }
+    }
+
+    /// An ACK in a recovery with PRR.
+    pub(crate) fn proceed(&mut self, progress: Progress) {
+        if let Some(prr) = self.rack_mut().and_then(|rack| rack.prr.as_mut()) {
+            prr.on_ack(progress);
+        }
+    }
+
+    /// The recovery was spurious. Returns false if none can be undone.
+    pub(crate) fn undo(&mut self) -> bool {
+        let Some(departures) = &mut self.departures else { return false };
+        let Some(rack) = &mut departures.rack else { return false };
+        if rack.undo.take().is_none() {
+            return false;
+        }
+        rack.hold_nothing_lost(&mut departures.flight);
+        rack.prr = None;
+        if self.loss.phase != Phase::Open {
+            self.loss.trouble().leave();
+        }
+        true
+    }
+
+    /// The retransmission timer expires at `at`.
+    #[inline]
+    pub(crate) fn set_timeout(&mut self, at: Time) {
+        if let Some(rack) = self.rack_mut() {
+            rack.timeout = at;
+        }
+    }
+
+    /// A tail loss probe is due: `range` is sent next. Its answer cannot undo a recovery.
+    pub(crate) fn send_probe(&mut self, range: Range, reason: Reason) {
+        self.send_next(range, reason);
+        if let Some(rack) = self.rack_mut() {
+            rack.probe.sent(range.end, reason == Reason::TailProbe);
+            rack.undo = None;
+        }
+    }
+
+    /// A timeout: `first` is lost, and all data up to `max` that was sent long enough ago. `has_reneged`: the peer may have
+    /// discarded what it had reported. `is_first`: the first timeout in a row, which may be spurious.
+    pub(crate) fn time_out(
+        &mut self,
+        now: Time,
+        first: Range,
+        max: u64,
+        srtt: Option<Span>,
+        (has_reneged, is_first): (bool, bool),
+    ) {
+        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
+        if has_reneged {
+            rack.forget(flight, Range::new(first.start, max));
+        } else {
+            let window = rack.window(*least, true, srtt);
+            rack.time_out(flight, now, first, window, loss.reported());
+        }
+        if is_first {
+            rack.undo = None;
+        }
+        // The peer reports no duplicates of data that it has discarded.
+        if is_first && !has_reneged {
+            self.prepare_undo(first.start);
+        }
+    }
+
+    /// All of `range` is lost, for a reason that is no sign of congestion.
+    pub(crate) fn lose_all(&mut self, now: Time, range: Range) {
+        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return };
+        rack.time_out(flight, now, range, Span::ZERO, loss.reported());
+        rack.undo = None;
+        rack.forgive();
+    }
+
+    /// Losses that were not counted yet are no sign of congestion.
+    pub(crate) fn forgive(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            rack.forgive();
+        }
+    }
+
+    /// The ranges that were marked lost since the last call, if they are counted.
+    pub(crate) fn take_found(&mut self) -> Vec<Range> {
+        self.rack_mut().and_then(|rack| rack.found.as_mut()).map(core::mem::take).unwrap_or_default()
+    }
+
+    /// A recovery has ended with an ACK.
+    pub(super) fn end_by_time(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            rack.recovered();
+        }
+    }
+}
