@@ -14,7 +14,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def asked_to_end() -> Iterator[threading.Event]:
-    """Whether somebody asked to end, by Ctrl-C or SIGTERM, without breaking off what is being written.
+    """Whether Ctrl-C or SIGTERM has requested the end. Output that is being written is completed.
 
     The second time it is broken off.
     """

@@ -45,7 +45,7 @@ class StandardOutputError(Exception):
 
 
 class _Guarded:
-    """Standard output whose errors can be told from those of files."""
+    """Standard output whose errors are distinct from those of files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,12 +1,12 @@
-"""Parquet that is whole at any moment, while rows still come.
+"""A Parquet file that is complete at any moment while rows are added.
 
 Lives here: when rows reach the disk, and under which name. Must not live here: what they mean.
 
-A Parquet file ends with its table of contents, so nothing can be added to one. Here the file is written anew beside
-itself and takes its own place, at most a second after a row came: whoever is killed, even with SIGKILL, leaves a
-whole file that lacks the last second. So that this stays cheap however long a run lasts, a file of ``PIECE_ROWS``
-rows is left alone and the next piece begun (``probe.parquet``, ``probe.2.parquet``, …); at the end all pieces become
-the one that was asked for.
+A Parquet file ends with its table of contents, so rows cannot be appended. Instead the file is written anew under a
+temporary name and then replaces the old one, at most a second after a row was added. A process that is killed, even by
+SIGKILL, leaves a complete file without the last second. To bound the cost of long runs, a file of ``PIECE_ROWS`` rows
+is not rewritten; the next piece begins (``probe.parquet``, ``probe.2.parquet``, …). At the end all pieces are joined
+into the requested file.
 """
 
 from __future__ import annotations

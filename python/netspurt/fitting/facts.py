@@ -203,7 +203,7 @@ def _samples(capture: Capture, number: int, sender: str) -> tuple[Floats, Floats
 
 
 def _lost(sent: tuple[Floats, Counts, Counts], events: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """The packets that were sent again because they were lost: the transmission before each retransmission.
+    """The lost packets: the transmission before each retransmission.
 
     A packet whose original was never captured was lost before the place of capture; it has no row here.
     """

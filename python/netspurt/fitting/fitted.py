@@ -26,7 +26,7 @@ CLOSE = 0.02
 """Candidates whose distances differ by less explain a capture alike."""
 
 EQUAL = 0.005
-"""Candidates whose distances differ by less cannot be told apart: the most usual one is taken."""
+"""Candidates whose distances differ by less are equally good: the most usual one is taken."""
 
 DECISIVE = ("duration", "rtt_median", "lost")
 """Quantities that must agree for a fit to explain its capture."""

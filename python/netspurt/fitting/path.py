@@ -30,7 +30,7 @@ FULL = 0.8
 """The share of the largest queueing delay from which on a loss is one of a full queue."""
 
 LEAST_QUEUE = 3
-"""Packets of the shortest queue whose overflow can be told from random loss."""
+"""Packets of the shortest queue whose overflow differs visibly from random loss."""
 
 MORE = 4.0
 """So much more often than elsewhere packets are lost at a full queue."""
@@ -41,7 +41,7 @@ MOSTLY = 0.9
 LEAST_OVERFLOWS = 3
 
 ALIKE = 5
-"""Round trips that must agree to tell the time that a packet takes."""
+"""Number of round trips that must agree for an estimate of a packet's transmission time."""
 
 ACK_SIZE = 52
 

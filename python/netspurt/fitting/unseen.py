@@ -26,7 +26,7 @@ def filled(
 ) -> tuple[Sent, npt.NDArray[np.bool_], tuple[Floats, Floats, Counts]]:
     """Puts packets that were never seen where they are missing.
 
-    Returns the packets, which of them were lost, and the round trips from the ACK that told of a hole to the packet
+    Returns the packets, which of them were lost, and the round trips from the ACK that reported a gap to the packet
     that filled it: these show the queue soon after it overflowed.
     """
     time, seq, length = sent
@@ -43,7 +43,7 @@ def filled(
     for index, offset, size, again in holes:
         above = np.flatnonzero((length[index:] > 0) & (seq[index:] > offset))[:NOTICED]
         told = float(time[index + above[-1]])
-        # Of the packets that were sent again in one recovery, the first waits for nothing else.
+        # Of the packets retransmitted in one recovery, only the first waits for nothing else.
         if again > told and first[offset] == index and (not trips or told > trips[-1][1]):
             trips.append((told, again, size))
     return (

@@ -37,4 +37,6 @@ def test_another_connection_with_the_same_ends_begins_at_zero() -> None:
 
 def test_the_line_has_time_size_and_rate() -> None:
     (found,) = Intervals(0.0).report(1.0, [row("a:1", 12_500_000, 0, 1)])
-    assert sentence(found) == "   0.00 – 1.00 s  10.99.0.2:9 - a:1  12.5 MB  100 Mbit/s  1 segment sent again"
+    assert (
+        sentence(found) == "   0.00 – 1.00 s  10.99.0.2:9 - a:1  12.5 MB  100 Mbit/s  1 segment retransmitted"
+    )

@@ -378,7 +378,7 @@ impl App {
         !matches!(self, Self::Datagrams(_) | Self::Call(_))
     }
 
-    /// Puts in place of files what stands in them.
+    /// Replaces the names of files by their contents.
     pub(crate) fn resolve(
         &mut self,
         files: distribution::Files<'_>,

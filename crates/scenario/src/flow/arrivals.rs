@@ -170,7 +170,7 @@ impl Process {
 type Wrong = (Vec<&'static str>, String);
 
 impl Arrivals {
-    /// What it must not say.
+    /// Checks the values.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         let wrong = |key, message: &str| Err((vec![key], message.to_owned()));
         match (&self.size, self.workload) {

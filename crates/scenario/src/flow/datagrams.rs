@@ -179,12 +179,12 @@ impl Datagrams {
         all
     }
 
-    /// Puts in place of the file of a recording what stands in it.
+    /// Replaces the name of the recording by its contents.
     pub(super) fn resolve(&mut self, files: Files<'_>) -> Result<(), Wrong> {
         self.recording.as_mut().map_or(Ok(()), |recording| recording.resolve(files))
     }
 
-    /// What it must not say. Its distributions have been checked.
+    /// Checks the values. Its distributions have been checked.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         let given = [self.rate.is_some(), self.interval.is_some(), self.recording.is_some()];
         match given.iter().filter(|is_there| **is_there).count() {
@@ -297,7 +297,7 @@ impl Recording {
 }
 
 impl Call {
-    /// What it must not say.
+    /// Checks the values.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         let [least, most] = FRAMES.map(Duration);
         if self.frame < least || self.frame > most {

@@ -90,7 +90,7 @@ const fn usual_smoothness() -> f64 {
 type Wrong = (Vec<&'static str>, String);
 
 impl Video {
-    /// What it must not say.
+    /// Checks the values.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         let wrong = |key, message: String| Err((vec![key], message));
         if self.ladder.is_empty() || self.ladder[0] == Rate(0) {

@@ -1,4 +1,4 @@
-//! Changes of links at given times: what a file may say of them, and what they come to.
+//! Changes of links at given times: their keys in the file, and the schedule that follows from them.
 
 use crate::network::delay::Delay;
 use crate::network::{Duplex, Link, Loss, queue};
@@ -19,22 +19,22 @@ const KNOWN: [&str; 5] = ["rate", "delay", "up", "queue.limit", "loss.rate"];
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// When for the first time.
+    /// The first time.
     pub at: Duration,
-    /// Again after each such time. Default: once.
+    /// The period of repetitions. Default: no repetition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
     /// The last time at which it may happen. Default: the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Duration>,
-    /// How often it happens, in place of `until`. Default: as often as there is time.
+    /// The number of times, instead of `until`. Default: until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<u32>,
-    /// What is set, and to what: `link.NAME.rate`, `link.NAME.delay`, `link.NAME.queue.limit`, `link.NAME.loss.rate`, or
-    /// `link.NAME.up` for a link that goes down (`false`) and up (`true`). One value is for both directions, a list of two
-    /// for each; a path that ends with `.0` or `.1` names one of them. What waits while a link is down goes on waiting, and
-    /// what is being sent is sent. A new delay lets no packet overtake another.
+    /// The keys and their new values: `link.NAME.rate`, `link.NAME.delay`, `link.NAME.queue.limit`, `link.NAME.loss.rate`, or
+    /// `link.NAME.up` for a link that goes down (`false`) and up (`true`). One value applies to both directions, a list of two
+    /// to each; a path that ends with `.0` or `.1` names one direction. While a link is down, packets stay in its queue, and
+    /// packets in transmission are completed. Packets do not overtake each other after a change of the delay.
     pub set: IndexMap<String, Directed<Setting>>,
 }
 

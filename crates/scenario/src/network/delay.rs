@@ -85,7 +85,7 @@ pub enum Varies {
         #[serde(default)]
         reorders: bool,
     },
-    /// A table of what was measured, for each packet; between two quantiles the logarithm of the delay is linear in the
+    /// A table of measured quantiles, for each packet. Between two quantiles the logarithm of the delay is linear in the
     /// probability.
     Quantiles {
         /// Shares from 0 to 1, rising.
@@ -153,7 +153,7 @@ pub enum Varies {
 pub(crate) type Wrong = (&'static str, String);
 
 impl Delay {
-    /// Puts in place of a file what stands in it.
+    /// Replaces the name of a file by its contents.
     pub(crate) fn resolve(&mut self, files: Files<'_>) -> Result<(), Wrong> {
         let Self::Varies(Varies::Recording { file, times, delays, .. }) = self else { return Ok(()) };
         let Some(name) = file.take() else { return Ok(()) };
@@ -171,7 +171,7 @@ impl Delay {
         self.check().map_err(|(_, message)| wrong(format!("\"{name}\": {message}")))
     }
 
-    /// What it must not say.
+    /// Checks the values.
     pub(crate) fn check(&self) -> Result<(), Wrong> {
         let Self::Varies(varies) = self else { return Ok(()) };
         if let Varies::Normal { correlation, .. }

@@ -112,7 +112,7 @@ impl Link {
     }
 }
 
-/// The longest packets that a link takes.
+/// The largest packet of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mtu {

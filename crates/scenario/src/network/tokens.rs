@@ -121,7 +121,7 @@ fn check_peak(rate: Rate, peak: Option<Rate>, peak_burst: Option<Size>, largest:
 }
 
 impl Policer {
-    /// What it must not say on a link that takes packets of so many bytes.
+    /// Checks the values for a link whose largest packet has `largest` bytes.
     pub(crate) fn check(&self, largest: u64) -> Result<(), Wrong> {
         check_bucket(["rate", "burst"], self.rate, self.burst, largest)?;
         if self.excess.is_some() && self.peak.is_some() {
@@ -149,13 +149,13 @@ impl Policer {
 }
 
 impl Shaper {
-    /// What it must not say on a link that takes packets of so many bytes.
+    /// Checks the values for a link whose largest packet has `largest` bytes.
     pub(crate) fn check(&self, largest: u64) -> Result<(), Wrong> {
         check_bucket(["rate", "burst"], self.rate, self.burst, largest)?;
         check_peak(self.rate, self.peak, self.peak_burst, largest)
     }
 
-    /// What it comes to on a link that takes packets of so many bytes.
+    /// The shaper of a link whose largest packet has `largest` bytes, for the simulator.
     pub(crate) fn build(&self, largest: u64) -> ShaperSpec {
         let peak = |peak| bucket(peak, self.peak_burst.unwrap_or(Size(largest)));
         ShaperSpec { bucket: bucket(self.rate, self.burst), peak: self.peak.map(peak) }

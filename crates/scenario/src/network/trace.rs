@@ -65,7 +65,7 @@ impl Trace {
         }
     }
 
-    /// Puts in place of a file what stands in it.
+    /// Replaces the name of a file by its contents.
     pub(crate) fn resolve(&mut self, files: Files<'_>) -> Result<(), Wrong> {
         let (Self::Mahimahi { file, .. } | Self::Rates { file, .. }) = &mut *self;
         let Some(name) = file.take() else { return Ok(()) };
@@ -91,7 +91,7 @@ impl Trace {
         self.check().map_err(|(_, message)| wrong(format!("\"{name}\": {message}")))
     }
 
-    /// What it must not say.
+    /// Checks the values.
     pub(crate) fn check(&self) -> Result<(), Wrong> {
         match self {
             Self::Mahimahi { milliseconds, .. } => check_milliseconds(milliseconds),

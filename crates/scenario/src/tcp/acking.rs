@@ -107,7 +107,7 @@ pub enum QuickCounts {
     /// Document: Linux since 6.7, tcp_dec_quickack_mode().
     #[default]
     Acks,
-    /// Each segment that leaves counts; out-of-order data brings quick ACKs back.
+    /// Each sent segment counts. Out-of-order data restores quick ACKs.
     ///
     /// Document: Linux before 6.7, tcp_dec_quickack_mode().
     Segments,

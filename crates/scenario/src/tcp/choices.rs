@@ -136,7 +136,7 @@ names! {
 }
 
 names! {
-    /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
+    /// Whether a sender that processes NAKs also counts duplicate ACKs.
     DupAcksBesideNaks for config::DupAcks {
         /// They start a fast retransmit.
         Counted,
@@ -357,7 +357,7 @@ names! {
         ///
         /// Document: the BSD systems.
         Always,
-        /// Only those before which cwnd held something back.
+        /// Only those that arrive after cwnd has held back data.
         ///
         /// Document: RFC 7661, section 3; RFC 9438, section 5.8.
         #[serde(rename = "when-limiting")]
@@ -446,7 +446,7 @@ names! {
 names! {
     /// Whether data may leave with a SYN.
     FastOpenUse for config::FastOpenUse {
-        /// Neither asked for nor granted.
+        /// No cookie is requested, and none is granted.
         ///
         /// Document: RFC 9293, section 3.10.7.2.
         Off,

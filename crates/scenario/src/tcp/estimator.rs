@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// As much of a scenario as there is to say.
+/// The part of a scenario that names an estimator.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Chosen {

@@ -12,7 +12,7 @@ pub(crate) trait Setting<T>: Sized {
     /// Puts this value of `key` in its place; sizes may be in segments of `mss` bytes. The error is a sentence.
     fn put(&self, place: &mut T, key: &str, mss: u16) -> Result<(), String>;
 
-    /// The value that stands for what is in this place; `None` if only a key left out does.
+    /// The value of the key for this field; `None` if only a missing key means it.
     fn of(place: &T) -> Option<Self>;
 }
 

@@ -130,7 +130,7 @@ tcp_table! {
         /// The profile: default values for all other keys. Default: "rfc".
         profile: ProfileName,
         // The sizes below may be in segments of it, so it comes first.
-        /// Largest segment that is sent, and announced to be ready to receive.
+        /// The largest segment that is sent, and the MSS that is announced to the peer.
         ///
         /// Document: RFC 9293, section 3.7.1.
         mss: Size => mss,
@@ -141,18 +141,17 @@ tcp_table! {
         ///
         /// Document: RFC 7323, section 2.3.
         receive_window: Window => receive_window,
-        /// The receive window grows from this size to `receive_window` as the application reads. Where only `receive_window` is
-        /// given, all of it is there from the beginning, as with SO_RCVBUF.
+        /// The receive window grows from this size to `receive_window` as the application reads. If only `receive_window` is
+        /// given, the window has this size from the beginning, as with SO_RCVBUF.
         ///
         /// Document: Linux, tcp_grow_window() and tcp_rcv_space_adjust(); "Dynamic Right-Sizing", 2001.
         initial_receive_window: Window => initial_receive_window,
-        /// Cap on unacknowledged data, whatever the peer offers.
+        /// The largest amount of unacknowledged data, whatever window the peer announces.
         send_window: Cap => send_window,
         /// Send buffer: data written and not yet acknowledged.
         send_buffer: Window => send_buffer,
-        /// The send buffer grows from this size to `send_buffer` with cwnd. Where only `send_buffer` is given, all of it is
-        /// there
-        /// from the beginning, as with SO_SNDBUF.
+        /// The send buffer grows from this size to `send_buffer` with cwnd. If only `send_buffer` is given, the buffer has this
+        /// size from the beginning, as with SO_SNDBUF.
         ///
         /// Document: Linux, tcp_sndbuf_expand().
         initial_send_buffer: Window => initial_send_buffer,
@@ -174,11 +173,11 @@ tcp_table! {
         ack_of_unsent: UnsentAcked => unsent_acked,
         /// Which old segments pass the first checks, and which are reported.
         old_segments: OldSegments => old_segments,
-        /// Data may leave with a SYN, once a cookie is known.
+        /// Data on a SYN, once the client has a cookie of the server.
         ///
         /// Document: RFC 7413.
         fast_open: FastOpenUse => fast_open,
-        /// How the largest packet is found that a path takes.
+        /// How the path MTU is found.
         path_mtu_discovery: PathMtuDiscovery => path_mtu_discovery,
         /// The MSS at the start of path MTU probing, and after a black hole is detected.
         ///
@@ -205,29 +204,29 @@ tcp_table! {
         /// Document: RFC 5681, section 3.2.
         #[schemars(range(min = 1))]
         dup_ack_threshold: u8 => dup_ack_threshold,
-        /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
+        /// Whether a sender that processes NAKs also counts duplicate ACKs.
         dup_acks_beside_naks: DupAcksBesideNaks => dup_acks_beside_naks,
         /// New data on the first two duplicate ACKs.
         ///
         /// Document: RFC 3042.
         limited_transmit: bool => limited_transmit,
-        /// With recovery "rack": grain of the reordering timer, which then waits two ticks more than it must; "0 s": it is
+        /// With recovery "rack": the tick of the reordering timer, which then expires two ticks late; "0 s": the timer is
         /// exact.
         ///
         /// Document: RFC 8985, section 6.2; Linux, TCP_TIMEOUT_MIN.
         reordering_tick: Duration => reordering_tick,
-        /// With recovery "rack": when nothing comes back for two round trips, one segment asks before the retransmission timer
-        /// does.
+        /// With recovery "rack": if no ACK arrives for two round trips, one segment is sent as a probe before the
+        /// retransmission timer expires.
         ///
         /// Document: RFC 8985, section 7.
         tail_loss_probe: bool => tail_loss_probe,
-        /// With recovery "rack": the window falls to its target with the clock of the ACKs.
+        /// With recovery "rack": the window decreases to its target gradually, with each ACK.
         ///
         /// Document: RFC 9937; RFC 6937.
         prr: bool => prr,
         /// How `prr` computes the window.
         prr_rule: PrrRule => prr_rule,
-        /// With recovery "rack": a recovery or timeout that turns out a mistake is undone.
+        /// With recovery "rack": a spurious recovery or timeout is undone.
         ///
         /// Document: RFC 3522; RFC 3708; RFC 5682.
         undo: bool => undo,
@@ -237,15 +236,14 @@ tcp_table! {
         loss_means: LossMeans => loss_means,
         /// The congestion control algorithm.
         congestion: Choice<Congestion> => congestion,
-        /// Segments leave one by one at a rate instead of in bursts, but for the first ten: at the rate that congestion control
-        /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off
-        /// unless
-        /// BBR or the packet scheduler fq asks for it.
+        /// Segments after the first ten are sent one by one at a rate, instead of in bursts. Congestion control sets the rate.
+        /// Otherwise it is two windows per RTT while cwnd is below half of ssthresh, and 1.2 windows above. Linux paces only
+        /// with BBR or with the packet scheduler fq.
         ///
         /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().
         pacing: bool => pacing,
-        /// Segments are handed over several at once, to an interface that cuts them up: where the next ACK is near, what little
-        /// may leave waits for it, unless it is a third of the window.
+        /// Several segments are passed at once to an interface that splits them (TSO). A burst of less than a third of the
+        /// window waits for the next ACK, if that is expected soon.
         ///
         /// Document: Linux, tcp_tso_should_defer() and tcp_tso_autosize().
         segmentation_offload: bool => segmentation_offload,
@@ -255,8 +253,7 @@ tcp_table! {
         ///
         /// Document: Linux, __tcp_transmit_skb() and tcp_sendmsg_locked().
         push_bursts: bool => push_bursts,
-        /// With a rate: what is short waits while an interface of that rate is busy with what left before; "0 bit/s": it does
-        /// not wait.
+        /// A short segment waits while an interface of this rate sends earlier segments; "0 bit/s": it does not wait.
         ///
         /// Document: Linux, tcp_should_autocork().
         autocork: Rate => autocork,
@@ -291,8 +288,8 @@ tcp_table! {
         idle_restart: bool => idle_restart,
         /// The estimator of the retransmission timeout.
         rto: Choice<Named<Rto>> => rto,
-        /// The grain of the retransmission timer and of the round-trip clock. Where the first tick falls is drawn for each
-        /// host.
+        /// The tick of the retransmission timer and of the clock that measures RTTs. The time of the first tick is drawn for
+        /// each host.
         timer_grain: Grain => timer_grain,
         /// When received data is acknowledged.
         acking: Named<Acking> => acking,
@@ -300,7 +297,7 @@ tcp_table! {
         transmit: Choice<Transmit> => transmit,
         /// Probes of an idle connection.
         keep_alive: Named<KeepAlive> => keep_alive,
-        /// How long data may stay unacknowledged before the connection is given up.
+        /// How long data may stay unacknowledged before the connection is aborted.
         ///
         /// Document: RFC 9293, section 3.8.3.
         user_timeout: Patience => user_timeout,
@@ -378,8 +375,8 @@ impl TcpTable {
         Ok(config)
     }
 
-    /// Switches on what the congestion control requires, where no key names it; returns what that is. Who names the key
-    /// decides: what contradicts it is for `Config::validate` to refuse.
+    /// Switches on what the congestion control requires, if no key names it. Returns what was switched on. A key in the file
+    /// has priority; `Config::validate` refuses a contradiction.
     fn switch_on(&self, config: &mut Config) -> Vec<Implied> {
         let mut implied = Vec::new();
         if config.congestion.needs_pacing().is_some() && !config.pacing && self.pacing.is_none() {
@@ -423,7 +420,7 @@ impl TcpTable {
     }
 }
 
-/// TCP can live with a buffer below one segment, but who writes it hardly means it.
+/// TCP works with a buffer below one segment, but that is hardly what the author of the file means.
 fn check_buffers(config: &Config) -> Result<(), TcpError> {
     let mss = config.mss;
     let buffers = [("receive_window", u64::from(config.receive_window)), ("send_buffer", config.send_buffer)];
@@ -437,7 +434,7 @@ fn check_buffers(config: &Config) -> Result<(), TcpError> {
 }
 
 impl Setting<congestion::Kind> for Choice<Congestion> {
-    /// Beside the user's own nothing shall ask for what the profile's needs.
+    /// With a user-defined algorithm, the requirements of the profile's algorithm do not apply.
     fn put(&self, place: &mut congestion::Kind, _key: &str, _mss: u16) -> Result<(), String> {
         *place = self.built_in().map_or(congestion::Kind::Reno, Into::into);
         Ok(())
@@ -447,7 +444,7 @@ impl Setting<congestion::Kind> for Choice<Congestion> {
     }
 }
 
-/// The user's own takes the place of what the profile has, which stays where nobody looks.
+/// A user-defined choice replaces that of the profile, which stays in the configuration unused.
 macro_rules! own_or_profile {
     ($($choice:ty => $place:ty),+) => {
         $(impl Setting<$place> for Choice<$choice> {

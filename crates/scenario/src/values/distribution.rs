@@ -167,9 +167,9 @@ pub type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// A distribution of whatever.
 pub(crate) trait Draws {
-    /// Puts in place of a file what stands in it.
+    /// Replaces the name of a file by its contents.
     fn resolve(&mut self, files: Files<'_>) -> Result<(), Wrong>;
-    /// What it must not say.
+    /// Checks the values.
     fn check(&self) -> Result<(), Wrong>;
     /// The least that may come out.
     fn least(&self) -> f64;

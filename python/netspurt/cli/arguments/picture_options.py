@@ -13,7 +13,7 @@ from netspurt.files import places
 from netspurt.inputs import typed
 
 PICTURES = {
-    "time-sequence": "segments, what was sent again and why, ACK, SACK, NAK and window lines (runs, captures)",
+    "time-sequence": "segments, retransmissions with their reasons, ACK, SACK, NAK and window lines (runs, captures)",
     "windows": "cwnd, ssthresh, in flight, receiver's window (of captures: the last two)",
     "cwnds": "cwnd of all flows (runs)",
     "round-trips": "round-trip times, smoothed, and the timeout (of captures: the first)",

@@ -186,12 +186,12 @@ def _interval(options: argparse.Namespace) -> float:
 
 
 def _is_watched(options: argparse.Namespace) -> bool:
-    """Whether somebody sees the table of connections."""
+    """Whether a terminal shows the table of connections."""
     return sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())
 
 
 def _fill_in(options: argparse.Namespace) -> None:
-    """Device and addresses where nobody has said what they shall be."""
+    """The default device and addresses."""
     guest = os.environ.get(GUEST)
     options.device = options.device or (GUEST_DEVICE if guest else DEVICE)
     options.addresses = options.addresses or (guest.split() if guest else list(ADDRESSES))
@@ -284,13 +284,13 @@ def _sentence(news: dict[str, Any]) -> str:
         for key, words in (("bytes_sent", "sent"), ("bytes_received", "received"))
         if news[key]
     ]
-    parts += [f"{news['retransmitted']} segments sent again"] if news["retransmitted"] else []
+    parts += [f"{news['retransmitted']} segments retransmitted"] if news["retransmitted"] else []
     return f"{ends}: {', '.join([news['why'], f'{seconds:.3g} s', *parts])}"
 
 
 @contextlib.contextmanager
 def _shown(host: _core.Host, options: argparse.Namespace) -> Iterator[Callable[[str], None]]:
-    """A running table where somebody watches; where lines go."""
+    """A table that is redrawn on a terminal, and lines elsewhere."""
     if options.json or not _is_watched(options):
         yield _line(options)
         return

@@ -102,7 +102,7 @@ def command(options: argparse.Namespace) -> int:
     probed; the exit status is 1 then, or if a host never answers.
 
     Raises:
-        RequestError: nobody can be probed, or not so; or a place that cannot be written to.
+        RequestError: no host can be probed, an option is wrong, or a file cannot be written.
     """
     from netspurt.files.growing import GrowingParquet
     from netspurt.probing.loop import Loop, bounded
@@ -161,7 +161,7 @@ def _follow(probing: Probing, loop: Loop, options: argparse.Namespace) -> str:
 
 @contextlib.contextmanager
 def _view(sums: Sums, options: argparse.Namespace) -> Iterator[View]:
-    """A picture where somebody watches; else lines, but nothing beside a JSON document."""
+    """A picture on a terminal, lines elsewhere, and nothing beside a JSON document."""
     from netspurt.cli.views import prober_view
 
     # The picture goes where progress goes, so that results alone can be piped; without a pipe lines would be in its

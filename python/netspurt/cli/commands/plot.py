@@ -139,7 +139,7 @@ def _limits(source: Recording, options: argparse.Namespace) -> Chart:
             )
         return plot.limits_chart(why(source.capture.path))
     if not isinstance(source, Simulated):
-        raise ValueError("a trace does not tell what limits a flow: name the scenario or a capture")
+        raise ValueError("a trace does not show what limits a flow: give the scenario or a capture")
     diagnosis = why(source.again(["limits"]))
     if options.flow is None:
         return plot.limits_chart(diagnosis)

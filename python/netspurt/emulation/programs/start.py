@@ -30,7 +30,7 @@ from netspurt.emulation.programs.lateness import LatenessMonitor
 from netspurt.emulation.programs.sockets import PATIENCE_S, Work
 
 HERE_PORT = 5999
-"""The address that tells the emulator that a program is ready; no program listens there."""
+"""A packet to this address reports to the emulator that a program is ready. No program listens there."""
 
 PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
     program.__name__: program for module in (transfers, web, ours) for program in module.PROGRAMS

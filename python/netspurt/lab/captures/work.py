@@ -16,7 +16,7 @@ from netspurt.lab.simulated.runs import SupersededError
 Event = tuple[str, Any]
 
 Report = Callable[[int, int, str], None]
-"""Receives how much is done, how much there is, and words for it; raises if nobody waits for the result."""
+"""Receives how much is done, how much there is, and words for it; raises if the result is no longer needed."""
 
 
 async def follow(
@@ -50,5 +50,5 @@ async def follow(
         yield "result", future.result()
     finally:
         unwanted.set()
-        # Work that nobody waits for may fail.
+        # Work whose result is no longer needed may fail.
         future.add_done_callback(lambda each: each.cancelled() or each.exception())

@@ -113,6 +113,6 @@ def ecn(situation: Situation) -> Remedy | None:
         settings[f"link.{hop.name}.queue"] = {**queue, "ecn": True}
     if not settings:
         return None
-    words = "Use ECN: a queue that marks packets tells the sender of congestion without a loss."
+    words = "Use ECN: a queue that marks packets reports congestion to the sender without a loss."
     how = (*commands("fast-recovery", "tcp_ecn"), "tc qdisc replace dev DEV root fq_codel ecn")
     return Remedy("ecn", "fast-recovery", words, settings, how)

@@ -4,7 +4,7 @@ use crate::values::quantity::Limit;
 use netspurt_sim::spec::Unit;
 use netspurt_tcp::time::Span;
 
-/// What a link of this rate sends in a time: at most as much as there is.
+/// The bytes that a link of this rate sends in a time, at most the largest number.
 pub(super) fn bytes_in(time: Span, rate: u64) -> u64 {
     let bytes = u128::from(time.as_ps()) * u128::from(rate) / 8_000_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -10,7 +10,7 @@ use netspurt_sim::spec::{
 };
 
 impl Queue {
-    /// What this comes to before a link of this rate.
+    /// The queue in front of a link of this rate, for the simulator.
     pub(crate) fn spec(&self, rate: Option<u64>) -> QueueSpec {
         let room = |limit| room(limit, rate);
         match *self {

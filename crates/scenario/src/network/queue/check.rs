@@ -20,7 +20,7 @@ const MOST_OVERHEAD: u64 = 256;
 const LEAST_UPDATE: Span = Span::from_us(100);
 const MOST_UPDATE: Span = Span::from_secs(10);
 
-/// A key at fault, and what is wrong with it.
+/// A wrong key, and the reason.
 pub(crate) type Fault = (&'static str, String);
 
 /// How fast the link behind a queue sends.
