@@ -23,12 +23,18 @@ class FilterError(RequestError):
 
 
 class OutputError(RequestError):
-    """A file or directory could not be written."""
+    """A file or directory could not be written.
 
-    def __init__(self, path: Path | str, error: OSError) -> None:
-        super().__init__(
-            f"cannot write {path}: {reason(error)}; nothing was left there{_instead(Path(path), error)}"
-        )
+    Args:
+        left: what is there now.
+        otherwise: what to do, where the kind of the error does not tell.
+    """
+
+    def __init__(
+        self, path: Path | str, error: OSError, left: str = "nothing was left there", otherwise: str = ""
+    ) -> None:
+        advice = _instead(Path(path), error) or otherwise
+        super().__init__(f"cannot write {path}: {reason(error)}; {left}{advice}")
 
 
 def _instead(path: Path, error: OSError) -> str:

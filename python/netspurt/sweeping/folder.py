@@ -44,10 +44,11 @@ class SweepWriteError(OutputError):
     """A write failed during a sweep."""
 
     def __init__(self, folder: Path, error: OSError, done: int) -> None:
-        super().__init__(folder, error)
-        words = str(self).removesuffix("; nothing was left there")
-        self.args = (
-            f"{words}; the {done} completed tasks are kept: free some space and give the command again",
+        super().__init__(
+            folder,
+            error,
+            left=f"the {done} completed tasks are kept",
+            otherwise=": free some space and give the command again",
         )
 
 
