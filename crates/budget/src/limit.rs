@@ -34,7 +34,7 @@ pub enum Limit {
     Policer,
     /// A token bucket delays packets.
     Shaper,
-    /// Lost segments are being sent again after duplicate ACKs or SACK.
+    /// Lost segments are being retransmitted after duplicate ACKs or SACK.
     FastRecovery,
     /// The sender waits for the retransmission timer, or recovers after it has expired.
     Timeout,
@@ -42,7 +42,7 @@ pub enum Limit {
     TailLoss,
     /// The sender took reordering for loss.
     Reordering,
-    /// The sender sent again what was not lost.
+    /// The sender retransmitted data that was not lost.
     Spurious,
     /// cwnd grows again after a pause.
     IdleRestart,

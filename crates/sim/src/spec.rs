@@ -132,7 +132,7 @@ pub enum LossSpec {
         /// The numbers of the lost packets.
         drop: Vec<u64>,
     },
-    /// Every SYN that asks for ECN.
+    /// Every SYN that requests ECN.
     EcnBlackHole,
     /// Several processes, none of which is again a list.
     Several(Vec<LossSpec>),
@@ -233,7 +233,7 @@ pub struct MtuSpec {
     pub too_big: TooBig,
 }
 
-/// Whether the sender of a packet that is too long is told.
+/// Whether the sender of a packet that is too long gets a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TooBig {
     /// A message reports the MTU (RFC 1191).

@@ -16,7 +16,7 @@ pub enum Avoidance {
     Disorder,
     /// cwnd was reduced after a congestion mark or a full local queue.
     Reduced,
-    /// Lost segments are being sent again.
+    /// Lost segments are being retransmitted.
     Recovery,
     /// The retransmission timer has expired.
     Loss,

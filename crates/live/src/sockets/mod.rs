@@ -14,7 +14,7 @@
 //!
 //! * `diag.rs`: lists the sockets
 //! * `opens.rs`: counts connections that no poll has seen
-//! * `processes.rs`: who has a socket
+//! * `processes.rs`: which process has a socket
 //! * `namespace.rs`: other network namespaces
 //! * `watch.rs`: the polls
 

@@ -28,7 +28,7 @@ pub(super) fn held(socket: &Socket) -> Option<Limit> {
     Some(repair(info).unwrap_or_else(|| sending(socket)))
 }
 
-/// The limit while lost segments are sent again.
+/// The limit while lost segments are retransmitted.
 pub(super) fn repair(info: &TcpInfo) -> Option<Limit> {
     if info.avoidance == Avoidance::Loss || info.retransmits > 0 || silent(info) {
         Some(Limit::Timeout)

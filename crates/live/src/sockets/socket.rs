@@ -18,7 +18,7 @@ mod attribute {
     pub(super) const BBR: u16 = 16;
 }
 
-/// The attributes that a request asks for. Those of BBR come with those of Vegas.
+/// The attributes that a request names. The attributes of BBR are included in those of Vegas.
 pub(super) const WANTED: u8 = 1 << (attribute::INFO - 1)
     | 1 << (attribute::VEGAS - 1)
     | 1 << (attribute::CONGESTION - 1)

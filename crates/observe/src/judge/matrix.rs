@@ -85,7 +85,7 @@ impl Matrix {
         self.policers
     }
 
-    /// Why segments were sent again.
+    /// Why segments were retransmitted.
     pub const fn reasons(&self) -> &Reasons {
         &self.reasons
     }

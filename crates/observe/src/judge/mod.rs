@@ -4,7 +4,7 @@
 //! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
-//! * `reasons.rs`: why segments were sent again
+//! * `reasons.rs`: why segments were retransmitted
 //! * `matrix.rs`: sums over many trials; `page.rs`: these as a page of the documentation
 
 mod apps;

@@ -108,7 +108,7 @@ fn policers_and_confidence(text: &mut String, places: &[(Place, Matrix)]) {
     }
 }
 
-/// Why segments were sent again.
+/// Why segments were retransmitted.
 fn causes(text: &mut String, places: &[(Place, Matrix)]) {
     text.push_str(
         "\n## Retransmissions\n\nWhy segments were sent again, as the simulated sender knows it and as `netspurt capture` names it. \

@@ -1,4 +1,4 @@
-//! Why segments were sent again: what the capture shows of it, beside the sender's own reasons.
+//! Why segments were retransmitted: what the capture shows, compared with the sender's own reasons.
 
 use netspurt_sim::record::probe::{Dropped, End, Recording, Sent};
 use netspurt_tcp::reason::Reason;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reasons {
     pairs: BTreeMap<(Option<Cause>, Option<Cause>), u64>,
-    /// Segments that were sent again, of which nothing in the capture shows that: their originals were lost before it, and
+    /// Retransmitted segments that look like new data in the capture: their originals were lost before it, and
     /// so was
     /// everything that was sent between.
     hidden: u64,
@@ -129,7 +129,7 @@ pub(super) struct Comparison {
     truth: Truth,
     side: Side,
     id: Option<ConnectionId>,
-    /// The segment that is being processed, and what was found of it.
+    /// The segment that is being processed, and the finding about it.
     now: Option<Now>,
     /// Behind the last byte of everything that was captured.
     next: Option<Seq>,

@@ -86,7 +86,7 @@ pub struct Trial {
     pub sentence: String,
     /// How sure the diagnosis is of the limit with the most time, from 0 to 1.
     pub confidence: f64,
-    /// Why its segments were sent again, as the sender knows it and as the capture shows it.
+    /// Why its segments were retransmitted, as the sender knows it and as the capture shows it.
     pub reasons: Reasons,
 }
 
@@ -207,7 +207,7 @@ const fn side_of(end: End) -> Side {
     }
 }
 
-/// Why segments of `end` were sent again, as it knows it and as the capture shows it.
+/// Why segments of `end` were retransmitted, as it knows it and as the capture shows it.
 fn compare(file: &Path, recording: &Recording, end: End, place: Place) -> Result<Reasons, String> {
     let truth = Truth::of(recording, end, place == Place::Sender);
     let mut reader = CaptureReader::open(file).map_err(|error| error.to_string())?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Closes {
-    /// The one that asks, when it has read the last byte.
+    /// The client, when it has read the last byte.
     Client,
     /// The one that answers, behind the last byte.
     #[default]

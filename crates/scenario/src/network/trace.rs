@@ -87,7 +87,7 @@ impl Trace {
                 (*times, *rates) = read_rates(&text).map_err(placed)?;
             }
         }
-        // What is wrong with a whole recording is told by its file.
+        // Errors of a whole recording are reported with its file.
         self.check().map_err(|(_, message)| wrong(format!("\"{name}\": {message}")))
     }
 

@@ -1,4 +1,4 @@
-//! A queue in which what is sent again overtakes what waits.
+//! A queue in which what is retransmitted overtakes what waits.
 
 use netspurt_scenario::Scenario;
 use netspurt_sim::World;

@@ -24,7 +24,7 @@ pub(crate) struct Endpoint {
     /// `None` while no connection uses this slot.
     pub(crate) connection: Option<Connection>,
     pub(crate) app: App,
-    /// The application has been told that the connection is open.
+    /// The application knows that the connection is open.
     pub(crate) open: bool,
     /// How the application gets to run.
     pub(crate) pace: Pace,

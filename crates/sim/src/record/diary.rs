@@ -25,7 +25,7 @@ pub enum Step {
         /// The change.
         rewrite: Rewrite,
     },
-    /// It was too long for a channel, and its sender is told. The message to the sender has the packet's index.
+    /// It was too long for a channel, and its sender gets a message with the packet's index.
     Returned {
         /// Its index.
         slot: u32,

@@ -1,4 +1,4 @@
-//! A running 64-bit hash of the events of a run, to tell whether two runs were the same.
+//! A running 64-bit hash of the events of a run, to compare two runs.
 //!
 //! Each endpoint adds the segments delivered to it, and each link direction adds what it dropped. At the end these hashes
 //! are combined in the order of the scenario. So the digest depends on what happened and when, not on what was recorded.

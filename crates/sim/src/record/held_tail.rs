@@ -36,7 +36,7 @@ impl HeldTails {
         found.lost = Span::from_ps(found.lost.as_ps().saturating_add(lost.as_ps()));
     }
 
-    /// Copies what was found in a flow into its result.
+    /// Copies the findings about a flow into its result.
     pub(crate) fn tell(&self, flow: u32, spec: &FlowSpec, result: &mut FlowResult) {
         let at = |end| self.0.get(&(flow, end)).copied().unwrap_or_default();
         let (client, server) = (at(End::Client), at(End::Server));

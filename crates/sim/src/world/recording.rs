@@ -1,4 +1,4 @@
-//! What the recorder is told about connections.
+//! What the recorder receives about connections.
 
 use super::World;
 use crate::host::endpoint::Endpoint;

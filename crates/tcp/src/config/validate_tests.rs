@@ -1,4 +1,4 @@
-//! Every refusal: what brings it about, what it says, and what would have been right.
+//! Every refusal: its cause, its message, and a correct configuration.
 
 use super::*;
 use crate::config::KeepAlive;
@@ -217,7 +217,7 @@ const VALUES: &[Row] = &[
     ),
 ];
 
-/// The name of each; who adds one is led here, and to the tables above.
+/// The name of each. A new one must be added here, and to the tables above.
 const fn name(error: &ConfigError) -> &'static str {
     match error {
         ConfigError::Mss(_) => "Mss",

@@ -1,4 +1,4 @@
-//! What a congestion control is: what it is given, and what it answers.
+//! The interface of a congestion control: its input and its results.
 
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
 use crate::time::{Span, Time};

@@ -75,7 +75,7 @@ fn config(dice: &mut Dice) -> Config {
     }
 }
 
-/// What the peer, or somebody who knows the numbers, might send.
+/// What the peer, or an attacker who knows the numbers, might send.
 fn invented(tcp: &Connection, now: Time, dice: &mut Dice) -> Segment {
     let (snd, rcv) = (tcp.snd.space(), &tcp.rcv);
     let ahead = dice.pick(&[0, 0, 0, 0, 0, 1, 100, u64::from(rcv.window())]);
@@ -178,7 +178,7 @@ fn live(seed: u64) -> (u64, u64) {
 #[test]
 fn the_short_way_and_the_full_procedure_agree_in_every_step_of_a_random_life() {
     let (mut sent, mut acknowledged) = (0, 0);
-    // In the last one somebody acknowledges a part of a segment.
+    // In the last one the peer acknowledges a part of a segment.
     for seed in (0..400).chain([6575]) {
         let done = live(seed);
         (sent, acknowledged) = (sent + done.0, acknowledged + done.1);

@@ -38,7 +38,7 @@ pub enum Reason {
     NakResend,
     /// The retransmission timer expired.
     Timeout,
-    /// The rest of what was outstanding at a timeout (go-back-N).
+    /// The rest of the data outstanding at a timeout (go-back-N).
     GoBackN,
     /// A zero-window probe (RFC 9293, section 3.8.6.1).
     WindowProbe,

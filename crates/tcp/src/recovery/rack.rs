@@ -299,7 +299,7 @@ impl Rack {
 }
 
 impl Rack {
-    /// Bytes sent again and not yet known to have arrived.
+    /// Bytes retransmitted and not yet known to have arrived.
     pub(super) fn resent(&self) -> u64 {
         self.resent.covered()
     }
@@ -466,7 +466,7 @@ mod tests {
     }
 
     /// Work for each of `n` segments in flight at once, of which about one in fifty is lost: reported one by one, sent again,
-    /// and of what was sent again one in fifty lost once more.
+    /// and of what was retransmitted one in fifty lost once more.
     fn work_for_each_of(n: u64) -> f64 {
         let (mut rack, mut sacked) = (Logged::default(), RangeSet::default());
         let segment = |k: u64| Range::new(1 + 100 * k, 101 + 100 * k);

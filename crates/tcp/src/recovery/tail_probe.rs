@@ -25,7 +25,7 @@ struct Out {
 pub(crate) enum Answer {
     /// Nothing that matters.
     Nothing,
-    /// The probe repaired a loss: congestion control is told.
+    /// The probe repaired a loss: congestion control gets a signal.
     RepairedLoss,
 }
 

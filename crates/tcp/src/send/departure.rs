@@ -53,7 +53,7 @@ impl Sender {
                 Reason::MtuProbe => self.note_mtu_probe(cx, now, plan, end),
                 _ => {}
             }
-            // Of a SYN that carries data, it is the SYN whose answer tells the round trip.
+            // If a SYN carries data, the ACK of the SYN alone gives the RTT.
             self.recovery.time_segment(now, if plan.flags.has(Flags::SYN) { 1 } else { end });
         }
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
@@ -63,7 +63,7 @@ impl Sender {
             self.space.nxt = self.space.nxt.max(end);
         }
         if plan.flags.has(Flags::SYN) {
-            // A SYN-ACK that goes again leaves what was sent before the handshake was over where it is.
+            // A retransmitted SYN-ACK does not change SND.NXT of data that was sent before the end of the handshake.
             self.space.nxt = self.space.nxt.max(if cx.is_open_early() { self.space.max } else { 0 });
         }
         self.move_max(cx, now, self.space.max.max(end));

@@ -86,7 +86,7 @@ impl Connection {
         self.early.packed().map(|segments| Resting { id, key, segments })
     }
 
-    /// Restores the state from the segments. A watch that asks for them receives them again.
+    /// Restores the state from the segments. A watch that needs them receives them again.
     pub(super) fn wake<W: Watch>(resting: &Resting, watch: &mut W) -> Option<Box<Self>> {
         let id = resting.id;
         let again = watch.wakes(id);

@@ -139,7 +139,7 @@ pub struct Happened {
 /// The kinds of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// The data was sent again.
+    /// The data was retransmitted.
     Retransmitted {
         /// The cause, as far as the capture shows it.
         cause: Cause,

@@ -506,7 +506,7 @@ mod tests {
         let mut arrived: Vec<_> = all(&mut carrier, Time::NEVER).iter().map(|&(_, n, to)| (n, to)).collect();
         arrived.sort_unstable();
         assert_eq!(arrived, [(0, 1), (1, 0), (2, 1), (3, 0)]);
-        // Nobody else may use the address of a host, and a group is nobody.
+        // Only the host itself may use its address, and a group address belongs to no host.
         for (host, from, to) in [(0, far, of(2)), (1, of(0), of(0)), (1, far, [192, 0, 2, 8])] {
             assert_eq!(
                 carrier.send(Time::ZERO, host, &between(from, to, 9), Checksum::Whole),

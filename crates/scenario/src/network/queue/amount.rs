@@ -1,4 +1,4 @@
-//! What a limit counts, and what it comes to.
+//! What a limit counts, and its value for the simulator.
 
 use crate::values::quantity::Limit;
 use netspurt_sim::spec::Unit;

@@ -72,9 +72,9 @@ pub struct Asker {
     pub(crate) number: u32,
     pub(crate) port: u16,
     closing: Closing,
-    /// The session is to be told now.
+    /// The session must be informed now.
     news: bool,
-    /// The session is to be told when this many bytes have been received.
+    /// The session must be informed when this many bytes have been received.
     tell_at: u64,
     /// Bytes of requests that the writer does not have yet. Requests made at the same time are one message.
     requests: u64,
@@ -120,7 +120,7 @@ impl Asker {
         self.tell_at = received;
     }
 
-    /// Whether the session has to be told. Returns true once for each event.
+    /// Whether the session must be informed. Returns true once for each event.
     #[inline]
     pub(crate) const fn take_news(&mut self) -> bool {
         core::mem::replace(&mut self.news, false)

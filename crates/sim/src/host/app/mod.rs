@@ -48,7 +48,7 @@ pub enum App {
 }
 
 impl App {
-    /// The applications of the client and of the server that `spec` asks for.
+    /// The applications of the client and of the server of `spec`.
     pub fn pair(spec: &AppSpec) -> [Self; 2] {
         match spec {
             AppSpec::Bulk { bytes } => {
@@ -114,7 +114,7 @@ impl App {
         }
     }
 
-    /// Whether its session has to be told something. Returns true once for each event.
+    /// Whether its session must be informed. Returns true once for each event.
     #[inline]
     pub(crate) fn take_news(&mut self) -> bool {
         if let Self::Asker(asker) = self { asker.take_news() } else { false }

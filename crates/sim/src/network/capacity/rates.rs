@@ -1,4 +1,4 @@
-//! A rate that changes at given instants, and is what it is in between.
+//! A rate that changes at given instants and is constant in between.
 //!
 //! Exact as a link of one rate is: the fraction of a picosecond that a packet leaves is carried to the next one.
 

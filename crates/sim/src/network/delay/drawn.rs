@@ -44,7 +44,7 @@ pub enum Shape {
         /// The greatest; what lies beyond counts as it.
         max: Span,
     },
-    /// A table of what was measured, in picoseconds.
+    /// A table of measured quantiles, in picoseconds.
     Quantiles(Arc<Quantiles>),
 }
 

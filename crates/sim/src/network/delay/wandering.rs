@@ -151,7 +151,7 @@ mod tests {
         let first = at(&mut running, 0, &mut stream);
         assert_eq!(at(&mut running, 9, &mut stream), first);
         assert_ne!(at(&mut running, 10, &mut stream), first);
-        // Whoever comes late finds what somebody else would have found.
+        // A late packet finds the same value as any other packet at that time.
         let (mut late, mut stream) = (Running::new(steps), Stream::new(4, "delay"));
         let told = late.at(19_999 * 10 * MS, &mut stream) as f64 / MS as f64;
         assert!((told - path[19_999]).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Packets that are longer than a link takes: dropped, and their sender told of it or not (RFC 1191; RFC 2923, section 2.1).
+//! Packets that are too long for a link: dropped, with or without a message to their sender (RFC 1191; RFC 2923, section 2.1).
 
 use crate::spec::{MtuSpec, TooBig};
 
@@ -13,7 +13,7 @@ pub struct Narrowness {
 pub struct Refused {
     /// What would.
     pub mtu: u32,
-    /// Whether the sender is told.
+    /// Whether the sender gets a message.
     pub too_big: TooBig,
 }
 
@@ -28,7 +28,7 @@ impl Narrowness {
         self.steps.is_empty()
     }
 
-    /// Whether senders are ever told.
+    /// Whether any sender gets a message.
     pub fn tells(&self) -> bool {
         self.steps.iter().any(|step| step.too_big == TooBig::Icmp)
     }

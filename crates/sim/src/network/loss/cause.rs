@@ -21,7 +21,7 @@ pub enum Cause {
     Codel,
     /// It collided too often.
     Collisions,
-    /// It was a SYN that asks for ECN.
+    /// It was a SYN that requests ECN.
     EcnBlackHole,
     /// It was longer than the link takes.
     TooBig,

@@ -1,4 +1,4 @@
-//! A box on the way that takes a SYN which asks for ECN for an attack, and drops it (RFC 3168, section 6.1.1.1).
+//! A middlebox that takes a SYN which requests ECN for an attack, and drops it (RFC 3168, section 6.1.1.1).
 
 use super::{Cause, LossProcess};
 use crate::network::packet::Packet;

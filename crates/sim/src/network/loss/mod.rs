@@ -38,12 +38,12 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
     /// A script.
     Script(Script),
-    /// What asks for ECN.
+    /// What requests ECN.
     EcnBlackHole(EcnBlackHole),
 }
 
 impl Loss {
-    /// The process that `spec` asks for, if it is a single one.
+    /// The process of `spec`, if it is a single one.
     pub fn new(spec: &LossSpec) -> Option<Self> {
         Some(match spec {
             LossSpec::None | LossSpec::Several(_) => return None,

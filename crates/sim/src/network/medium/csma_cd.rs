@@ -2,7 +2,7 @@
 //!
 //! A station with a frame listens, and sends when it has heard nothing for the interframe gap of 96 bit times; in the
 //! last third of the gap it no longer listens (4.2.3.2.2), so that a faster station cannot block others for ever.
-//! Stations that begin before they can hear each other collide. Each goes on for a jam of 32 bits after it has noticed,
+//! Stations that begin before the other's signal arrives collide. Each one sends a jam of 32 bits after it detects the collision,
 //! and for its preamble at least; then it waits a random number of slots of 512 bit times, out of 2^n after its n-th
 //! collision, 2^10 at most (4.2.3.2.5). After the 16th collision the frame is dropped.
 //!
@@ -96,7 +96,7 @@ impl CsmaCd {
         if station.quiet == 0 { 0 } else { station.quiet.saturating_add(self.bits(GAP)) }
     }
 
-    /// When a station sends that is ready since this time: `None` if it hears another station first.
+    /// When a station sends that is ready since this time: `None` if it detects another station first.
     fn start(&self, station: &Station, ready: u64) -> Option<u64> {
         let clear = self.clear_from(station);
         let (start, listens_until) =
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn two_busy_stations_capture_the_medium_in_turn() {
-        // Who has sent chooses among 2 slots after the next collision, the other among 4 or more: it goes on and on.
+        // The station that has sent chooses among 2 slots after the next collision, the other one among 4 or more. This repeats.
         let lab = Lab::new(10, &[100_000, 100_000], 3).run(&[0, 0], 4000);
         let senders: Vec<u32> = lab
             .did

@@ -190,7 +190,7 @@ impl Keeper {
 pub(super) mod bench {
     use super::*;
 
-    /// An order, and what it has let go.
+    /// An order, and the packets that it has released.
     pub(crate) struct Bench<O> {
         pub(crate) order: O,
         out: Outbox,

@@ -166,7 +166,7 @@ impl Routes {
             };
             before = if hop.is_last() { NONE } else { hop.channel() };
         }
-        // A router's messages enter where nothing else does, and when nobody expects them.
+        // Messages of a router enter at a place of their own, at any time.
         let tells = |number: u32| {
             channels[number as usize].impairments.as_ref().is_some_and(|all| all.narrowness.tells())
         };

@@ -161,7 +161,7 @@ impl SenderLog {
             }
             self.waits.push((self.active_at, now, self.repair));
         } else if stats.retransmitted > self.retransmitted
-            // A NAK asks for missing data, also in the middle of the transfer (RFC 1106).
+            // A NAK requests missing data, also in the middle of the transfer (RFC 1106).
             && stats.naks_received == self.naks_received
             && !matches!(info.phase, Phase::Recovery | Phase::TimeoutRecovery)
         {

@@ -86,7 +86,7 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// With the given initial `cwnd` and `ssthresh` in bytes. The draft asks for an initial window of two segments at most.
+    /// With the given initial `cwnd` and `ssthresh` in bytes. The draft permits an initial window of two segments at most.
     pub fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
         Self {
             reno: Reno::with_cautious_exit(cwnd, ssthresh, growth),

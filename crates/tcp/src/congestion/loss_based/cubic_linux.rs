@@ -204,7 +204,7 @@ impl Curve {
         }
     }
 
-    /// Data was sent again after all data was acknowledged at `empty_since`. The interval between the last ACK before
+    /// Data was retransmitted after all data was acknowledged at `empty_since`. The interval between the last ACK before
     /// the pause and the first ACK after it equals that between the segments. It does not count on the clock of the
     /// curve (`cubictcp_cwnd_event()`).
     fn skip_pause(&mut self, empty_since: Option<Time>, now: Time) {

@@ -32,7 +32,7 @@ pub struct Prague {
     reduction_due: bool,
     /// There was a mark; before it alpha stays at 1.
     was_marked: bool,
-    /// The feedback tells the number of marks.
+    /// The feedback has the number of marks.
     is_accurate: bool,
     srtt: Option<Span>,
 }

@@ -1,4 +1,4 @@
-//! What a delayed-ACK policy is given, and what it answers.
+//! The input and the result of a delayed-ACK policy.
 
 use crate::time::{Span, Time};
 use crate::wire::segment::Flags;

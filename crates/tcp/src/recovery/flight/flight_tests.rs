@@ -101,7 +101,7 @@ impl Both {
                 self.flight.restore_lost();
                 self.journal.restore_lost();
             }
-            // The whole flight is sent again in order, as the sender does.
+            // The whole flight is retransmitted in order, as the sender does.
             Step::Forget if out > 0 => {
                 self.flight.forget_all();
                 self.journal.clear();

@@ -176,7 +176,7 @@ impl Flight {
         }
     }
 
-    /// If a part of a retransmission is sent again, the rest keeps its place in the queue.
+    /// If a part of a retransmission is retransmitted, the rest keeps its place in the queue.
     #[cold]
     fn queue(&mut self, sent: Sent) {
         let at = self.later.partition_point(|before| sent.is_after(before));

@@ -107,7 +107,7 @@ impl Scoreboard {
         Some(Range::new(start, end))
     }
 
-    /// NextSeg() rule 4: once in a recovery, the last outstanding segment, so that an ACK comes back.
+    /// NextSeg() rule 4: once in a recovery, the last outstanding segment, so that it causes an ACK.
     pub(crate) fn rescue(&self, una: u64, recover: u64, max: u64, mss: u32) -> Option<Range> {
         if self.rescued || una >= recover || self.high_rxt >= max {
             return None;

@@ -94,7 +94,7 @@ impl Sender {
         self.recovery.proceed(Progress { delivered, pipe, ssthresh, mss, is_safe });
     }
 
-    /// A loss that is already repaired: congestion control is told, and nothing is retransmitted.
+    /// A loss that is already repaired: congestion control gets a signal, and nothing is retransmitted.
     fn reduce_once(&mut self, cx: &mut Context, now: Time) {
         if self.recovery.phase() == Phase::Open && cx.config.loss_means == LossMeans::Congestion {
             let flight = self.space.max - self.space.una;

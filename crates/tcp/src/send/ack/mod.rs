@@ -85,7 +85,7 @@ impl Sender {
     fn take_new_ack(&mut self, cx: &mut Context, now: Time, ack: u64, segment: &Segment) {
         let una = self.space.una;
         let (acked, flight) = (ack - una, self.space.max - una);
-        // What a report had told already has opened the window, or not, when it came.
+        // Data that was reported earlier has been counted when the report arrived.
         let told = self.told_before(cx, Range::new(una, ack));
         let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - told);
         self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));

@@ -24,7 +24,7 @@ pub(crate) enum Expired {
 }
 
 impl Sender {
-    /// The deadline of the main timer may have come: carries out what it means to the sender.
+    /// Handles the main timer, if its deadline has passed.
     pub(crate) fn main_timer_ran_out(&mut self, cx: &mut Context, now: Time) -> Expired {
         let (due, timer) = self.timers.main();
         if due > now {
@@ -57,7 +57,7 @@ impl Sender {
         self.extras.as_ref().is_some_and(|extras| extras.patience <= now)
     }
 
-    /// Nothing came back in time: everything that is outstanding goes out again, one segment first (RFC 5681,
+    /// No ACK arrived in time: all outstanding data is retransmitted, one segment first (RFC 5681,
     /// section 3.1; RFC 6298, sections 5.4 to 5.6).
     fn retransmit_ran_out(&mut self, cx: &mut Context, now: Time) -> Expired {
         self.timers.stop_retransmit();
@@ -92,8 +92,8 @@ impl Sender {
         Expired::Nothing
     }
 
-    /// The peer's window is still closed: one byte asks (RFC 9293, section 3.8.6.1); what an open sliver of it permits
-    /// goes instead (the override timeout of section 3.8.6.2.1).
+    /// The peer's window is still closed: one byte probes it (RFC 9293, section 3.8.6.1). If the window permits a small segment,
+    /// that is sent instead (the override timeout of section 3.8.6.2.1).
     fn persist_ran_out(&mut self, cx: &Context, now: Time) -> Expired {
         self.timers.stop_retransmit();
         self.timers.unanswered = self.timers.unanswered.saturating_add(1);
@@ -149,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// Nothing came back for two round trips: new data if there is any, else the last segment, asks whether all is well
+    /// No ACK arrived for two round trips: new data if there is any, otherwise the last segment, is sent as a probe
     /// (section 7.3).
     pub(crate) fn tail_probe_ran_out(&mut self, cx: &Context, now: Time) {
         let Some((may_probe, _)) = self.recovery.timeout_beside_probe() else { return };

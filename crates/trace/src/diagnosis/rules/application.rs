@@ -7,7 +7,7 @@ use netspurt_budget::Limit;
 
 /// Nothing is outstanding, and the connection stays open: the sender has nothing to send.
 ///
-/// Away from the sender, what was lost before this point was not seen. Its timer shows in what comes after the pause.
+/// Away from the sender, data that was lost before this point is not captured. The segments after the pause show a timeout.
 pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
     let at = facts.began(moment.index).max(moment.from);
     match facts.incidents.pause_at(at) {

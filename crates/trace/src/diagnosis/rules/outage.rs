@@ -9,7 +9,7 @@ const LONG_ONES: u32 = 2;
 
 /// A silence of two round trips or more in which several retransmissions had no answer.
 ///
-/// If the answer acknowledges all data, and more than was sent again, it had arrived and its ACKs were lost. If the answer
+/// If the answer acknowledges all data, and more than was retransmitted, it had arrived and its ACKs were lost. If the answer
 /// comes when a shorter segment is sent, or if no segment of full size was ever acknowledged, long packets do not
 /// pass.
 pub(super) fn no_answer(facts: &Facts, moment: &Moment) -> Option<Limit> {

@@ -30,7 +30,7 @@ const PASSES_OFF_OFTEN: f64 = 0.002;
 const FASTER: f64 = 1.3;
 /// A full queue delays by its size over its rate. Packets of a bucket wait for less than this share of that.
 const DELAY: f64 = 0.25;
-/// A queue of fewer segments is not told from chance.
+/// A queue of fewer segments cannot be distinguished from chance.
 const LEAST_QUEUE: f64 = 4.0;
 /// Segments by which a step of the fit may be wrong.
 const SLACK: f64 = 2.0;
@@ -40,7 +40,7 @@ pub(in crate::diagnosis) fn policed(facts: &Facts, phases: &Phases, steps: &[Ste
     if is_policer(facts, steps) { until_back(facts, phases) } else { Vec::new() }
 }
 
-/// Whether a token bucket agrees with what was lost, and a queue does not.
+/// Whether a token bucket explains the losses, and a queue does not.
 fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let lost: u32 = steps.iter().map(|step| step.dropped).sum();
     if lost < LOST || facts.slices.iter().filter(|slice| slice.lost > 0).count() < SLICES {

@@ -1,4 +1,4 @@
-//! Segments are sent again: `fast-recovery`, `timeout`, `tail-loss`; or without need: `reordering`, `spurious`, `ack-path`.
+//! Segments are retransmitted: `fast-recovery`, `timeout`, `tail-loss`; or without need: `reordering`, `spurious`, `ack-path`.
 
 use super::Moment;
 use crate::diagnosis::facts::Facts;

@@ -52,13 +52,13 @@ impl Departures {
         self.push(at, (end - i64::from(len), end), len);
     }
 
-    /// The data from `start` on was sent again: its last transmission did not arrive. `seen` if that was captured.
+    /// The data from `start` on was retransmitted: its last transmission did not arrive. `seen` if that was captured.
     pub(in crate::diagnosis) fn note_resent(&mut self, at: u64, (start, len): (i64, u32), seen: bool) {
         let before = self.resent.iter().rposition(|resent| resent.0 == start);
         let index = match before.and_then(|index| self.resent.remove(index)) {
             Some((_, then)) => self.index_of(start, then),
             None if seen => self.first_after(start),
-            // It was dropped before this point, after what was sent before it.
+            // It was dropped before this point, after the data that was sent before it.
             None => self.first_after(start).saturating_sub(1),
         };
         if let Some(departure) = self.all.get_mut(index) {

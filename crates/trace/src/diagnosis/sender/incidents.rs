@@ -8,7 +8,7 @@ const UNANSWERED: u32 = 2;
 /// Two expiries of the longest usual timer, 1 s and then 2 s (RFC 6298).
 pub(in crate::diagnosis) const LONG_NS: u64 = 3_000_000_000;
 
-/// Retransmissions of what was outstanding when the first of them left.
+/// Retransmissions of the data that was outstanding when the first of them was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::diagnosis) struct Episode {
     /// When the first one was sent, in nanoseconds since the begin.
@@ -44,7 +44,7 @@ pub(in crate::diagnosis) struct Silence {
     /// The length of the longest and of the last one.
     pub(in crate::diagnosis) longest: u32,
     pub(in crate::diagnosis) last: u32,
-    /// The answer acknowledged all data, more than was sent again: it had arrived before, so ACKs were missing.
+    /// The answer acknowledged all data, more than was retransmitted: it had arrived before, so ACKs were missing.
     pub(in crate::diagnosis) all_had_arrived: bool,
     /// Position after the last retransmission, and after everything sent.
     end: i64,
@@ -96,7 +96,7 @@ pub(in crate::diagnosis) struct Incidents {
 }
 
 impl Incidents {
-    /// `len` bytes from `start` on were sent again at `at`, when everything below `next` had been sent.
+    /// `len` bytes from `start` on were retransmitted at `at`, when everything below `next` had been sent.
     pub(in crate::diagnosis) fn note_resent(
         &mut self,
         at: u64,
@@ -185,7 +185,7 @@ impl Incidents {
         self.pauses.get(index).filter(|pause| pause.from <= at)
     }
 
-    /// The data that was sent again last, at `until`, had been acknowledged here, long enough ago for its sender to know.
+    /// The data that was retransmitted last, at `until`, had been acknowledged here, long enough ago for its sender to know.
     /// Nothing
     /// was captured since `from`. ACKs are missing if retransmissions come whenever the timer expires, each time after twice as
     /// long; if the first ones of them are missing too, nothing passed.

@@ -36,7 +36,7 @@ pub(in crate::diagnosis) struct Slice {
     pub(in crate::diagnosis) shrinks: u16,
     /// Segments with data in the other direction.
     pub(in crate::diagnosis) answers: u16,
-    /// Segments first sent in this slice, or before it, that were sent again later.
+    /// Segments first sent in this slice, or before it, that were retransmitted later.
     pub(in crate::diagnosis) lost: u16,
     /// The highest rate of a train of segments, in kilobytes per second; 0 without one.
     pub(in crate::diagnosis) train: u32,

@@ -1,4 +1,4 @@
-//! One sender as its packets show it: phases, and what was measured.
+//! One sender as its packets show it: phases and measurements.
 //!
 //! Everything is put on the clock of the sender as far as the capture point permits it: an ACK counts from when it and the
 //! segments that it causes would be seen here, one round trip between here and the sender later.
@@ -60,7 +60,7 @@ pub(super) struct SenderView {
     acked_at: u64,
     /// Whether the ACK that arrived last had no data.
     bare: bool,
-    /// When the first ACK of new data came since the last new segment, and what was outstanding then; `None` without one.
+    /// When the first ACK of new data since the last new segment arrived, and the bytes outstanding then; `None` without one.
     unanswered: Option<(u64, i64)>,
     /// Whether the last new segment was shorter than the largest, or is split into segments of which the last one is.
     short: bool,
@@ -305,7 +305,7 @@ impl SenderView {
         self.closing = true;
     }
 
-    /// The data `start..` was sent again.
+    /// The data `start..` was retransmitted.
     pub(super) fn note_resent(
         &mut self,
         at: u64,

@@ -22,7 +22,7 @@ pub(in crate::diagnosis) enum Phase {
     WindowFull,
     /// Data is outstanding, windows have space, and more data followed on ACKs.
     Sending,
-    /// Segments are sent again after duplicate ACKs or SACK.
+    /// Segments are retransmitted after duplicate ACKs or SACK.
     FastRecovery,
     /// The sender waits for its timer, or repairs after it has expired.
     Timeout,

@@ -235,7 +235,7 @@ impl Stream {
         behind: &Estimate,
         scene: &mut EventContext<'_, W>,
     ) {
-        // The byte of a window probe is sent again with the data that follows it.
+        // The byte of a window probe is retransmitted with the data that follows it.
         let probed = end - start == 1 && !segment.flags.any(Flags::SYN | Flags::FIN);
         if probed && (segment.payload.len > 1 || self.window == Some(0)) {
             return self.pieces.send_again(start, end, sending);
