@@ -1,0 +1,53 @@
+"""The maps of the source code name files that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+BASES = ("", "crates", "crates/tcp/src", "crates/tcp/src/congestion", "python/netspurt")
+"""The folders to which the pages' paths are relative."""
+
+
+def rows(page: str) -> Iterator[tuple[str, str]]:
+    """The first and the second cell of all tables of a page."""
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and len(cells) == 2 and not set(cells[0]) <= {"-"}:
+            yield cells[0], cells[1]
+
+
+def paths(cell: str) -> list[str]:
+    """The words in backquotes that look like a file or a folder."""
+    quoted = re.findall(r"`([^`]+)`", cell)
+    return [
+        word for word in quoted if re.fullmatch(r"[\w./-]+", word) and re.search(r"/$|\.(rs|py|md)$", word)
+    ]
+
+
+def exists(path: str, beside: list[str]) -> bool:
+    """Whether a path exists; a name without a folder may stand beside the path before it, or in it."""
+    places = ["", *beside, *(str(Path(other).parent) for other in beside)]
+    return any((ROOT / base / place / path).exists() for base in BASES for place in places)
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_every_place_that_a_map_names_exists(page: str) -> None:
+    missing, found = [], 0
+    for question, cell in rows(page):
+        named = paths(question) + paths(cell)
+        found += len(named)
+        missing += [f"{question}: {path}" for at, path in enumerate(named) if not exists(path, named[:at])]
+    assert not missing
+    assert found > 20
+
+
+def test_the_map_answers_at_least_twenty_questions() -> None:
+    questions = [question for question, cell in rows("CONTRIBUTING.md") if question.startswith("Where ")]
+    assert len(questions) >= 20
+    assert all(paths(cell) for question, cell in rows("CONTRIBUTING.md") if question.startswith("Where "))
