@@ -94,6 +94,13 @@ impl Connection {
         Ok(accepted)
     }
 
+    /// Ends a record after all written bytes: no segment will carry bytes from both sides of it, not even when they are
+    /// sent again (Linux, MSG_EOR). The end of a record behind which more data waits is sent like the end of all data
+    /// with TCP_NODELAY.
+    pub fn end_record(&mut self) {
+        self.snd.end_record();
+    }
+
     /// Ends application data after all written bytes, so that they may be sent. An application does this when it clears
     /// TCP_CORK or flushes its buffer. A policy that waits for ACKs still waits for them (RFC 1122, section 4.2.3.4:
     /// "regardless of the PSH bit").

@@ -1,5 +1,6 @@
 //! Opening and closing: the state transitions of RFC 9293, figure 5.
 
+use crate::config::OldSegments;
 use crate::connection::Connection;
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
@@ -7,6 +8,7 @@ use crate::receive::receiver::Receiver;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
 use crate::time::Time;
+use crate::wire::options::timestamp;
 use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
@@ -50,6 +52,10 @@ impl Connection {
         if !flags.has(Flags::SYN) {
             return;
         }
+        if ours_acknowledged && self.echoes_another(now, segment) {
+            self.cx.reply(Reply::reset_for(segment));
+            return;
+        }
         self.synchronize(now, segment);
         if ours_acknowledged {
             self.store_fast_open_option(segment);
@@ -78,6 +84,16 @@ impl Connection {
         }
     }
 
+    /// Whether a SYN-ACK echoes a timestamp that this connection has not sent. Linux answers it with a reset, like one that
+    /// acknowledges another SYN (`tcp_rcv_synsent_state_process()`, PAWSActiveRejected).
+    fn echoes_another(&self, now: Time, segment: &Segment) -> bool {
+        let Some(stamps) = segment.options.timestamps.filter(|stamps| stamps.echo != 0) else { return false };
+        let linux = self.cx.config.old_segments == OldSegments::Linux && self.cx.config.timestamps;
+        // The SYN's time is known to 5 ms.
+        let first = timestamp(self.snd.first_sent().instant());
+        linux && stamps.echo.wrapping_sub(first) > timestamp(now).wrapping_sub(first)
+    }
+
     /// Processes the peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
@@ -96,6 +112,7 @@ impl Connection {
     fn process_syn_data(&mut self, now: Time, segment: &Segment) {
         if segment.payload.len > 0 {
             self.take_text(now, segment, 1);
+            self.rcv.forget_pace();
         }
     }
 

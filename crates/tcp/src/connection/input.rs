@@ -223,6 +223,10 @@ impl Connection {
     fn take_syn_ack(&mut self, now: Time, segment: &Segment) {
         if self.take_ack(now, segment) {
             self.process_crossing_syn_ack(now, segment);
+            if self.cx.config.old_segments == OldSegments::Linux && self.cx.agreed.sack {
+                // The SYN has arrived before (`tcp_data_queue()`).
+                self.rcv.note_any_duplicate(0, 1);
+            }
             self.rcv.acknowledge(Reason::Ack);
         }
     }

@@ -47,6 +47,15 @@ impl Receiver {
         }
     }
 
+    /// Forgets what the policy has measured: the data of a SYN says nothing about the peer's pace (Linux,
+    /// `tcp_fastopen_add_skb()` does not call `tcp_event_data_recv()`).
+    #[cold]
+    pub(crate) fn forget_pace(&mut self) {
+        if let Some(extras) = &mut self.extras {
+            extras.acking = None;
+        }
+    }
+
     /// Schedules the ACK of an ordinary segment. Returns false if the policy needs more information; nothing has changed then.
     #[inline]
     pub(crate) fn schedule_ordinary_ack(

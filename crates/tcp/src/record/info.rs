@@ -34,6 +34,8 @@ pub struct Info {
     pub timestamps: bool,
     /// Whether both sides use SACK.
     pub sack: bool,
+    /// The mean deviation of the RTT, if the estimator of the timeout has one.
+    pub rtt_deviation: Option<Span>,
     /// The least recent RTT, if losses are detected by time.
     pub min_rtt: Option<Span>,
     /// The number of ACKs that have shown reordering, if losses are detected by time.

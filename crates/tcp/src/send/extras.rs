@@ -7,6 +7,7 @@ use crate::send::interface::Interface;
 use crate::send::mtu::mtu_search::Search;
 use crate::send::transmit::Policy;
 use crate::time::Time;
+use std::collections::VecDeque;
 
 /// The rare state of a sender. It is allocated on first use.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Extras {
     pub(super) released: u64,
     /// The user-defined policy for short segments.
     pub(super) policy: Option<Box<dyn Policy>>,
+    /// The positions after the ends of unacknowledged records, in order.
+    pub(super) records: VecDeque<u64>,
     /// When the user timeout expires.
     pub(super) patience: Time,
     /// Path MTU in bytes; 0 if unknown.
@@ -50,6 +53,7 @@ impl Default for Extras {
             burst_end: 0,
             released: 0,
             policy: None,
+            records: VecDeque::new(),
             patience: Time::NEVER,
             path_mtu: 0,
             mtu_search: None,

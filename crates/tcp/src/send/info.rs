@@ -26,6 +26,7 @@ impl Sender {
             own_shift,
             timestamps: cx.agreed.timestamps,
             sack: cx.agreed.sack,
+            rtt_deviation: self.rto.deviation(),
             min_rtt: self.recovery.least_rtt(),
             reorderings,
             reordering_extent,

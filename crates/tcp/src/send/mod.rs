@@ -69,6 +69,8 @@ const LIMITS: Prediction = Prediction::bit(4);
 const INTERFACE: Prediction = Prediction::bit(5);
 /// There is urgent data.
 const URGENT: Prediction = Prediction::bit(6);
+/// Ends of records separate the data.
+const RECORDS: Prediction = Prediction::bit(7);
 
 impl Sender {
     /// The initial state. `iss` is the initial sequence number.

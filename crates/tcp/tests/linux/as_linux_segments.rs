@@ -1,8 +1,8 @@
 //! Which segments Linux accepts, answers and reports where documents leave room or say otherwise.
 
-use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, RST, ack, data, plain, segment};
+use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, RST, SYN, SYN_ACK, ack, data, plain, segment, theirs};
 use netspurt_tcp::config::{Config, OldSegments, UnsentAcked};
-use netspurt_tcp::options::Options;
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::State;
@@ -114,4 +114,47 @@ fn without_sack_the_first_ack_behind_data_is_no_duplicate() {
         lone.gets(ack(101, 1, 5000));
         assert_eq!(lone.c.stats().dup_acks_received, dup_acks, "{old_segments:?}");
     }
+}
+
+/// The profile's connection after its SYN, with timestamps and SACK.
+fn opening() -> Lone {
+    let mut lone = Lone::closed(profile::by_name("linux").expect("it exists").config.clone());
+    lone.c.open(lone.now);
+    lone.poll();
+    lone
+}
+
+#[test]
+fn a_syn_ack_that_echoes_a_timestamp_of_another_connection_is_answered_with_a_reset() {
+    // tcp_rcv_synsent_state_process(), PAWSActiveRejected; without an echo nothing is known.
+    let sent = netspurt_tcp::timestamp(opening().now);
+    for (echo, state) in [
+        (sent + 9999, State::SynSent),
+        (sent.wrapping_sub(9999), State::SynSent),
+        (sent, State::Established),
+        (0, State::Established),
+    ] {
+        let mut lone = opening();
+        let mut answer = segment(SYN_ACK, 0, 1);
+        answer.options.timestamps = Some(Timestamps { value: 7, echo });
+        let out = lone.gets(answer);
+        assert_eq!(lone.c.state(), state, "{echo}");
+        assert_eq!(
+            out.iter().map(|o| o.flags).collect::<Vec<_>>(),
+            [if state == State::SynSent { RST } else { ACK }]
+        );
+    }
+}
+
+#[test]
+fn the_syn_ack_of_a_simultaneous_open_is_reported_as_a_duplicate() {
+    // tcp_data_queue(): the SYN has arrived before.
+    let mut lone = opening();
+    let mut syn = segment(SYN, 0, 0);
+    syn.options.sack_permitted = true;
+    lone.gets(syn);
+    let mut answer = segment(SYN_ACK, 0, 1);
+    answer.options.sack_permitted = true;
+    let out = lone.gets(answer);
+    assert_eq!(out[0].segment.options.sack.as_slice(), [SackBlock { left: theirs(0), right: theirs(1) }]);
 }

@@ -131,6 +131,13 @@ fn linux_resends_a_syn_each_second_before_it_backs_off() {
     assert_eq!(lone.c.closed(), None);
     lone.until(ms(131_000));
     assert_eq!(lone.c.closed(), Some(CloseReason::TimedOut));
+    // A single retry ends after 3 s, as without the linear timeouts.
+    let linux = profile::by_name("linux").expect("a profile").config.clone();
+    let mut lone = Lone::closed(Config { syn_retries: 1, ..linux });
+    lone.c.open(lone.now);
+    lone.poll();
+    assert_eq!(times(&lone.until(ms(10_000))), [1000, 2000]);
+    assert_eq!(lone.c.closed(), Some(CloseReason::TimedOut));
     // The SYN-ACK of a server backs off from the start.
     let mut lone =
         Lone::reached(profile::by_name("linux").expect("a profile").config.clone(), State::SynReceived);

@@ -11,4 +11,5 @@ mod interface;
 mod path_mtu;
 mod policies;
 mod push_bursts;
+mod records;
 mod segmentation;

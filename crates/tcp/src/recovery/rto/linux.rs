@@ -82,6 +82,11 @@ impl Linux {
         (self.srtt > 0).then(|| Span::from_us(u64::from(self.srtt)).scale(1, 8))
     }
 
+    /// The mean deviation (`mdev_us`), which TCP_INFO reports as tcpi_rttvar.
+    pub(super) fn deviation(&self) -> Option<Span> {
+        (self.srtt > 0).then(|| Span::from_us(u64::from(self.mdev >> 2)))
+    }
+
     #[inline]
     pub(super) fn round_trip_over(&mut self, min: Span) {
         if self.round == Round::Runs {

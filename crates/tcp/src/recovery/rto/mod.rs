@@ -118,6 +118,15 @@ impl Rto {
         }
     }
 
+    /// The mean deviation of the RTT, if the estimator has one and there is a sample.
+    pub(crate) fn deviation(&self) -> Option<Span> {
+        match self {
+            Self::Rfc6298(learnt) => learnt.deviation(),
+            Self::Linux(learnt) => learnt.deviation(),
+            _ => None,
+        }
+    }
+
     /// See [`RtoEstimator::max`].
     pub(crate) fn max(&self, kind: &Kind) -> Span {
         if let Self::Custom(own) = self { own.max() } else { Bounds::of(kind).max }

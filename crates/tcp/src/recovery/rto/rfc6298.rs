@@ -46,6 +46,11 @@ impl Rfc6298 {
     }
 
     #[inline]
+    /// RTTVAR.
+    pub(super) fn deviation(&self) -> Option<Span> {
+        self.srtt().map(|_| Span::from_ps(self.rttvar >> 2))
+    }
+
     pub(super) fn srtt(&self) -> Option<Span> {
         (!self.is_fresh()).then(|| Span::from_ps(self.srtt >> 3))
     }

@@ -14,7 +14,7 @@ use crate::record::reason::{Hold, Reason};
 use crate::recovery::{Phase, Resend};
 use crate::send::space::{Decision, Plan};
 use crate::send::transmit::{Situation, Transmit, Verdict, judge};
-use crate::send::{PROBE, Sender};
+use crate::send::{PROBE, RECORDS, Sender};
 use crate::time::Time;
 use crate::wire::segment::Flags;
 
@@ -27,6 +27,7 @@ impl Sender {
         } else {
             self.decide_unopened(cx, now, in_order)
         };
+        let decision = if self.unusual.has(RECORDS) { self.cut_at_record(decision) } else { decision };
         self.apply_pacing(cx, now, decision)
     }
 
@@ -142,6 +143,11 @@ impl Sender {
                 Decision::Hold(Hold::NoData)
             };
         }
+        if self.unusual.has(RECORDS)
+            && let Some(decision) = self.decide_record_tail(cx, start, stop)
+        {
+            return decision;
+        }
         let (allowed, limit) = self.allowed(cx, start);
         let situation = Situation {
             available,
@@ -162,17 +168,7 @@ impl Sender {
         };
         match verdict {
             Verdict::Send(len) => {
-                let fresh = if self.is_rejected_syn_data(cx, start) {
-                    Reason::SynDataAgain
-                } else if self.recovery.dup_acks() > 0
-                    && self.recovery.phase() == Phase::Open
-                    && self.at_cwnd()
-                {
-                    Reason::LimitedTransmit
-                } else {
-                    Reason::NewData
-                };
-                let plan = snd.plan(start, len, self.reason_at(start, fresh), self.is_closing());
+                let plan = snd.plan(start, len, self.reason_for_next(cx, start), self.is_closing());
                 // No other segment follows the last one.
                 let remembered = (cx.config.transmit == Transmit::Minshall || own.is_some())
                     && len < u32::from(cx.agreed.payload)
@@ -184,6 +180,19 @@ impl Sender {
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
             Verdict::Hold(why) => Decision::Hold(why),
         }
+    }
+
+    /// The reason for the segment at SND.NXT.
+    #[inline]
+    pub(in crate::send) fn reason_for_next(&self, cx: &Context, start: u64) -> Reason {
+        let fresh = if self.is_rejected_syn_data(cx, start) {
+            Reason::SynDataAgain
+        } else if self.recovery.dup_acks() > 0 && self.recovery.phase() == Phase::Open && self.at_cwnd() {
+            Reason::LimitedTransmit
+        } else {
+            Reason::NewData
+        };
+        self.reason_at(start, fresh)
     }
 
     /// The start of the next segment, and its largest end. After a timeout it skips data that SACK has reported as

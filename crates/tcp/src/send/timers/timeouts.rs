@@ -68,7 +68,8 @@ impl Sender {
         let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
         let linear = if cx.state() == State::SynSent { cx.config.syn_linear_timeouts } else { 0 };
         let retries = if opening { cx.config.syn_retries } else { cx.config.retries };
-        if self.timers.unanswered > retries.saturating_add(linear) {
+        let over = linear > 0 && self.syn_has_had_its_time(cx, now);
+        if over || self.timers.unanswered > retries.saturating_add(linear) {
             return Expired::Retries;
         }
         cx.counters().timeouts += 1;
@@ -90,6 +91,14 @@ impl Sender {
         let has_reneged = self.recovery.doubt_reports(self.space.una, self.timers.unanswered > 1);
         self.time_out_by_time(cx, now, has_reneged);
         Expired::Nothing
+    }
+
+    /// Whether the SYN has waited as long as its retransmissions would without the linear ones: few retries end by time,
+    /// not by number (Linux, `retransmits_timed_out()`).
+    fn syn_has_had_its_time(&self, cx: &Context, now: Time) -> bool {
+        let first = self.rto.rto(&cx.config.rto);
+        let doublings = (2_u64 << cx.config.syn_retries.min(32)) - 1;
+        now - self.space.first_sent.instant() >= first.saturating_mul(doublings)
     }
 
     /// The peer's window is still closed: one byte probes it (RFC 9293, section 3.8.6.1). If the window permits a small segment,

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::opening::state::State;
-use crate::send::{Sender, URGENT};
+use crate::send::{RECORDS, Sender, URGENT};
 use crate::time::Time;
 
 /// The minimum size of the send buffer in segments (Linux, `TCP_INIT_CWND`).
@@ -61,7 +61,8 @@ impl Sender {
     /// (`tcp_sendmsg_locked()`).
     fn join_writes(&mut self) {
         let end = self.space.data_end();
-        if end > self.space.max && self.space.marks.ends_at(end) {
+        let joined = !self.unusual.has(RECORDS) || self.record_end(end - 1) != Some(end);
+        if end > self.space.max && self.space.marks.ends_at(end) && joined {
             self.space.marks.remove_last();
         }
     }

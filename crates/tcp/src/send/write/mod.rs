@@ -3,3 +3,4 @@
 pub(super) mod buffer;
 pub(super) mod bursts;
 pub(crate) mod marks;
+mod records;
