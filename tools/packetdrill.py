@@ -28,20 +28,47 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = "libnetspurt_packetdrill.so"
-ADDRESSES = [
-    "--ip_version=ipv4",
+V4 = [
     "--local_ip=192.168.0.1",
     "--gateway_ip=192.168.0.1",
     "--netmask_ip=255.255.0.0",
     "--remote_ip=192.0.2.1",
 ]
-# The variables that google's scripts expect from their runner, for IPv4.
-DEFINITIONS = {
-    "TFO_COOKIE": "3021b9d889017eeb",
-    "CODE": "host_unreachable",
-    "CMSG_LEVEL_IP": "SOL_IP",
-    "CMSG_TYPE_RECVERR": "IP_RECVERR",
+V6 = [
+    "--mtu=1520",
+    "--local_ip=fd3d:a0b:17d6::1",
+    "--gateway_ip=fd3d:a0b:17d6:8888::1",
+    "--remote_ip=fd3d:fa7b:d17d::1",
+]
+ADDRESSES = {
+    "ipv4": ["--ip_version=ipv4", *V4],
+    "ipv6": ["--ip_version=ipv6", *V6],
+    "mapped": ["--ip_version=ipv4-mapped-ipv6", *V4],
 }
+# The variables that google's scripts expect from their runner.
+ERRORS_V4 = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR"}
+ERRORS_V6 = {"CMSG_LEVEL_IP": "SOL_IPV6", "CMSG_TYPE_RECVERR": "IPV6_RECVERR"}
+DEFINITIONS = {
+    "ipv4": {"TFO_COOKIE": "3021b9d889017eeb", "CODE": "host_unreachable", **ERRORS_V4},
+    "ipv6": {"TFO_COOKIE": "c1d1e9742a47a9bc", **ERRORS_V6},
+    "mapped": {"TFO_COOKIE": "3021b9d889017eeb", "CODE": "host_unreachable", **ERRORS_V6},
+}
+CORE = (
+    *(
+        "blocking",
+        "close",
+        "cubic",
+        "cwnd_moderation",
+        "ecn",
+        "fast_recovery",
+        "fast_retransmit",
+        "inq",
+        "ioctl",
+    ),
+    *("limited_transmit", "mss", "mtu_probe", "nagle", "notsent_lowat", "sack", "shutdown", "slow_start"),
+    *("syscall_bad_arg", "tcp_info", "ts_recent", "user_timeout", "validate"),
+)
+"""The directories of google's scripts that need neither Fast Open nor zero-copy."""
 NAMESPACE = 'ip link set lo up; ip tuntap add dev tun0 mode tun; ip link set tun0 up; exec "$@"'
 
 
@@ -66,6 +93,14 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
         "--library", type=Path, help=f"the shared object (default: the newest {LIBRARY} in target/)"
     )
     parser.add_argument("--profile", default="linux", help="profile of the tested TCP (default: linux)")
+    parser.add_argument(
+        "--ip", choices=sorted(ADDRESSES), default="ipv4", help="IP version; mapped: IPv4 on AF_INET6 sockets"
+    )
+    parser.add_argument(
+        "--share",
+        action="store_true",
+        help="run what passes again without the adapter's stand-ins for the kernel, and print how many fail then",
+    )
     parser.add_argument("--only", default="", help="comma-separated directories below the folder")
     parser.add_argument(
         "--jobs",
@@ -85,29 +120,30 @@ def newest_library() -> Path | None:
     return built[-1] if built else None
 
 
-def scripts(folder: Path, only: str) -> list[Path]:
-    """The scripts for IPv4 in a folder and below, in their order."""
+def scripts(folder: Path, only: str, ip: str) -> list[Path]:
+    """The scripts for an IP version in a folder and below, in their order."""
     if folder.is_file():
         return [folder]
     wanted = {name for name in only.split(",") if name}
-    found = (path for path in sorted(folder.rglob("*.pkt")) if not path.name.endswith("v6.pkt"))
+    other = "v4.pkt" if ip == "ipv6" else "v6.pkt"
+    found = (path for path in sorted(folder.rglob("*.pkt")) if not path.name.endswith(other))
     return [path for path in found if not wanted or path.relative_to(folder).parts[0] in wanted]
 
 
-def addresses(script: Path) -> list[str]:
+def addresses(script: Path, ip: str) -> list[str]:
     """The address options, except those that the script sets: packetdrill would prefer ours."""
     own = {word.split("=")[0] for word in script.read_text().split() if word.startswith("--")}
-    return [word for word in ADDRESSES if word.split("=")[0] not in own]
+    return [word for word in ADDRESSES[ip] if word.split("=")[0] not in own]
 
 
-def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path) -> Verdict:
+def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path, flags: str = "") -> Verdict:
     """Runs one script."""
     command = ["unshare", "--net", "sh", "-c", NAMESPACE, "sh", "env", f"LD_PRELOAD={library}"]
-    command += [str(options.packetdrill.resolve()), *addresses(script)]
-    command += [word for key, value in DEFINITIONS.items() for word in ("-D", f"{key}={value}")]
+    command += [str(options.packetdrill.resolve()), *addresses(script, options.ip)]
+    command += [word for key, value in DEFINITIONS[options.ip].items() for word in ("-D", f"{key}={value}")]
     command += [
         f"--so_filename={library}",
-        f"--so_flags=profile={options.profile},local=192.168.0.1",
+        f"--so_flags=profile={options.profile},local=192.168.0.1{flags}",
         script.name,
     ]
     path = script.relative_to(folder) if script != folder else Path(script.name)
@@ -142,9 +178,31 @@ def table(verdicts: list[Verdict]) -> str:
         by_directory[verdict.directory].append(verdict)
     width = max([9, *map(len, by_directory)])
     lines = [f"{'directory':{width}}  passed   of"]
-    for name, group in [*sorted(by_directory.items()), ("all", verdicts)]:
+    core = [verdict for verdict in verdicts if verdict.directory.split("/")[0] in CORE]
+    for name, group in [*sorted(by_directory.items()), ("core", core), ("all", verdicts)]:
         lines.append(f"{name:{width}}  {sum(verdict.passed for verdict in group):6}  {len(group):3}")
     return "\n".join(lines)
+
+
+def print_share(
+    pool: ThreadPoolExecutor,
+    found: list[Path],
+    verdicts: list[Verdict],
+    folder: Path,
+    options: argparse.Namespace,
+    library: Path,
+) -> None:
+    """Prints how many of the scripts that pass need a stand-in for the kernel."""
+    passed = [path for path, verdict in zip(found, verdicts, strict=True) if verdict.passed]
+    plain = list(pool.map(lambda path: judge(path, folder, options, library, ",stand-ins=none"), passed))
+    need = [verdict for verdict in plain if not verdict.passed]
+    core = [verdict for verdict in need if verdict.directory.split("/")[0] in CORE]
+    print(
+        f"\n{len(need)} of the {len(passed)} scripts that pass need the adapter's stand-ins for the kernel, "
+        f"{len(core)} of them in the core:"
+    )
+    for verdict in need:
+        print(f"    {verdict.directory}/{verdict.name}")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -158,13 +216,15 @@ def main(words: Sequence[str] | None = None) -> int:
         )
         return 2
     folder = options.folder.resolve()
-    found = scripts(folder, options.only)
+    found = scripts(folder, options.only, options.ip)
     if not found:
         print(f"{options.folder}: the folder has no scripts (*.pkt)", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(options.jobs) as pool:
         verdicts = list(pool.map(lambda path: judge(path, folder, options, library.resolve()), found))
-    print(table(verdicts))
+        print(table(verdicts))
+        if options.share:
+            print_share(pool, found, verdicts, folder, options, library.resolve())
     failed = [verdict for verdict in verdicts if not verdict.passed]
     for verdict in failed:
         print(f"\n{verdict.directory}/{verdict.name}\n    {verdict.cause}")

@@ -86,9 +86,10 @@ ALLOWED: dict[str, Table] = {
         epoll:
         socket_options:
         fast_open:      sysctl
-        socket:         fast_open socket_options
+        error_queue:    socket_options
+        socket:         error_queue fast_open socket_options
         stack:          epoll fast_open icmp offload socket socket_options sysctl
-        calls:          epoll fast_open socket socket_options stack sysctl
+        calls:          epoll error_queue fast_open socket socket_options stack sysctl
         shared_stack:   socket_options stack
         replay:         calls stack sysctl
         ffi:            calls epoll shared_stack socket_options stack sysctl

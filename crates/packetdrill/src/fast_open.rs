@@ -5,7 +5,7 @@ use crate::sysctl::{FastOpenBits, Settings};
 use netspurt_tcp::fast_open::{CookiePolicy, FastOpen, Form, Key, Outcome, Server, SynData};
 use nix::errno::Errno;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// What a client knows about a server (`struct tcp_fastopen_metrics`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +27,7 @@ impl Entry {
 
 /// A client's cache of servers.
 #[derive(Debug, Default)]
-pub(crate) struct Cache(BTreeMap<Ipv4Addr, Entry>);
+pub(crate) struct Cache(BTreeMap<IpAddr, Entry>);
 
 impl Cache {
     /// Removes all entries.
@@ -36,17 +36,17 @@ impl Cache {
     }
 
     /// The entry of a server; empty if it is unknown.
-    pub(crate) fn get(&self, server: Ipv4Addr) -> Entry {
+    pub(crate) fn get(&self, server: IpAddr) -> Entry {
         self.0.get(&server).copied().unwrap_or_default()
     }
 
     /// Whether the cache holds a cookie of this server.
-    pub(crate) fn has_cookie(&self, server: Ipv4Addr) -> bool {
+    pub(crate) fn has_cookie(&self, server: IpAddr) -> bool {
         self.get(server).cookie.is_some_and(|option| option.cookie.is_some())
     }
 
     /// Stores the outcome of a client's handshake in which the RTO expired `timeouts` times.
-    pub(crate) fn record(&mut self, server: Ipv4Addr, outcome: Outcome, timeouts: u32) {
+    pub(crate) fn record(&mut self, server: IpAddr, outcome: Outcome, timeouts: u32) {
         let entry = self.0.entry(server).or_default();
         entry.mss = Some(outcome.mss);
         let request = entry.option();
@@ -98,8 +98,8 @@ pub(crate) fn server(
     settings: &Settings,
     keys: Option<Keys>,
     pending: Pending,
-    local: Ipv4Addr,
-    remote: Ipv4Addr,
+    local: IpAddr,
+    remote: IpAddr,
 ) -> Server {
     let enabled = settings.fast_open(FastOpenBits::SERVER) && pending.count < pending.limit;
     let policy = match (enabled, settings.fast_open(FastOpenBits::SERVER_WITHOUT_COOKIE)) {
@@ -109,7 +109,7 @@ pub(crate) fn server(
     };
     let read = || read_keys(&settings.text("tcp_fastopen_key")?);
     let (key, previous) = keys.or_else(read).unwrap_or((Key([0; 16]), None));
-    let cookie = |key: Key| key.cookie(remote.into(), local.into());
+    let cookie = |key: Key| key.cookie(remote, local);
     Server { policy, cookie: cookie(key), previous: previous.map(cookie) }
 }
 

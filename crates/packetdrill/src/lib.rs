@@ -15,6 +15,7 @@
 
 mod calls;
 mod epoll;
+mod error_queue;
 mod fast_open;
 mod ffi;
 mod icmp;

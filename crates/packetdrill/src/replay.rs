@@ -28,7 +28,7 @@ use netspurt_tcp::time::{Span, Time};
 use nix::errno::Errno;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::RawFd;
 
 /// Whether timers expire when they are due, or with the kernel's.
@@ -166,7 +166,7 @@ impl Player {
     /// `shutdown HOW`, `close`. An option is set on the connection, or before there is one, on the listener or the new socket.
     fn call(&mut self, name: &str, arguments: &[&str]) -> Option<Result<i64, Errno>> {
         let numbers: Vec<i64> = arguments.iter().filter_map(|word| word.parse().ok()).collect();
-        let here = |port: i64| SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port as u16);
+        let here = |port: i64| SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port as u16);
         let fd = self.connection.or(self.listener);
         // Scripts may use a connection that does not exist.
         let (listener, connection) = (self.listener.unwrap_or(-1), self.connection.unwrap_or(-1));
@@ -183,7 +183,7 @@ impl Player {
             ("connect", [_, to, _], &[port, .., to_port]) => {
                 let fd = listener;
                 (self.listener, self.connection) = (None, self.listener);
-                let to = SocketAddrV4::new(to.parse().ok()?, to_port as u16);
+                let to = SocketAddr::new(to.parse().ok()?, to_port as u16);
                 let bound = self.stack.bind(fd, here(port));
                 bound.and_then(|()| self.stack.connect(fd, to)).map(|()| 0)
             }

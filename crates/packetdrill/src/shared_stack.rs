@@ -248,6 +248,6 @@ impl SharedStack {
 }
 
 /// A time as `gettimeofday` returns it, in microseconds.
-fn wall_clock(at: Time) -> u64 {
+pub(crate) fn wall_clock(at: Time) -> u64 {
     EPOCH_SECONDS * 1_000_000 + at.as_ps() / 1_000_000
 }

@@ -1,13 +1,14 @@
 //! A socket: addresses, options and, if there is one, a connection.
 
+use crate::error_queue::ErrorQueue;
 use crate::fast_open::Keys;
-use crate::socket_options::SocketOptions;
+use crate::socket_options::{Family, SocketOptions};
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Change, Connection};
 use nix::errno::Errno;
 use std::collections::{BTreeSet, VecDeque};
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 /// Identifies a socket until its connection ends, even if its descriptor is closed before.
 pub(crate) type Id = u32;
@@ -145,8 +146,9 @@ impl Progress {
 /// A socket.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    pub(crate) local: Option<SocketAddrV4>,
-    pub(crate) remote: Option<SocketAddrV4>,
+    pub(crate) family: Family,
+    pub(crate) local: Option<SocketAddr>,
+    pub(crate) remote: Option<SocketAddr>,
     pub(crate) role: Role,
     pub(crate) options: SocketOptions,
     pub(crate) origin: Origin,
@@ -162,6 +164,11 @@ pub(crate) struct Socket {
     pub(crate) keys: Option<Keys>,
     /// Sequence numbers at which one of Linux's packets of several segments ends.
     pub(crate) packet_ends: BTreeSet<u32>,
+    pub(crate) errors: ErrorQueue,
+    /// Bytes written before the last end of a record (MSG_EOR).
+    pub(crate) record: u64,
+    /// Offset of the peer's urgent byte in its stream.
+    pub(crate) urgent: Option<u64>,
     /// Bytes written before the last PSH (`pushed_seq`).
     pub(crate) pushed: u64,
     /// tcp_wmem[1] when the socket was created.
@@ -176,8 +183,9 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(options: SocketOptions, default_buffer: u64) -> Self {
+    pub(crate) fn new(family: Family, options: SocketOptions, default_buffer: u64) -> Self {
         Self {
+            family,
             local: None,
             remote: None,
             role: Role::Fresh,
@@ -192,6 +200,9 @@ impl Socket {
             fast_open_limit: 0,
             keys: None,
             packet_ends: BTreeSet::new(),
+            errors: ErrorQueue::default(),
+            record: 0,
+            urgent: None,
             pushed: 0,
             default_buffer,
             identification: 0,
@@ -304,7 +315,7 @@ mod tests {
 
     #[test]
     fn an_error_is_returned_once() {
-        let mut socket = Socket::new(SocketOptions::new(u32::MAX), 16_384);
+        let mut socket = Socket::new(Family::V4, SocketOptions::new(u32::MAX), 16_384);
         socket.end = End::Failed(Errno::ECONNRESET);
         assert_eq!(socket.take_error(), Some(Errno::ECONNRESET));
         assert_eq!(socket.take_error(), None);

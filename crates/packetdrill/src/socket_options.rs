@@ -1,9 +1,30 @@
 //! The socket options that this adapter stores itself, because [`netspurt_tcp::Connection`] does not.
 
 use netspurt_tcp::Behind;
+use netspurt_tcp::congestion;
 use netspurt_tcp::time::Span;
 use netspurt_tcp::transmit::Transmit;
 use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+/// The address family of a socket. Addresses inside the stack are never mapped ones: one of `::ffff:0:0/96` is IPv4.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    /// AF_INET.
+    V4,
+    /// AF_INET6, which also carries IPv4 (RFC 3493, section 3.7).
+    V6,
+}
+
+impl Family {
+    /// An address as calls of this family return it: an IPv6 socket returns IPv4 as a mapped address.
+    pub(crate) fn shown(self, address: SocketAddr) -> SocketAddr {
+        match (self, address.ip()) {
+            (Self::V6, IpAddr::V4(ip)) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
+            _ => address,
+        }
+    }
+}
 
 /// An option that is either on or off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,6 +39,8 @@ pub(crate) enum Switch {
     Cork,
     /// TCP_INQ: `recvmsg` returns the number of bytes left to read.
     Inq,
+    /// SO_ZEROCOPY: MSG_ZEROCOPY is heeded.
+    ZeroCopy,
     /// TCP_FASTOPEN_CONNECT: the first write sends the SYN.
     FastOpenConnect,
 }
@@ -53,6 +76,8 @@ pub(crate) struct SocketOptions {
     pub(crate) user_timeout: Option<Span>,
     pub(crate) syn_retries: Option<u8>,
     pub(crate) linger: Option<Span>,
+    /// TCP_CONGESTION.
+    pub(crate) congestion: Option<congestion::Kind>,
     /// The limit of unsent bytes: TCP_NOTSENT_LOWAT, or its sysctl.
     pub(crate) not_sent_low: u32,
     /// TCP_NOTSENT_LOWAT as `getsockopt` returns it; zero if it was not set.
@@ -73,6 +98,7 @@ impl SocketOptions {
             user_timeout: None,
             syn_retries: None,
             linger: None,
+            congestion: None,
             not_sent_low,
             not_sent_set: 0,
             type_of_service: 0,

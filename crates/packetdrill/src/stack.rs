@@ -2,13 +2,14 @@
 
 use crate::epoll::Epoll;
 use crate::fast_open::{self, Pending};
-use crate::icmp::{Unreachable, unreachable_error};
+use crate::icmp::{Problem, Unreachable};
 use crate::offload;
 use crate::socket::{Descriptor, End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
-use crate::sysctl::{Packets, Settings};
+use crate::sysctl::{Packets, Settings, StandIns};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::Config;
+use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
@@ -17,7 +18,7 @@ use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Behind, Change, Connection, Transmission, reset_for, reset_in_listen_for};
 use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddrV4;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub(crate) struct Stack {
     /// Packets that packetdrill has not received yet, oldest first.
     pub(crate) sent: VecDeque<SentPacket>,
     pub(crate) fast_open_cache: fast_open::Cache,
+    /// ICMP messages about data that is not in flight (TcpExtOutOfWindowIcmps).
+    pub(crate) strange_icmp: u32,
     next_id: Id,
     next_port: u16,
 }
@@ -61,6 +64,7 @@ impl Stack {
             files: BTreeMap::new(),
             sent: VecDeque::new(),
             fast_open_cache: fast_open::Cache::default(),
+            strange_icmp: 0,
             next_id: 0,
             next_port: 40_000,
         }
@@ -104,6 +108,9 @@ impl Stack {
         let mut config = self.settings.config.clone();
         if let Some(mss) = options.max_segment {
             config.mss = config.mss.min(mss);
+        }
+        if let Some(congestion) = options.congestion {
+            (config.congestion, config.pacing) = (congestion, config.pacing || congestion == Kind::Bbr);
         }
         config.user_timeout = options.user_timeout;
         config.syn_retries = options.syn_retries.unwrap_or(config.syn_retries);
@@ -151,13 +158,13 @@ impl Stack {
             now += self.settings.time_per_segment;
         }
         self.now = now;
-        if self.settings.packets == Packets::Offloaded {
+        if self.settings.packets == Packets::Offloaded && self.settings.stand_ins == StandIns::Used {
             let together = connection.segments_together(self.settings.least_together);
             let together = usize::try_from(together).unwrap_or(usize::MAX);
             offload::push_at_ends(&mut burst, together, &mut socket.packet_ends);
         }
         for Transmission { segment, .. } in &burst {
-            let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
+            let mut ip = Ip::new(addresses(local, remote));
             ip.dscp = socket.options.type_of_service >> 2;
             ip.ecn = segment.ecn;
             ip.dont_fragment = socket.options.fragmentation == Fragmentation::Forbidden;
@@ -165,6 +172,11 @@ impl Stack {
             socket.identification = socket.identification.wrapping_add(1);
             let ports = Ports { source: local.port(), destination: remote.port() };
             self.sent.extend(packet(now, segment, ports, &ip));
+        }
+        let (sent, acknowledged) =
+            socket.stream().map_or((0, 0), |s| (s.written() - s.unsent(), s.acknowledged()));
+        if socket.errors.progress(now, sent, acknowledged) {
+            socket.wakes += 1;
         }
         socket.record_end();
         if socket.last_data == Time::ZERO && socket.is_open() {
@@ -204,22 +216,22 @@ impl Stack {
             return;
         }
         socket.fast_open_result = FastOpenResult::Recorded;
-        self.fast_open_cache.record(*remote.ip(), outcome, stream.stats().timeouts);
+        self.fast_open_cache.record(remote.ip(), outcome, stream.stats().timeouts);
     }
 
     /// Receives a packet. Packets that are not for this host are dropped.
     pub(crate) fn receive(&mut self, bytes: &[u8]) {
         match decode_packet(bytes, self.settings.config.layout, Verify::All) {
             Ok(packet) => self.receive_segment(&packet),
-            Err(netspurt_tcp::codec::DecodeError::Protocol(1)) => self.receive_icmp(bytes),
+            Err(netspurt_tcp::codec::DecodeError::Protocol(1 | 58)) => self.receive_icmp(bytes),
             Err(_) => {}
         }
     }
 
     fn receive_segment(&mut self, packet: &DecodedPacket) {
-        let Addresses::V4 { source, destination } = packet.ip.addresses else { return };
+        let (source, destination) = (packet.ip.addresses.source(), packet.ip.addresses.destination());
         let Ports { source: from, destination: to } = packet.tcp.ports;
-        let (remote, local) = (SocketAddrV4::new(source, from), SocketAddrV4::new(destination, to));
+        let (remote, local) = (SocketAddr::new(source, from), SocketAddr::new(destination, to));
         let segment = &packet.tcp.segment;
         let now = self.now;
         let Some(id) = self.find(local, remote).or_else(|| self.child(local, remote, segment)) else {
@@ -238,6 +250,12 @@ impl Stack {
         let descriptor = socket.descriptor;
         let Some(stream) = socket.stream_mut() else { return };
         let (before, ahead) = (stream.readable(), stream.info().out_of_order);
+        if segment.flags.has(Flags::URG) {
+            // The pointer is counted from the segment's number to behind the urgent byte (`tcp_check_urg()`).
+            let behind = stream.place(segment.seq) + i64::from(segment.urgent);
+            socket.urgent = u64::try_from(behind - 1).ok();
+        }
+        let Some(stream) = socket.stream_mut() else { return };
         stream.handle_segment(now, segment);
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
@@ -251,7 +269,7 @@ impl Stack {
     }
 
     /// The connection between these two addresses.
-    fn find(&self, local: SocketAddrV4, remote: SocketAddrV4) -> Option<Id> {
+    fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<Id> {
         let is_it = |socket: &Socket| {
             let ends = socket.local == Some(local) && socket.remote == Some(remote);
             ends && socket.stream().is_some_and(|stream| stream.state() != State::Closed)
@@ -260,10 +278,11 @@ impl Stack {
     }
 
     /// The socket that listens on this address.
-    fn listener(&self, local: SocketAddrV4) -> Option<(Id, &Socket)> {
+    fn listener(&self, local: SocketAddr) -> Option<(Id, &Socket)> {
         let listens = |socket: &Socket| {
-            let here = |own: SocketAddrV4| {
-                own.port() == local.port() && (own.ip() == local.ip() || own.ip().is_unspecified())
+            let here = |own: SocketAddr| {
+                let any = own.ip().is_unspecified() && (own.is_ipv6() || local.is_ipv4());
+                own.port() == local.port() && (own.ip() == local.ip() || any)
             };
             matches!(socket.role, Role::Listening { .. }) && socket.local.is_some_and(here)
         };
@@ -271,7 +290,7 @@ impl Stack {
     }
 
     /// Creates a connection for a SYN to a listening port.
-    fn child(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) -> Option<Id> {
+    fn child(&mut self, local: SocketAddr, remote: SocketAddr, segment: &Segment) -> Option<Id> {
         let (parent, listener) = self.listener(local)?;
         if !segment.flags.has(Flags::SYN) || segment.flags.any(Flags::ACK | Flags::RST) {
             return None;
@@ -288,10 +307,10 @@ impl Stack {
             .values()
             .filter(|socket| socket.origin.listener() == Some(parent) && is_early(socket));
         let pending = Pending { count: early.count(), limit: listener.fast_open_limit };
-        let server = fast_open::server(&self.settings, listener.keys, pending, *local.ip(), *remote.ip());
+        let server = fast_open::server(&self.settings, listener.keys, pending, local.ip(), remote.ip());
         let mut options = listener.options.clone();
         options.blocking = BlockingMode::Blocking;
-        let mut child = Socket::new(options, self.settings.send_buffer);
+        let mut child = Socket::new(listener.family, options, self.settings.send_buffer);
         child.local = Some(local);
         child.remote = Some(remote);
         child.origin = Origin::Opening(parent);
@@ -303,11 +322,11 @@ impl Stack {
     }
 
     /// Sends a reset for a segment that belongs to no connection.
-    fn reset(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) {
+    fn reset(&mut self, local: SocketAddr, remote: SocketAddr, segment: &Segment) {
         let listens = self.listener(local).is_some();
         let reset = if listens { reset_in_listen_for(segment) } else { reset_for(segment) };
         let Some(reset) = reset else { return };
-        let ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
+        let ip = Ip::new(addresses(local, remote));
         let ports = Ports { source: local.port(), destination: remote.port() };
         self.sent.extend(packet(self.now, &reset, ports, &ip));
     }
@@ -321,17 +340,17 @@ impl Stack {
         let Some(stream) = socket.stream() else { return };
         // A message about data that is not in flight may be forged (RFC 5927, section 4.1).
         if !stream.has_outstanding(report.seq) {
+            self.strange_icmp += 1;
             return;
         }
         let opening = !stream.state().is_synchronized();
-        match report.code {
-            4 => {
+        match report.problem {
+            Problem::TooBig { mtu } => {
                 if let Some(stream) = socket.stream_mut() {
-                    stream.handle_packet_too_big(self.now, report.seq, u32::from(report.mtu));
+                    stream.handle_packet_too_big(self.now, report.seq, mtu);
                 }
             }
-            code if opening => {
-                let error = unreachable_error(code);
+            Problem::Unreachable(error) if opening => {
                 if let Some(stream) = socket.stream_mut() {
                     // No reset is sent: the network ended the connection, not the application.
                     stream.abort(self.now);
@@ -339,7 +358,7 @@ impl Stack {
                 }
                 socket.end = End::Failed(error);
             }
-            _ => {}
+            Problem::Unreachable(_) => {}
         }
         self.update(id);
     }
@@ -353,6 +372,20 @@ impl Stack {
         }
         self.update(id);
         Ok(())
+    }
+}
+
+/// The addresses of a packet from `local` to `remote`, which are of the same version.
+fn addresses(local: SocketAddr, remote: SocketAddr) -> Addresses {
+    match (local.ip(), remote.ip()) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => Addresses::V4 { source, destination },
+        (source, destination) => {
+            let v6 = |ip: IpAddr| match ip {
+                IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+                IpAddr::V6(ip) => ip,
+            };
+            Addresses::V6 { source: v6(source), destination: v6(destination) }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
 use netspurt_tcp::time::Span;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 /// Bits of net.ipv4.tcp_fastopen (Documentation/networking/ip-sysctl.rst).
@@ -37,6 +37,15 @@ pub(crate) enum Packets {
     Single,
 }
 
+/// Whether the adapter does what belongs to the kernel and not to TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StandIns {
+    Used,
+    /// No Fast Open, no rules for filling packets and for PSH of offloaded packets, no pacing by `fq`, no error queue, no
+    /// `sendfile` and `splice`. What still passes rests on the connection.
+    None,
+}
+
 /// Settings of new sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -46,8 +55,9 @@ pub(crate) struct Settings {
     root: Option<PathBuf>,
     /// Configuration of new connections: the profile with the sysctls.
     pub(crate) config: Config,
-    /// Local address of connections whose socket is not bound.
+    /// Local addresses of connections whose socket is not bound.
     pub(crate) local: Ipv4Addr,
+    pub(crate) local_v6: Ipv6Addr,
     /// tcp_notsent_lowat.
     pub(crate) not_sent_low: u32,
     /// tcp_min_tso_segs.
@@ -58,6 +68,7 @@ pub(crate) struct Settings {
     pub(crate) qdisc: Qdisc,
     /// What the interface takes.
     pub(crate) packets: Packets,
+    pub(crate) stand_ins: StandIns,
     /// How long the host takes to send a segment.
     pub(crate) time_per_segment: Span,
 }
@@ -74,11 +85,13 @@ impl Settings {
             root: Some(PathBuf::from("/proc/sys/net/ipv4")),
             config: Config::clone(&profile::by_name("linux").ok_or("no profile linux")?.config),
             local: Ipv4Addr::new(192, 168, 0, 1),
+            local_v6: Ipv6Addr::new(0xFD3D, 0xA0B, 0x17D6, 0, 0, 0, 0, 1),
             not_sent_low: u32::MAX,
             least_together: 2,
             send_buffer: 16_384,
             qdisc: Qdisc::Default,
             packets: Packets::Offloaded,
+            stand_ins: StandIns::Used,
             time_per_segment: Span::ZERO,
         };
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
@@ -90,17 +103,26 @@ impl Settings {
                         .ok_or(format!("unknown profile `{value}`; known: {known}"))?;
                     settings.profile = found.config.clone();
                 }
-                "local" => {
-                    settings.local = value
-                        .parse()
-                        .map_err(|_| format!("`{value}` is not an IPv4 address such as 192.168.0.1"))?;
+                "local" => match value.parse() {
+                    Ok(IpAddr::V4(ip)) => settings.local = ip,
+                    Ok(IpAddr::V6(ip)) => settings.local_v6 = ip,
+                    Err(_) => {
+                        return Err(format!("`{value}` is no IP address such as 192.168.0.1 or fd00::1"));
+                    }
+                },
+                "stand-ins" => {
+                    settings.stand_ins = match value {
+                        "used" => StandIns::Used,
+                        "none" => StandIns::None,
+                        _ => return Err(format!("`{value}`: expected used or none")),
+                    }
                 }
                 "sysctl" => settings.root = (value != "none").then(|| PathBuf::from(value)),
-                _ => return Err(format!("unknown flag `{key}`; known: profile, local, sysctl")),
+                _ => return Err(format!("unknown flag `{key}`; known: profile, local, sysctl, stand-ins")),
             }
         }
         // `offload` sets PSH: it knows which interface takes the segments.
-        settings.profile.push_bursts = false;
+        settings.profile.push_bursts = settings.stand_ins == StandIns::None && settings.profile.push_bursts;
         settings.config = settings.profile.clone();
         Ok(settings)
     }
@@ -122,6 +144,9 @@ impl Settings {
 
     /// Whether a bit of net.ipv4.tcp_fastopen is set. Without sysctls, only clients may use Fast Open.
     pub(crate) fn fast_open(&self, bit: FastOpenBits) -> bool {
+        if self.stand_ins == StandIns::None {
+            return false;
+        }
         let bits = self.root.as_ref().and_then(|root| number(root, "tcp_fastopen", 0));
         bits.unwrap_or(FastOpenBits::CLIENT.0) & bit.0 > 0
     }
@@ -137,7 +162,7 @@ impl Settings {
         let config = &mut new.config;
         *config = self.profile.clone();
         (config.send_buffer, config.initial_send_buffer) = (u64::from(u32::MAX), None);
-        config.pacing |= self.qdisc == Qdisc::Fq;
+        config.pacing |= self.qdisc == Qdisc::Fq && self.stand_ins == StandIns::Used;
         let Some(root) = &self.root else { return new };
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);

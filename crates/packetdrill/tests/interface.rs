@@ -8,7 +8,7 @@ use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr::null_mut;
 
 const HERE: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 1);
@@ -270,4 +270,84 @@ fn a_blocking_call_on_a_second_thread_returns_when_a_packet_arrives() {
     drill.sleep(500_000);
     let (got, at) = reader.join().expect("the reader");
     assert_eq!((got, at - start), (300, 50_000));
+}
+
+#[test]
+fn a_socket_of_ipv6_serves_both_versions_and_names_ipv4_peers_by_mapped_addresses() {
+    let drill = Drill::new();
+    let ip = |a: u16| Ipv6Addr::new(0xFD00, 0, 0, 0, 0, 0, 0, a);
+    // SAFETY: the address has the length that is passed; sockaddr_in6 may be all zeros.
+    let listener = unsafe {
+        let mut address: libc::sockaddr_in6 = std::mem::zeroed();
+        (address.sin6_family, address.sin6_port) = (libc::AF_INET6 as u16, 8080_u16.to_be());
+        let fd = (drill.0.socket)(drill.0.userdata, libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_TCP);
+        let len = size_of_val(&address) as u32;
+        assert_eq!((drill.0.bind)(drill.0.userdata, fd, (&raw const address).cast(), len), 0);
+        assert_eq!((drill.0.listen)(drill.0.userdata, fd, 4), 0);
+        fd
+    };
+    let v4 = Addresses::V4 { source: THERE, destination: HERE };
+    let v6 = Addresses::V6 { source: ip(2), destination: ip(1) };
+    let mapped = IpAddr::V6(THERE.to_ipv6_mapped());
+    for (addresses, peer) in [(v4, mapped), (v6, IpAddr::V6(ip(2)))] {
+        let send = |segment: Segment| {
+            let mut bytes = Vec::new();
+            let ip = Ip::new(addresses);
+            encode_packet(&segment, PORTS, &ip, Layout::SHARED, Body::Bytes(&[]), &mut bytes).unwrap();
+            // SAFETY: the bytes exist for the whole call.
+            unsafe { (drill.0.netdev_send)(drill.0.userdata, bytes.as_ptr().cast(), bytes.len()) };
+        };
+        send(Segment { seq: Seq(100), flags: Flags::SYN, window: 9000, ..Segment::default() });
+        let (answer, _) = drill.receive().expect("a SYN-ACK");
+        assert_eq!(answer.ip.addresses.destination(), addresses.source());
+        let ack = answer.tcp.segment.seq.plus(1);
+        send(Segment { seq: Seq(101), ack, flags: Flags::ACK, window: 9000, ..Segment::default() });
+        // SAFETY: the address has the length that is passed.
+        let named = unsafe {
+            let mut address: libc::sockaddr_in6 = std::mem::zeroed();
+            let mut len = size_of_val(&address) as u32;
+            let to = (&raw mut address).cast();
+            assert!((drill.0.accept)(drill.0.userdata, listener, to, &raw mut len) >= 0);
+            assert_eq!(i32::from(address.sin6_family), libc::AF_INET6);
+            IpAddr::V6(Ipv6Addr::from(address.sin6_addr.s6_addr))
+        };
+        assert_eq!(named, peer);
+    }
+}
+
+#[test]
+fn a_zero_copy_write_is_notified_when_it_is_acknowledged() {
+    let drill = Drill::new();
+    let listener = drill.listener();
+    let (on, data) = (1_i32, [0_u8; 500]);
+    let take = |fd| {
+        let mut control = [0_u8; 128];
+        // SAFETY: msghdr may be all zeros; the buffer has the length that it names.
+        unsafe {
+            let mut message: libc::msghdr = std::mem::zeroed();
+            (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), 128);
+            let result = (drill.0.recvmsg)(drill.0.userdata, fd, &raw mut message, libc::MSG_ERRQUEUE);
+            (result, message.msg_controllen)
+        }
+    };
+    drill.send(100, 0, Flags::SYN, 0);
+    let (answer, _) = drill.receive().expect("a SYN-ACK");
+    let first = answer.tcp.segment.seq.plus(1).0;
+    drill.send(101, first, Flags::ACK, 0);
+    // SAFETY: null means that no address is returned; the option and the data have the lengths that are passed.
+    let fd = unsafe {
+        let fd = (drill.0.accept)(drill.0.userdata, listener, null_mut(), null_mut());
+        let name = (&raw const on).cast();
+        assert_eq!(
+            (drill.0.setsockopt)(drill.0.userdata, fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, name, 4),
+            0
+        );
+        let flags = libc::MSG_ZEROCOPY;
+        assert_eq!((drill.0.send)(drill.0.userdata, fd, data.as_ptr().cast(), 500, flags), 500);
+        fd
+    };
+    assert_eq!(take(fd).0, -1, "nothing is acknowledged");
+    drill.send(101, first + 500, Flags::ACK, 0);
+    assert_eq!(take(fd), (0, 48));
+    assert_eq!(take(fd).0, -1);
 }

@@ -1,13 +1,13 @@
 //! The calls that create, open and close sockets. No call waits: EAGAIN means that a blocking caller tries again.
 
 use crate::socket::{ConnectPhase, Descriptor, Id, Origin, Role, Shutdown, Socket};
-use crate::socket_options::{BlockingMode, SocketOptions, Switch};
+use crate::socket_options::{BlockingMode, Family, SocketOptions, Switch};
 use crate::stack::{File, Stack};
 use crate::sysctl::FastOpenBits;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Span;
 use nix::errno::Errno;
-use std::net::SocketAddrV4;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{IntoRawFd as _, RawFd};
 
 /// A descriptor of the kernel for a socket or an epoll instance. packetdrill passes descriptors to libc at the end of a
@@ -22,9 +22,11 @@ pub(crate) fn placeholder() -> Result<RawFd, Errno> {
 impl Stack {
     /// `socket(2)`.
     pub(crate) fn open(&mut self, domain: i32, kind: i32, protocol: i32) -> Result<RawFd, Errno> {
-        if domain != libc::AF_INET {
-            return Err(Errno::EAFNOSUPPORT);
-        }
+        let family = match domain {
+            libc::AF_INET => Family::V4,
+            libc::AF_INET6 => Family::V6,
+            _ => return Err(Errno::EAFNOSUPPORT),
+        };
         let base = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         if base != libc::SOCK_STREAM || !matches!(protocol, 0 | libc::IPPROTO_TCP) {
             return Err(Errno::EPROTONOSUPPORT);
@@ -35,26 +37,25 @@ impl Stack {
         if kind & libc::SOCK_NONBLOCK != 0 {
             options.blocking = BlockingMode::Nonblocking;
         }
-        let id = self.add(Socket::new(options, self.settings.send_buffer));
+        let id = self.add(Socket::new(family, options, self.settings.send_buffer));
         self.files.insert(fd, File::Socket(id));
         Ok(fd)
     }
 
     /// `bind(2)`.
-    pub(crate) fn bind(&mut self, fd: RawFd, address: SocketAddrV4) -> Result<(), Errno> {
+    pub(crate) fn bind(&mut self, fd: RawFd, address: SocketAddr) -> Result<(), Errno> {
         let port = if address.port() == 0 { self.free_port() } else { address.port() };
         let socket = self.socket_mut(fd)?;
         if socket.local.is_some() {
             return Err(Errno::EINVAL);
         }
-        socket.local = Some(SocketAddrV4::new(*address.ip(), port));
+        socket.local = Some(SocketAddr::new(address.ip(), port));
         Ok(())
     }
 
     /// `listen(2)`.
     pub(crate) fn listen(&mut self, fd: RawFd, backlog: i32) -> Result<(), Errno> {
         let port = self.free_port();
-        let any = SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, port);
         let size = usize::try_from(backlog).unwrap_or(usize::MAX);
         let every = self.settings.fast_open(FastOpenBits::EVERY_LISTENER);
         let limit = if every { size.max(1) } else { 0 };
@@ -62,7 +63,11 @@ impl Stack {
         socket.fast_open_limit = socket.fast_open_limit.max(limit);
         match &mut socket.role {
             Role::Fresh => {
-                socket.local.get_or_insert(any);
+                let any = match socket.family {
+                    Family::V4 => Ipv4Addr::UNSPECIFIED.into(),
+                    Family::V6 => Ipv6Addr::UNSPECIFIED.into(),
+                };
+                socket.local.get_or_insert(SocketAddr::new(any, port));
                 socket.role = Role::Listening { backlog: size, ready: Default::default() };
             }
             Role::Listening { backlog, .. } => *backlog = size,
@@ -71,17 +76,19 @@ impl Stack {
         Ok(())
     }
 
-    /// `accept(2)`: the new descriptor and the peer's address.
-    pub(crate) fn accept(&mut self, fd: RawFd) -> Result<(RawFd, Option<SocketAddrV4>), Errno> {
+    /// `accept(2)`: the new descriptor and the peer's address, as the listener's family writes it.
+    pub(crate) fn accept(&mut self, fd: RawFd) -> Result<(RawFd, Option<SocketAddr>), Errno> {
+        let family = self.socket(fd)?.family;
         let Role::Listening { ready, .. } = &mut self.socket_mut(fd)?.role else { return Err(Errno::EINVAL) };
         let child = ready.pop_front().ok_or(Errno::EAGAIN)?;
         let new = placeholder()?;
         self.files.insert(new, File::Socket(child));
-        Ok((new, self.sockets.get(&child).and_then(|socket| socket.remote)))
+        let remote = self.sockets.get(&child).and_then(|socket| socket.remote);
+        Ok((new, remote.map(|address| family.shown(address))))
     }
 
     /// `connect(2)`.
-    pub(crate) fn connect(&mut self, fd: RawFd, to: SocketAddrV4) -> Result<(), Errno> {
+    pub(crate) fn connect(&mut self, fd: RawFd, to: SocketAddr) -> Result<(), Errno> {
         let id = self.id(fd)?;
         let now = self.now;
         let socket = self.socket_mut(fd)?;
@@ -106,7 +113,7 @@ impl Stack {
         }
         let waits = if socket.options.is_nonblocking() { Errno::EINPROGRESS } else { Errno::EAGAIN };
         let fast_open = socket.options.is_on(Switch::FastOpenConnect);
-        if fast_open && self.may_carry_data(*to.ip()) {
+        if fast_open && self.may_carry_data(to.ip()) {
             let socket = self.socket_mut(fd)?;
             (socket.remote, socket.connect) = (Some(to), ConnectPhase::Deferred);
             return Ok(());
@@ -124,11 +131,13 @@ impl Stack {
     }
 
     /// Creates the connection of a socket, without opening it.
-    pub(crate) fn make_stream(&mut self, fd: RawFd, to: SocketAddrV4) -> Result<(), Errno> {
-        let (port, own, iss) = (self.free_port(), self.settings.local, self.initial_sequence());
+    pub(crate) fn make_stream(&mut self, fd: RawFd, to: SocketAddr) -> Result<(), Errno> {
+        let own: IpAddr =
+            if to.is_ipv4() { self.settings.local.into() } else { self.settings.local_v6.into() };
+        let (port, iss) = (self.free_port(), self.initial_sequence());
         let socket = self.socket_mut(fd)?;
-        let local = socket.local.unwrap_or(SocketAddrV4::new(own, port));
-        let local = if local.ip().is_unspecified() { SocketAddrV4::new(own, local.port()) } else { local };
+        let local = socket.local.unwrap_or(SocketAddr::new(own, port));
+        let local = if local.ip().is_unspecified() { SocketAddr::new(own, local.port()) } else { local };
         (socket.local, socket.remote, socket.connect) = (Some(local), Some(to), ConnectPhase::Opening);
         let options = socket.options.clone();
         let mut connection = Connection::new(self.config(&options), iss);

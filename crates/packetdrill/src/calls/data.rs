@@ -2,12 +2,13 @@
 //! blocking caller
 //! tries again.
 
+use crate::error_queue::Notice;
 use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
-use crate::socket_options::{BlockingMode, Switch};
+use crate::socket_options::{BlockingMode, Family, Switch};
 use crate::stack::Stack;
-use crate::sysctl::Packets;
-use netspurt_tcp::Behind;
+use crate::sysctl::{Packets, StandIns};
 use netspurt_tcp::state::State;
+use netspurt_tcp::{Behind, Connection};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 
@@ -24,7 +25,7 @@ impl Stack {
     /// `write(2)` and similar calls: writes at most `len` bytes and returns how many were accepted.
     pub(crate) fn write(&mut self, fd: RawFd, len: u64, behind: Behind) -> Result<u64, Errno> {
         let id = self.id(fd)?;
-        let (now, wmem) = (self.now, self.settings.send_buffer);
+        let (now, wmem, stand_ins) = (self.now, self.settings.send_buffer, self.settings.stand_ins);
         let largest = if self.settings.packets == Packets::Single { 0 } else { 60_000 };
         let socket = self.socket_mut(fd)?;
         if let Some(error) = socket.take_error() {
@@ -36,13 +37,24 @@ impl Stack {
             return Err(Errno::EAGAIN);
         }
         let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
-        let (buffer, pushed) = (socket.send_buffer(wmem), socket.pushed);
+        let (buffer, pushed, record) = (socket.send_buffer(wmem), socket.pushed, socket.record);
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
         }
         if !stream.state().is_synchronized() && !stream.is_open_early() {
             return Err(Errno::EAGAIN);
+        }
+        if stand_ins == StandIns::None {
+            let room = buffer.saturating_sub(stream.written() - stream.acknowledged());
+            if room == 0 && len > 0 {
+                stream.note_no_room();
+                socket.write_space = WriteSpace::Awaited;
+                return Err(Errno::EAGAIN);
+            }
+            let taken = stream.write_part(now, len.min(room), behind).map_err(|_| Errno::EPIPE)?;
+            self.update(id);
+            return Ok(taken);
         }
         // Linux collects unsent data in packets of at most half the peer's largest window. It fills a packet even if the
         // buffer is
@@ -52,7 +64,8 @@ impl Stack {
         let goal = (u64::from(stream.peer_window()) / 2).min(largest).max(mss) / mss * mss;
         let queued = stream.written() - stream.acknowledged();
         let may_start = unsent < low && queued < buffer;
-        let room = if may_start || unsent % goal > 0 { goal - unsent % goal } else { 0 };
+        let last = unsent.min(stream.written() - record.min(stream.written())) % goal;
+        let room = if may_start || last > 0 { goal - last } else { 0 };
         let wanted = len.min(room);
         if wanted == 0 && len > 0 {
             stream.note_no_room();
@@ -74,6 +87,61 @@ impl Stack {
         }
         self.update(id);
         Ok(taken)
+    }
+
+    /// What the flags of a write that was accepted up to here ask for: the end of a record (MSG_EOR), a notice
+    /// (MSG_ZEROCOPY), timestamps.
+    pub(crate) fn wrote(&mut self, fd: RawFd, flags: i32) {
+        let now = self.now;
+        if self.settings.stand_ins == StandIns::None {
+            return;
+        }
+        let Ok(socket) = self.socket_mut(fd) else { return };
+        let Some(end) = socket.stream().map(Connection::written) else { return };
+        if flags & libc::MSG_ZEROCOPY != 0 && socket.options.is_on(Switch::ZeroCopy) {
+            socket.errors.zero_copy(end);
+        }
+        socket.errors.write(end);
+        let (sent, acknowledged) =
+            socket.stream().map_or((0, 0), |s| (s.written() - s.unsent(), s.acknowledged()));
+        if socket.errors.progress(now, sent, acknowledged) {
+            socket.wakes += 1;
+        }
+        if flags & libc::MSG_EOR != 0 {
+            self.end_record(fd);
+        }
+    }
+
+    /// Ends one of Linux's packets and a record with what was written.
+    pub(crate) fn end_record(&mut self, fd: RawFd) {
+        let Ok(socket) = self.socket_mut(fd) else { return };
+        if let Some(stream) = socket.stream_mut() {
+            stream.end_record();
+            socket.record = stream.written();
+        }
+    }
+
+    /// `splice(2)` from the socket: like a read, but it stops before urgent data (`tcp_read_sock()`).
+    pub(crate) fn splice(&mut self, fd: RawFd, len: u64) -> Result<u64, Errno> {
+        if self.settings.stand_ins == StandIns::None {
+            return Err(Errno::ENOSYS);
+        }
+        let socket = self.socket(fd)?;
+        let ahead = socket
+            .stream()
+            .zip(socket.urgent)
+            .and_then(|(stream, urgent)| urgent.checked_sub(stream.received() - stream.readable()));
+        match ahead {
+            Some(0) => Ok(0),
+            _ => self.read(fd, len.min(ahead.unwrap_or(u64::MAX)), ReadMode::Remove),
+        }
+    }
+
+    /// The next entry of the error queue, and the family that shapes its control messages.
+    pub(crate) fn take_notice(&mut self, fd: RawFd) -> Result<(Notice, Family), Errno> {
+        let socket = self.socket_mut(fd)?;
+        let family = socket.family;
+        socket.errors.take().map(|notice| (notice, family)).ok_or(Errno::EAGAIN)
     }
 
     /// Ends a write of which only a part was accepted: what was accepted may be sent, with PSH.

@@ -6,7 +6,7 @@ use crate::sysctl::FastOpenBits;
 use netspurt_tcp::fast_open::Client;
 use netspurt_tcp::state::State;
 use nix::errno::Errno;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 
 impl Stack {
@@ -16,16 +16,16 @@ impl Stack {
     }
 
     /// Whether a SYN to this server may carry data.
-    pub(crate) fn may_carry_data(&self, to: Ipv4Addr) -> bool {
+    pub(crate) fn may_carry_data(&self, to: IpAddr) -> bool {
         self.fast_open_cache.has_cookie(to) || self.settings.fast_open(FastOpenBits::CLIENT_WITHOUT_COOKIE)
     }
 
     /// Opens a connection with Fast Open. The SYN requests a cookie, or carries at most `len` bytes of data. Returns the
     /// number of
     /// bytes on the SYN.
-    pub(crate) fn open_fast(&mut self, fd: RawFd, to: SocketAddrV4, len: u64) -> Result<u64, Errno> {
+    pub(crate) fn open_fast(&mut self, fd: RawFd, to: SocketAddr, len: u64) -> Result<u64, Errno> {
         let id = self.id(fd)?;
-        let server = self.fast_open_cache.get(*to.ip());
+        let server = self.fast_open_cache.get(to.ip());
         let without = self.settings.fast_open(FastOpenBits::CLIENT_WITHOUT_COOKIE);
         let client = Client {
             option: (!without).then(|| server.option()),
@@ -46,7 +46,7 @@ impl Stack {
     pub(crate) fn write_with_syn(
         &mut self,
         fd: RawFd,
-        to: Option<SocketAddrV4>,
+        to: Option<SocketAddr>,
         len: u64,
         flags: i32,
     ) -> Result<Option<u64>, Errno> {

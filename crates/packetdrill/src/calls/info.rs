@@ -101,7 +101,7 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
     let ssthresh = stream.ssthresh();
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };
     let srtt = stream.srtt().map_or(0, micros);
-    fields.words(&[1500, 65_535, srtt, srtt / 2, ssthresh, stream.cwnd() / mss]);
+    fields.words(&[1500, 65_535, srtt, info.rtt_deviation.map_or(0, micros), ssthresh, stream.cwnd() / mss]);
     let reordering = segments(info.reordering_extent).clamp(3, MAX_REORDERING);
     fields.words(&[u32::from(stream.config().mss), reordering, 0, 0, stats.retransmitted]);
     fields.longs(&[0, 0, stream.acknowledged(), stream.received()]);

@@ -4,6 +4,7 @@ use crate::fast_open;
 use crate::socket::Role;
 use crate::socket_options::{Fragmentation, Switch};
 use crate::stack::Stack;
+use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::time::Span;
 use netspurt_tcp::{Behind, Change};
 use nix::errno::Errno;
@@ -19,6 +20,18 @@ const TCP_FASTOPEN_KEY: i32 = 33;
 const TCP_CC_INFO: i32 = 26;
 const SO_MEMINFO: i32 = 55;
 const SO_ZEROCOPY: i32 = 60;
+
+/// Linux's names of congestion controls.
+const CONGESTION: [(&str, Kind); 8] = [
+    ("cubic", Kind::CubicLinux),
+    ("reno", Kind::NewReno),
+    ("bbr", Kind::Bbr),
+    ("dctcp", Kind::Dctcp),
+    ("vegas", Kind::Vegas),
+    ("htcp", Kind::Htcp),
+    ("illinois", Kind::Illinois),
+    ("westwood", Kind::Westwood),
+];
 
 /// The number in an option's value: four bytes, or one byte where Linux accepts that.
 fn integer(level: i32, value: &[u8]) -> Result<i32, Errno> {
@@ -39,18 +52,24 @@ impl Stack {
             return Ok(());
         }
         if (level, name) == (libc::IPPROTO_TCP, libc::TCP_CONGESTION) {
-            self.socket(fd)?;
-            return Ok(());
+            return self.set_congestion(fd, value);
         }
         if (level, name) == (libc::IPPROTO_TCP, TCP_FASTOPEN_KEY) {
             self.socket_mut(fd)?.keys = Some(fast_open::keys(value)?);
             return Ok(());
         }
         let n = integer(level, value)?;
+        if (level, name) == (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) {
+            let socket = self.socket_mut(fd)?;
+            let acknowledged = socket.stream().ok_or(Errno::EINVAL)?.acknowledged();
+            socket.errors.set_stamping(n as u32, acknowledged);
+            return Ok(());
+        }
         match level {
             libc::SOL_SOCKET => self.set_socket_option(fd, name, n),
             libc::IPPROTO_TCP => self.set_tcp_option(fd, name, n),
             libc::IPPROTO_IP => self.set_ip_option(fd, name, n),
+            libc::IPPROTO_IPV6 => self.set_ip6_option(fd, name, n),
             _ => Err(Errno::ENOPROTOOPT),
         }
     }
@@ -73,8 +92,8 @@ impl Stack {
             | libc::SO_OOBINLINE
             | libc::SO_RCVTIMEO
             | libc::SO_SNDTIMEO
-            | libc::SO_BUSY_POLL
-            | SO_ZEROCOPY => {}
+            | libc::SO_BUSY_POLL => {}
+            SO_ZEROCOPY => options.set(Switch::ZeroCopy, n),
             _ => return Err(Errno::ENOPROTOOPT),
         }
         Ok(())
@@ -165,6 +184,50 @@ impl Stack {
         Ok(())
     }
 
+    fn set_ip6_option(&mut self, fd: RawFd, name: i32, n: i32) -> Result<(), Errno> {
+        let options = &mut self.socket_mut(fd)?.options;
+        match name {
+            libc::IPV6_TCLASS => options.type_of_service = n as u8 & !3,
+            libc::IPV6_MTU_DISCOVER
+            | libc::IPV6_RECVERR
+            | libc::IPV6_UNICAST_HOPS
+            | libc::IPV6_RECVTCLASS
+            | libc::IPV6_V6ONLY
+            | libc::IPV6_FREEBIND
+            | libc::IPV6_TRANSPARENT => {}
+            _ => return Err(Errno::ENOPROTOOPT),
+        }
+        Ok(())
+    }
+
+    /// TCP_CONGESTION, for connections that are not open: a listener's, or the next of this socket. An open connection
+    /// keeps its own; the same name changes nothing.
+    fn set_congestion(&mut self, fd: RawFd, value: &[u8]) -> Result<(), Errno> {
+        let end = value.iter().position(|&byte| byte == 0).unwrap_or(value.len());
+        let name = &value[..end];
+        let kind = CONGESTION.iter().find(|(known, _)| known.as_bytes() == name).ok_or(Errno::ENOENT)?.1;
+        let socket = self.socket_mut(fd)?;
+        if socket.stream().is_some_and(|stream| stream.config().congestion != kind) {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        socket.options.congestion = Some(kind);
+        Ok(())
+    }
+
+    /// The name of the socket's congestion control as Linux has it.
+    fn congestion_name(&self, fd: RawFd) -> Result<Vec<u8>, Errno> {
+        let socket = self.socket(fd)?;
+        let kind = match socket.stream() {
+            Some(stream) => stream.config().congestion,
+            None => socket.options.congestion.unwrap_or(self.settings.config.congestion),
+        };
+        let name = CONGESTION.iter().find(|(_, known)| *known == kind).map_or("cubic", |(name, _)| name);
+        let mut bytes = name.as_bytes().to_vec();
+        // TCP_CA_NAME_MAX.
+        bytes.resize(16, 0);
+        Ok(bytes)
+    }
+
     /// `getsockopt(2)`: the bytes of the value.
     pub(crate) fn option(&mut self, fd: RawFd, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
         let wmem = u32::try_from(self.settings.send_buffer).unwrap_or(u32::MAX);
@@ -174,7 +237,7 @@ impl Stack {
             // Only vegas, dctcp and bbr have such information; here no congestion control has.
             (libc::IPPROTO_TCP, TCP_CC_INFO) => return self.socket(fd).map(|_| Vec::new()),
             (libc::SOL_SOCKET, SO_MEMINFO) => return self.memory(fd),
-            (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => return self.socket(fd).map(|_| b"cubic\0".to_vec()),
+            (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => return self.congestion_name(fd),
             _ => {}
         }
         let socket = self.socket_mut(fd)?;

@@ -10,7 +10,8 @@ use std::os::fd::RawFd;
 
 /// The events of a socket as the bits of poll, which epoll also uses (`tcp_poll()`).
 fn events_of(socket: &Socket) -> i16 {
-    let error = if matches!(socket.end, End::Failed(_)) { libc::POLLERR } else { 0 };
+    let error =
+        if matches!(socket.end, End::Failed(_)) || !socket.errors.is_empty() { libc::POLLERR } else { 0 };
     let normal = libc::POLLIN | libc::POLLRDNORM;
     let state = match &socket.role {
         Role::Fresh if socket.connect == ConnectPhase::Deferred => libc::POLLOUT | libc::POLLWRNORM,

@@ -3,14 +3,14 @@
 
 use crate::calls::data::ReadMode;
 use crate::ffi::memory::{address, bytes, clear, clear_all, get, length, put};
-use crate::ffi::result::{done, libc_result};
+use crate::ffi::result::libc_result;
 use crate::ffi::userdata::{Data, shared};
-use crate::shared_stack::{SharedStack, WaitLimit};
+use crate::shared_stack::{SharedStack, WaitLimit, wall_clock};
 use crate::socket_options::BlockingMode;
-use libc::{c_int, c_uint, c_void, iovec, msghdr, sockaddr, socklen_t, ssize_t};
+use libc::{c_int, c_void, iovec, msghdr, sockaddr, socklen_t, ssize_t};
 use netspurt_tcp::Behind;
 use nix::errno::Errno;
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 // SAFETY, for each function below: packetdrill passes the `userdata` that it got, and pointers that meet the contract of the
 // libc function of the same name.
@@ -18,9 +18,6 @@ use std::net::SocketAddrV4;
 /// Reads at most `len` bytes. All calls that read use this.
 fn read_some(shared: &SharedStack, fd: c_int, len: u64, flags: c_int) -> Result<u64, Errno> {
     let mode = if flags & libc::MSG_PEEK == 0 { ReadMode::Remove } else { ReadMode::Peek };
-    if flags & libc::MSG_ERRQUEUE != 0 {
-        return Err(Errno::EAGAIN);
-    }
     let limit = WaitLimit::of(shared.with(|stack| stack.blocking_mode(fd, flags)));
     shared.call(limit, |stack| stack.read(fd, len, mode))
 }
@@ -29,7 +26,7 @@ fn read_some(shared: &SharedStack, fd: c_int, len: u64, flags: c_int) -> Result<
 ///
 /// # Safety
 /// A pointer that is not null must point to `len` bytes.
-unsafe fn destination(to: *const sockaddr, len: socklen_t) -> Result<Option<SocketAddrV4>, Errno> {
+unsafe fn destination(to: *const sockaddr, len: socklen_t) -> Result<Option<SocketAddr>, Errno> {
     if to.is_null() {
         return Ok(None);
     }
@@ -45,7 +42,7 @@ unsafe fn destination(to: *const sockaddr, len: socklen_t) -> Result<Option<Sock
 fn write_all(
     shared: &SharedStack,
     fd: c_int,
-    to: Option<SocketAddrV4>,
+    to: Option<SocketAddr>,
     len: u64,
     flags: c_int,
 ) -> Result<u64, Errno> {
@@ -82,6 +79,39 @@ fn write_all(
     }
     Ok(written)
 }
+
+/// Writes parts that share no packet, and does what the flags ask for. Returns the sum of the accepted bytes.
+pub(super) fn write_parts(
+    shared: &SharedStack,
+    fd: c_int,
+    to: Option<SocketAddr>,
+    parts: &[u64],
+    flags: c_int,
+) -> Result<u64, Errno> {
+    let mut written = 0;
+    for (n, &len) in parts.iter().enumerate() {
+        match write_all(shared, fd, to, len, flags) {
+            Ok(taken) => {
+                written += taken;
+                if taken < len {
+                    break;
+                }
+            }
+            Err(error) if written == 0 => return Err(error),
+            Err(_) => break,
+        }
+        if n + 1 < parts.len() {
+            shared.with(|stack| stack.end_record(fd));
+        }
+    }
+    if written > 0 {
+        shared.with(|stack| stack.wrote(fd, flags));
+    }
+    Ok(written)
+}
+
+/// The most buffers of a zero-copy write that one of Linux's packets refers to (MAX_SKB_FRAGS).
+const MOST_FRAGMENTS: usize = 17;
 
 pub(super) unsafe extern "C" fn read(data: Data, fd: c_int, to: *mut c_void, len: usize) -> ssize_t {
     // SAFETY: as above.
@@ -146,6 +176,10 @@ pub(super) unsafe extern "C" fn recvmsg(
 ) -> ssize_t {
     // SAFETY: as above.
     let (shared, head) = unsafe { (shared(data), get(message)) };
+    if flags & libc::MSG_ERRQUEUE != 0 {
+        // SAFETY: as above.
+        return libc_result(head.and_then(|head| unsafe { put_notice(shared, fd, message, head) }));
+    }
     let result = head.and_then(|head| {
         let count = head.msg_iovlen;
         // SAFETY: as above.
@@ -159,6 +193,29 @@ pub(super) unsafe extern "C" fn recvmsg(
         Ok(read)
     });
     libc_result(result)
+}
+
+/// `recvmsg` with MSG_ERRQUEUE: writes the next notice. No payload is returned.
+///
+/// # Safety
+/// As for recvmsg(2): `message` points to what `head` was read from.
+unsafe fn put_notice(
+    shared: &SharedStack,
+    fd: c_int,
+    message: *mut msghdr,
+    mut head: msghdr,
+) -> Result<u64, Errno> {
+    let (notice, family) = shared.with(|stack| stack.take_notice(fd))?;
+    let control = notice.control(family, wall_clock);
+    let fits = head.msg_controllen >= control.len();
+    head.msg_flags = notice.flags() | if fits { 0 } else { libc::MSG_CTRUNC };
+    head.msg_controllen = if fits { control.len() as _ } else { 0 };
+    // SAFETY: the caller has room for `msg_controllen` bytes there, and `head` was read from `message`.
+    unsafe {
+        put(head.msg_control, &control[..if fits { control.len() } else { 0 }])?;
+        message.write(head);
+    }
+    Ok(0)
 }
 
 /// Writes the control message of TCP_INQ, if the option is on, and the header's remaining fields.
@@ -196,7 +253,7 @@ pub(super) unsafe extern "C" fn write(data: Data, fd: c_int, from: *const c_void
 pub(super) unsafe extern "C" fn writev(data: Data, fd: c_int, from: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: as above.
     let (shared, len) = unsafe { (shared(data), length(from, usize::try_from(count).unwrap_or(0))) };
-    libc_result(len.and_then(|len| write_all(shared, fd, None, len, 0)))
+    libc_result(len.and_then(|len| write_parts(shared, fd, None, &[len], 0)))
 }
 
 pub(super) unsafe extern "C" fn send(
@@ -224,7 +281,8 @@ pub(super) unsafe extern "C" fn sendto(
     // Linux checks for a connection before it checks the buffer.
     let fast = flags & libc::MSG_FASTOPEN != 0;
     let writable = shared.with(|stack| if fast { stack.check_fast_open() } else { stack.check_writable(fd) });
-    let result = writable.and(from).and_then(|from| write_all(shared, fd, to?, from.len() as u64, flags));
+    let result =
+        writable.and(from).and_then(|from| write_parts(shared, fd, to?, &[from.len() as u64], flags));
     libc_result(result)
 }
 
@@ -238,26 +296,17 @@ pub(super) unsafe extern "C" fn sendmsg(
     let (shared, head) = unsafe { (shared(data), get(message)) };
     let result = head.and_then(|head| {
         // SAFETY: as above.
-        let len = unsafe { length(head.msg_iov, head.msg_iovlen) }?;
-        // SAFETY: as above.
         let to = unsafe { destination(head.msg_name.cast(), head.msg_namelen) }?;
-        write_all(shared, fd, to, len, flags)
+        let zero_copy = flags & libc::MSG_ZEROCOPY != 0;
+        let together = if zero_copy { MOST_FRAGMENTS } else { head.msg_iovlen.max(1) };
+        let starts = (0..head.msg_iovlen.max(1)).step_by(together);
+        let parts = starts.map(|start| {
+            let count = together.min(head.msg_iovlen - start.min(head.msg_iovlen));
+            // SAFETY: as above.
+            unsafe { length(head.msg_iov.wrapping_add(start), count) }
+        });
+        let parts = parts.collect::<Result<Vec<u64>, Errno>>()?;
+        write_parts(shared, fd, to, &parts, flags)
     });
     libc_result(result)
-}
-
-pub(super) unsafe extern "C" fn pipe(_data: Data, _ends: *mut c_int) -> c_int {
-    done(Err(Errno::ENOSYS))
-}
-
-pub(super) unsafe extern "C" fn splice(
-    _data: Data,
-    _from: c_int,
-    _from_at: *mut i64,
-    _to: c_int,
-    _to_at: *mut i64,
-    _len: usize,
-    _flags: c_uint,
-) -> c_int {
-    done(Err(Errno::ENOSYS))
 }

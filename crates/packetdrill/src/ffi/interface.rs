@@ -2,10 +2,9 @@
 #![expect(unsafe_code, reason = "functions that C calls with its own pointers")]
 
 use crate::ffi::current;
-use crate::ffi::data::{
-    pipe, read, readv, recv, recvfrom, recvmsg, send, sendmsg, sendto, splice, write, writev,
-};
+use crate::ffi::data::{read, readv, recv, recvfrom, recvmsg, send, sendmsg, sendto, write, writev};
 use crate::ffi::device::{gettimeofday, netdev_receive, netdev_send, usleep};
+use crate::ffi::files::{pipe, splice};
 use crate::ffi::options::{getsockopt, setsockopt};
 use crate::ffi::poll::{epoll_create, epoll_ctl, epoll_wait, poll};
 use crate::ffi::sockets::{accept, bind, close, connect, fcntl, ioctl, listen, shutdown, socket};

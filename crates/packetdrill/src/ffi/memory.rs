@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "pointers from C")]
 
 use nix::errno::Errno;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The `len` bytes at a pointer; EFAULT if it is null.
 ///
@@ -60,18 +60,23 @@ pub(crate) unsafe fn get<T: Copy>(at: *const T) -> Result<T, Errno> {
     Ok(unsafe { at.read_unaligned() })
 }
 
-/// Reads an IPv4 socket address.
+/// Reads a socket address of IPv4 or IPv6. A mapped address is returned as IPv4.
 ///
 /// # Safety
 /// A pointer that is not null must point to `len` bytes.
-pub(crate) unsafe fn address(at: *const libc::sockaddr, len: libc::socklen_t) -> Result<SocketAddrV4, Errno> {
+pub(crate) unsafe fn address(at: *const libc::sockaddr, len: libc::socklen_t) -> Result<SocketAddr, Errno> {
     // SAFETY: the caller guarantees it.
     let bytes = unsafe { bytes(at.cast(), len as usize) }?;
-    let [f0, f1, p0, p1, a, b, c, d, ..] = *bytes else { return Err(Errno::EINVAL) };
-    if i32::from(u16::from_ne_bytes([f0, f1])) != libc::AF_INET {
-        return Err(Errno::EAFNOSUPPORT);
-    }
-    Ok(SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([p0, p1])))
+    let [f0, f1, p0, p1, ref rest @ ..] = *bytes else { return Err(Errno::EINVAL) };
+    let ip = match i32::from(u16::from_ne_bytes([f0, f1])) {
+        libc::AF_INET => IpAddr::V4(Ipv4Addr::from(*rest.first_chunk::<4>().ok_or(Errno::EINVAL)?)),
+        libc::AF_INET6 => {
+            let ip = rest.get(4..).and_then(|rest| rest.first_chunk::<16>()).ok_or(Errno::EINVAL)?;
+            IpAddr::V6(Ipv6Addr::from(*ip)).to_canonical()
+        }
+        _ => return Err(Errno::EAFNOSUPPORT),
+    };
+    Ok(SocketAddr::new(ip, u16::from_be_bytes([p0, p1])))
 }
 
 /// Writes an address and its length, if the caller has passed pointers for them.
@@ -81,13 +86,23 @@ pub(crate) unsafe fn address(at: *const libc::sockaddr, len: libc::socklen_t) ->
 pub(crate) unsafe fn put_address(
     to: *mut libc::sockaddr,
     len: *mut libc::socklen_t,
-    address: Option<SocketAddrV4>,
+    address: Option<SocketAddr>,
 ) -> Result<(), Errno> {
     let Some(address) = address.filter(|_| !to.is_null() && !len.is_null()) else { return Ok(()) };
-    let mut bytes = [0; size_of::<libc::sockaddr_in>()];
-    bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
+    let mut bytes = [0; size_of::<libc::sockaddr_in6>()];
     bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
-    bytes[4..8].copy_from_slice(&address.ip().octets());
+    let (family, size) = match address.ip() {
+        IpAddr::V4(ip) => {
+            bytes[4..8].copy_from_slice(&ip.octets());
+            (libc::AF_INET, size_of::<libc::sockaddr_in>())
+        }
+        IpAddr::V6(ip) => {
+            bytes[8..24].copy_from_slice(&ip.octets());
+            (libc::AF_INET6, size_of::<libc::sockaddr_in6>())
+        }
+    };
+    bytes[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    let bytes = &bytes[..size];
     // SAFETY: the caller guarantees both.
     unsafe {
         let room = get(len)? as usize;

@@ -3,6 +3,7 @@
 mod current;
 mod data;
 mod device;
+mod files;
 pub(crate) mod interface;
 mod memory;
 mod options;

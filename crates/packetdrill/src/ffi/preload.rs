@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "symbols that C calls, and the system call behind one of them")]
 
 use crate::ffi::current;
+use crate::ffi::files::send_file;
 use crate::ffi::options::get_option;
 use crate::ffi::result::libc_result;
 use crate::sysctl::Qdisc;
@@ -27,6 +28,31 @@ pub(crate) unsafe extern "C" fn getsockopt(
     unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, len) as c_int }
 }
 
+/// `sendfile(2)`: packetdrill calls libc's.
+///
+/// # Safety
+/// As for libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sendfile(
+    to: c_int,
+    from: c_int,
+    offset: *mut libc::off_t,
+    count: libc::size_t,
+) -> libc::ssize_t {
+    let Some(shared) = current::get().filter(|shared| shared.with(|stack| stack.id(to).is_ok())) else {
+        // SAFETY: the caller keeps libc's contract; this is the system call that libc would make.
+        return unsafe { libc::syscall(libc::SYS_sendfile, to, from, offset, count) as libc::ssize_t };
+    };
+    // SAFETY: null, or a number that may be read and written.
+    let start = (!offset.is_null()).then(|| unsafe { offset.read() });
+    let sent = send_file(&shared, to, from, start, count);
+    if let (Some(start), Ok(sent)) = (start, &sent) {
+        // SAFETY: as above.
+        unsafe { offset.write(start + *sent as libc::off_t) };
+    }
+    libc_result(sent)
+}
+
 /// `system(3)`: a script configures the kernel with it. Commands for parts of the kernel that the stack replaces take
 /// effect here
 /// too.
@@ -41,6 +67,10 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
         let command = unsafe { std::ffi::CStr::from_ptr(command) }.to_bytes();
         let contains = |words: &[u8]| command.windows(words.len()).any(|part| part == words);
         if let Some(shared) = current::get() {
+            // `nstat | grep NAME` succeeds if the counter has grown.
+            if contains(STRANGE_ICMP) && shared.with(|stack| stack.strange_icmp > 0) {
+                return 0;
+            }
             shared.with(|stack| {
                 if contains(FLUSH_METRICS) {
                     stack.fast_open_cache.clear();
@@ -59,6 +89,8 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
     libc_system.map_or(-1, |system| unsafe { system(command) })
 }
 
+/// The counter of ICMP messages about data that is not in flight.
+const STRANGE_ICMP: &[u8] = b"TcpExtOutOfWindowIcmps";
 /// The words of `ip tcp_metrics flush`, which clears the kernel's cache of Fast Open cookies.
 const FLUSH_METRICS: &[u8] = b"tcp_metrics flush";
 /// The words of `tc qdisc` that install the scheduler `fq`, which paces.
