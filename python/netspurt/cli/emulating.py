@@ -47,7 +47,7 @@ def add_emulation(command: argparse.ArgumentParser) -> None:
     )
     add_settings(command)
     command.add_argument(
-        "--seed", type=natural, default=1, metavar="N", help="of losses and so on (default: 1)"
+        "--seed", type=natural, default=1, metavar="N", help="seed of random losses and delays (default: 1)"
     )
     command.add_argument(
         "--capture",
@@ -62,7 +62,7 @@ def add_emulation(command: argparse.ArgumentParser) -> None:
         type=positive,
         default=1500,
         metavar="BYTES",
-        help="the longest packet of every host (default: 1500)",
+        help="the MTU of every host (default: 1500)",
     )
     command.add_argument(
         "--congestion",

@@ -48,7 +48,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         type=seconds,
         default=0.1,
         metavar="TIME",
-        help="between two looks at all sockets (default: 100ms)",
+        help="time between two reads of all sockets (default: 100ms)",
     )
     group.add_argument(
         "--netns",

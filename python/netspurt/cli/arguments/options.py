@@ -119,7 +119,7 @@ def add_force(command: ArgumentParser) -> None:
         command.add_argument(
             "--force",
             action="store_true",
-            help="replace existing files whatever they hold (default: only earlier outputs of the same kind)",
+            help="replace existing files of any content (default: only earlier outputs of the same kind)",
         )
 
 
@@ -132,7 +132,7 @@ def add_settings(command: ArgumentParser) -> None:
         dest="settings",
         type=setting,
         metavar="PATH=VALUE",
-        help="override a path of the scenario, as often as wanted; a list index is a number",
+        help="override a path of the scenario; a list index is a number; may be repeated",
     )
 
 
@@ -145,7 +145,7 @@ def add_algorithms(command: ArgumentParser) -> None:
         dest="algorithms",
         type=algorithm,
         metavar="NAME=FILE.py:CLASS",
-        help="a class that the scenario names python:NAME, from a file or MODULE:CLASS, as often as wanted",
+        help="a class that the scenario names python:NAME, from a file or MODULE:CLASS; may be repeated",
     )
 
 
@@ -166,14 +166,14 @@ def add_seed(command: ArgumentParser, words: str, default: int | None = 1) -> No
     command.add_argument("--seed", type=natural, default=default, metavar="N", help=words)
 
 
-def add_seeds(command: ArgumentParser, words: str = "run so many seeds, with a summary (default: 1)") -> None:
+def add_seeds(command: ArgumentParser, words: str = "number of seeds, with a summary (default: 1)") -> None:
     """``--seeds``: how many."""
     command.add_argument("--seeds", type=positive, default=1, metavar="N", help=words)
 
 
 def add_quiet(command: ArgumentParser) -> None:
     """``-q``: results alone."""
-    command.add_argument("-q", "--quiet", action="store_true", help="no remarks and no progress")
+    command.add_argument("-q", "--quiet", action="store_true", help="print no remarks and no progress")
 
 
 def add_records(command: ArgumentParser) -> None:
@@ -186,4 +186,4 @@ def add_records(command: ArgumentParser) -> None:
         words="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
         "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
     )
-    add_seed(command, "of synthetic paths (default: 1)")
+    add_seed(command, "seed of synthetic paths (default: 1)")

@@ -52,7 +52,7 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
             "--path",
             "MODEL",
             "a path model such as leo, or docsis:down=100mbit,up=10mbit ('netspurt paths' lists them); options such as "
-            "--rate replace what it says. The client is the user's side",
+            "--rate replace its values. The client is the user's side",
         ),
         ("--rate", "RATE", "rate of the link, such as 10mbit or '10 Mbit/s'"),
         ("--delay", "TIME", "one-way delay, such as 40ms"),
@@ -88,7 +88,7 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
             "-t",
             "--duration",
             metavar="TIME",
-            help=f"end of the simulation, also of a file's (default: the file's; {one_path.UNTIL}, with --bytes "
+            help=f"end of the simulation (default: that of the file; {one_path.UNTIL}, with --bytes "
             f"{one_path.AT_MOST})",
         )
 

@@ -61,7 +61,7 @@ def plot(command: ArgumentParser) -> None:
         "--quantity",
         default="goodput_bps",
         metavar="COLUMN",
-        help="of a sweep: a column of its flows or links (default: goodput_bps)",
+        help="the column of flows or links of a sweep (default: goodput_bps)",
     )
     for name, which in (("x", "to the right"), ("y", "upwards in a heat map")):
         command.add_argument(f"--{name}", metavar="PATH", help=f"of a sweep: which path runs {which}")
@@ -71,7 +71,7 @@ def plot(command: ArgumentParser) -> None:
         default=[],
         type=typed.setting,
         metavar="PATH=VALUE",
-        help="of a sweep: only points with this value, as often as wanted",
+        help="only the points of a sweep with this value; may be repeated",
     )
     command.add_argument(
         "--seed",
@@ -88,5 +88,5 @@ def report(command: ArgumentParser) -> None:
         "--report",
         places.REPORT,
         metavar="FILE.html",
-        words="a page with tables, pictures that zoom, and the data behind them",
+        words="write a page with tables, pictures that zoom, and their data",
     )

@@ -70,7 +70,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         type=positive,
         default=100_000,
         metavar="N",
-        help="connections followed to their end at most for each file (default: 100000); more are counted",
+        help="follow at most N connections of each file to their end, and count the others (default: 100000)",
     )
     command.add_argument(
         "--all",

@@ -53,11 +53,15 @@ def declare(command: argparse.ArgumentParser) -> None:
             default=[],
             type=setting,
             metavar="PATH=VALUE",
-            help=f"override a path of scenario {which}, as often as wanted",
+            help=f"override a path of scenario {which}; may be repeated",
         )
     command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
     command.add_argument(
-        "--seeds", type=positive, default=1, metavar="N", help="run scenarios with so many seeds, in pairs"
+        "--seeds",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="number of seeds with which scenarios run, in pairs",
     )
     add_algorithms(command)
     add_jobs(command)
@@ -67,7 +71,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         default=[],
         dest="quantities",
         metavar="COLUMN",
-        help="compare these columns of the flows, as often as wanted (default: a handful)",
+        help="compare this column of the flows; may be repeated (default: the most important ones)",
     )
     add_output(
         command, "--plot", places.PICTURE, "FILE.svg", "draw both over each other (.svg, .pdf or .png)"

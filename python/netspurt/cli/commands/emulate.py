@@ -21,7 +21,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--server",
         metavar="COMMAND",
-        help="runs on the last host; the command behind -- begins when it listens, or after 5 s",
+        help="run this server on the last host; the command after -- starts when the server listens, or after 5 s",
     )
     command.add_argument(
         "--on",
@@ -29,10 +29,10 @@ def declare(command: argparse.ArgumentParser) -> None:
         nargs=2,
         default=[],
         metavar=("HOST", "COMMAND"),
-        help="runs on this host, like a server, as often as wanted",
+        help="run this command on HOST, like a server; may be repeated",
     )
     command.add_argument(
-        "--client", metavar="HOST", help="where the command behind -- runs (default: the first host)"
+        "--client", metavar="HOST", help="the host of the command after -- (default: the first host)"
     )
     emulating.add_emulation(command)
     command.add_argument(

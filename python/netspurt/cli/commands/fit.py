@@ -39,7 +39,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--loss",
         choices=("script", "rate"),
         default="script",
-        help="lose the very packets that were lost, or as large a share of them at random (default: script)",
+        help="lose the packets that were lost in the capture, or the same share of them at random (default: script)",
     )
 
 

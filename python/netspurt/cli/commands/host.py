@@ -115,7 +115,7 @@ def _device(role: argparse.ArgumentParser) -> None:
         dest="settings",
         type=setting,
         metavar="PATH=VALUE",
-        help="override a path of a scenario's TCP, such as tcp.receive_window, as often as wanted",
+        help="override a TCP setting of a scenario, such as tcp.receive_window; may be repeated",
     )
     role.add_argument(
         "--device", metavar="NAME", help="(default: netspurt0, or guest0 on a host of an emulation)"
@@ -125,7 +125,7 @@ def _device(role: argparse.ArgumentParser) -> None:
         action="append",
         dest="addresses",
         metavar="ADDRESS/BITS",
-        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an "
+        help="an address of the host; may be repeated (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an "
         "emulated host)",
     )
     role.add_argument(

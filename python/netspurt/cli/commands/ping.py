@@ -64,7 +64,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         type=pace,
         default=("every", [1.0]),
         metavar="TIME",
-        help="between packets to a host: fixed (default: 1s), any of a range (0.1..0.5s), or 'reply': the next when "
+        help="time between packets to a host: fixed (default: 1s), of a range (0.1..0.5s), or 'reply': the next when "
         "all hosts have answered the last",
     )
     command.add_argument(
@@ -83,9 +83,9 @@ def declare(command: argparse.ArgumentParser) -> None:
             option, dest="family", action="store_const", const=name, default="any", help=f"over {words} only"
         )
     command.add_argument(
-        "--seed", type=natural, metavar="N", help="of random lengths and intervals (default: any)"
+        "--seed", type=natural, metavar="N", help="seed of random lengths and intervals (default: any)"
     )
-    command.add_argument("-q", "--quiet", action="store_true", help="the summary alone")
+    command.add_argument("-q", "--quiet", action="store_true", help="print only the summary")
     add_output(
         command,
         "--out",

@@ -32,7 +32,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     add_json(command)
     path_options.add_scenario(command, flow=False)
     add_settings(command)
-    command.add_argument("--seed", type=natural, default=1, metavar="N", help="of the run (default: 1)")
+    command.add_argument("--seed", type=natural, default=1, metavar="N", help="seed of the run (default: 1)")
     for side, which in (("client", "downloads and uploads"), ("server", "is at the other end")):
         command.add_argument(
             f"--{side}",

@@ -52,7 +52,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         default=[],
         dest="estimators",
         metavar="NAME[:KEY=VALUE,…]",
-        help="as under tcp.rto of a scenario, as often as wanted (default: five well-known ones)",
+        help="an estimator as under tcp.rto of a scenario; may be repeated (default: five well-known ones)",
     )
     command.add_argument(
         "--grid",

@@ -65,8 +65,8 @@ def declare(command: argparse.ArgumentParser) -> None:
         default=[],
         type=_capture,
         metavar="WHERE=FILE",
-        help="capture packets there as pcapng, as often as wanted: NODE, LINK@NODE, several with commas between, all, "
-        "or senders (each flow where its data is sent)",
+        help="capture packets at these places as pcapng; may be repeated. WHERE is NODE, LINK@NODE, several with "
+        "commas, all, or senders (each flow where its data is sent)",
     )
     add_output(command, "--pcap", places.CAPTURE, "FILE", "short for --capture senders=FILE")
     command.add_argument("--snaplen", type=positive, metavar="BYTES", help="bytes captured of each packet")

@@ -18,7 +18,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.usage = "%(prog)s [SCENARIO.toml] [options] [-- COMMAND…]"
     emulating.add_emulation(command)
     command.add_argument(
-        "-v", "--verbose", action="store_true", help="print what links and hosts did at the end"
+        "-v", "--verbose", action="store_true", help="print the results of links and hosts at the end"
     )
     command.add_argument("-q", "--quiet", action="store_true", help="print no remarks")
 

@@ -68,7 +68,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--workers", type=positive, default=4, metavar="N", help="jobs of --cluster (default: 4)"
     )
-    command.add_argument("--retry", action="store_true", help="run tasks again that have failed before")
+    command.add_argument("--retry", action="store_true", help="run failed tasks again")
     command.add_argument(
         "--quantity",
         default="goodput_bps",
@@ -78,7 +78,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dry-run",
         action="store_true",
-        help="run nothing: say how many runs are to be done, and how long they take, from a few trial runs",
+        help="run nothing: print the number of runs, and how long they take, from a few trial runs",
     )
     picture_options.report(command)
     add_quiet(command)

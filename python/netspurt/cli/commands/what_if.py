@@ -46,7 +46,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         default=[],
         dest="tries",
         metavar="KEY=VALUE",
-        help="a remedy of your own, as often as wanted; 'key=value; key=value' changes several settings together",
+        help="a remedy of your own; 'key=value; key=value' changes several settings together; may be repeated",
     )
     command.add_argument(
         "--flow",

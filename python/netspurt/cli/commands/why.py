@@ -54,14 +54,16 @@ def declare(command: argparse.ArgumentParser) -> None:
         "or a scenario, which is simulated",
     )
     add_settings(command)
-    command.add_argument("--seed", type=natural, default=1, metavar="N", help="of a scenario (default: 1)")
+    command.add_argument(
+        "--seed", type=natural, default=1, metavar="N", help="seed of a scenario (default: 1)"
+    )
     command.add_argument(
         "--connection",
         action="append",
         type=natural,
         metavar="N",
         dest="connections",
-        help="only the connection of this number, as often as wanted",
+        help="only the connection with this number; may be repeated",
     )
     command.add_argument(
         "--filter",
