@@ -12,7 +12,7 @@ import numpy as np
 
 from netspurt.fitting import hosts
 from netspurt.fitting.facts import Facts
-from netspurt.fitting.path import Path, overflows
+from netspurt.fitting.path import Path
 
 AMPLE = 1000
 """Packets of a queue that never overflowed, unless it was seen to be longer."""
@@ -156,10 +156,8 @@ def _loss(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
 def lost_numbers(path: Path, flows: Sequence[Facts], queue: bool) -> list[int]:
     """Numbers of lost packets among those of the direction, from 1; without those of a full queue if ``queue``."""
     times, lost, count = [], [], []
-    for facts in flows:
-        mine = facts.lost
-        if queue:
-            mine = mine & ~overflows(facts, path.rate_bps, path.delay_s, path.queue_s)
+    for facts, full in zip(flows, path.full, strict=True):
+        mine = facts.lost & ~full if queue else facts.lost
         times.append(facts.sent[0])
         lost.append(mine)
         count.append(np.maximum(np.ceil(facts.sent[2] / facts.segment), 1).astype(int))

@@ -189,12 +189,12 @@ def _try(
         replayed = 0.0 if choice.queue else REPLAYED
         tried.append((distance(captured, simulated) + replayed, choice, simulated))
 
-    whole = len(choices) + (2 if path.overflows else 0)
+    whole = len(choices) + (2 if path.overflows and not path.replayed else 0)
     for done, choice in enumerate(choices):
         advance(done, whole)
         attempt(choice)
     best = min(tried, key=lambda each: each[0])[1]
-    if path.overflows and best.queue:
+    if path.overflows and best.queue and not path.replayed:
         # ACKs show the longest queue to a packet or two.
         step = max(1, round(path.queue_packets * 0.03))
         for longer in (-step, step):

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from netspurt.fitting.facts import Counts, Facts, Floats
+from netspurt.fitting.replay import replay, unexplained
 
-TRAINS = (8, 2)
-"""Packets of a train whose dispersion is one estimate of the rate: where the path is full, and where it seldom is."""
+TRAINS = (8, 2, 4)
+"""Packets of a train whose dispersion is one estimate of the rate: where the path is full, where it seldom is, and a
+further candidate."""
 
 SELDOM = 0.1
 """The share of the time with a full path below which long trains show the pace of the sender."""
@@ -39,6 +41,9 @@ MOSTLY = 0.9
 """If at least this share of the losses happens at a full queue, all losses count as its own."""
 
 LEAST_OVERFLOWS = 3
+
+CLEARLY = 1.05
+"""A rate that leaves more of the round trips unexplained, by this factor, is wrong."""
 
 ALIKE = 5
 """Number of round trips that must agree for an estimate of a packet's transmission time."""
@@ -73,6 +78,10 @@ class Path:
     stray: int
     packets: int
     queue_packets: int
+    full: tuple[npt.NDArray[np.bool_], ...] = field(default=(), repr=False, compare=False)
+    """For each connection, which of its packets a full queue dropped."""
+    replayed: bool = False
+    """Whether the limit of the queue follows from a replay, and is known to a packet."""
 
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
@@ -82,34 +91,53 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     # Losses of a full queue are repaired while the path is full; random losses are repaired without it.
     full_share += min(shares.get("fast-recovery", 0.0), full_share)
     seldom = full_share < SELDOM
-    # ACKs of several connections bunch: each may be ahead by a segment.
-    rates = trains(all_facts, TRAINS[seldom] * (1 if len(all_facts) == 1 else 3 * len(all_facts)))
-    rate, share = plateau(rates)
-    if seldom:
-        rate = max([rate, *filter(None, map(by_size, all_facts))])
+    rate, share, count = _rate(all_facts, seldom)
     delay = min(base(facts, rate) for facts in all_facts)
     queue = _queue(all_facts, rate, delay)
+    packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate if rate > 0 else math.inf
     # The packet being sent is in part behind its first bit when another one enters.
-    held = (
-        math.ceil(queue * rate / 8 / (all_facts[0].segment + all_facts[0].header) - 0.05) if queue > 0 else 0
-    )
-    full = stray = packets = 0
-    for facts in all_facts:
-        overflowed = overflows(facts, rate, delay, queue)
-        full += int(overflowed.sum())
-        stray += int(facts.lost.sum() - overflowed.sum())
-        packets += int((facts.sent[2] > 0).sum())
+    held = math.ceil(queue / packet_s - 0.05) if queue > 0 else 0
+    full = tuple(overflows(facts, rate, delay, queue) for facts in all_facts)
+    sure = False
+    if rate > 0 and all(facts.vantage == "sender" for facts in all_facts):
+        replayed = replay(all_facts, rate, held)
+        if replayed.limit is not None:
+            held, full, sure = replayed.limit, replayed.full, True
+            queue = held * packet_s
+    overflowed = sum(int(each.sum()) for each in full)
     return Path(
         rate,
         share,
-        len(rates),
+        count,
         delay,
         queue,
-        full,
-        stray,
-        packets,
+        overflowed,
+        sum(int(facts.lost.sum()) for facts in all_facts) - overflowed,
+        sum(int((facts.sent[2] > 0).sum()) for facts in all_facts),
         held,
+        full,
+        sure,
     )
+
+
+def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
+    """The rate, the share of the trains that agree with it, and their number."""
+    # ACKs of several connections bunch: each may be ahead by a segment.
+    several = 1 if len(all_facts) == 1 else 3 * len(all_facts)
+    found = {length: trains(all_facts, length * several) for length in TRAINS}
+    peaks = {length: plateau(found[length]) for length in TRAINS}
+    rate, share = peaks[TRAINS[seldom]]
+    sized = [each for each in map(by_size, all_facts) if each] if seldom else []
+    if not all(facts.vantage == "sender" for facts in all_facts):
+        return max([rate, *sized]), share, len(found[TRAINS[seldom]])
+    # Round trips that the packets sent explain tell the rate from the pace of the sender and from bunched ACKs.
+    rates = [each for each in [rate, *sized, *(peak for peak, _ in peaks.values())] if each > 0]
+    away = {each: unexplained(all_facts, each) for each in dict.fromkeys(rates)}
+    if away:
+        least = min(away.values())
+        rate = next(each for each in away if away[each] <= CLEARLY * least)
+    agree = [float(np.mean(np.abs(np.log(each / rate)) <= 2 * WIDTH)) for each in found.values() if len(each)]
+    return rate, max(agree, default=share), len(found[TRAINS[seldom]])
 
 
 def trains(all_facts: Sequence[Facts], packets: int) -> Floats:

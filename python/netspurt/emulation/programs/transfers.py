@@ -131,8 +131,7 @@ def ask(task: dict[str, Any]) -> Work:
         for number in range(task["exchanges"]):
             if number and task["gap_s"]:
                 time.sleep(task["gap_s"])
-            for piece in request:
-                here.sendall(piece)
+            _write(here, request, task.get("write_gap_s", 0.0))
             if not read_bytes(here, task["response"]):
                 raise ConnectionError("the server closed too early")
     yield {"began": began, "ended": time.monotonic()}
@@ -146,9 +145,17 @@ def respond(task: dict[str, Any]) -> Work:
     there, _ = here.accept()
     with there:
         while read_bytes(there, task["request"]):
-            for piece in response:
-                there.sendall(piece)
+            _write(there, response, task.get("write_gap_s", 0.0))
     yield None
+
+
+def _write(there: socket.socket, pieces: list[bytes], gap_s: float) -> None:
+    """Writes the pieces at even intervals, or later if the socket has no room."""
+    began = time.monotonic()
+    for number, piece in enumerate(pieces):
+        if number and gap_s:
+            time.sleep(max(began + number * gap_s - time.monotonic(), 0.0))
+        there.sendall(piece)
 
 
 def exchange(task: dict[str, Any]) -> Work:

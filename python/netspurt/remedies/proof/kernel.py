@@ -200,16 +200,23 @@ def _exchanges(
             "response": sum(response),
             "exchanges": app["exchanges"],
             "gap_s": gap_s,
+            "write_gap_s": _gap(app["request"]),
             **_options(situation, client),
         },
         server: {
             "program": "respond",
             "request": sum(request),
             "response": response,
+            "write_gap_s": _gap(app["response"]),
             **_options(situation, server),
         },
     }
     return tasks, lambda found: float(found[client]["ended"] - found[client]["began"]) / exchanges - gap_s
+
+
+def _gap(message: Any) -> float:
+    """Seconds from one write of a message to the next."""
+    return (number(message.get("gap")) or 0.0) if isinstance(message, dict) else 0.0
 
 
 def _writes(message: Any) -> list[int]:
