@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netspurt.fitting import hosts
+from netspurt.fitting.capacity import Recording
 from netspurt.fitting.facts import Facts
 from netspurt.fitting.path import Path
 
@@ -42,7 +43,15 @@ CONTROLS = (
 )
 """The candidates of a connection with SACK, the usual ones first."""
 
-WITHOUT_SACK = (Control("newreno", "newreno"), Control("reno", "reno"))
+PLAIN = ('recovery = "newreno"', "tail_loss_probe = false", "prr = false", "undo = false")
+"""What a profile with SACK needs without it."""
+
+WITHOUT_SACK = (
+    Control("cubic", "linux", PLAIN),
+    Control("bbr", "bbr", PLAIN),
+    Control("newreno", "newreno"),
+    Control("reno", "reno"),
+)
 """The candidates of a connection without SACK."""
 
 
@@ -65,6 +74,9 @@ class Choice:
         losses: "script", "rate" or "none".
         paced: whether the application writes in pieces, with pauses; else all at once.
         longer: packets by which the queue is longer than its estimate.
+        recording: the capacity over time, instead of a constant rate.
+        held: whether a send buffer holds the flight where the capture shows a ceiling.
+        discipline: the queue discipline that drops, in place of a drop-tail queue; "" for that.
     """
 
     control: Control
@@ -72,6 +84,9 @@ class Choice:
     losses: str
     paced: bool = False
     longer: int = 0
+    recording: Recording | None = None
+    held: bool = False
+    discipline: str = ""
 
 
 def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[str] = ()) -> str:
@@ -84,6 +99,7 @@ def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[st
         "",
     ]
     lines += _link(path, flows, choice)
+    lines += _change(path)
     lines += _hosts(first, choice)
     origin = min(facts.start_s for facts in flows)
     for facts in flows:
@@ -92,7 +108,7 @@ def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[st
 
 
 def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
-    one_way = path.delay_s / 2
+    one_way, _ = _delays(path)
     sure = "sure" if path.rate_share > 0.3 else "unsure: the path was seldom full"
     return [
         "[link.path]",
@@ -108,31 +124,93 @@ def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
             "The split between the directions is unknown and does not matter",
         ),
         _queue(path, choice),
+        *_policer(path, flows, choice),
+        *_trace(flows, choice),
         *_loss(path, flows, choice),
+        "",
+    ]
+
+
+def _delays(path: Path) -> tuple[float, float]:
+    """The one-way delay at first, and at the end."""
+    if path.moved is None:
+        return path.delay_s / 2, path.delay_s / 2
+    _, before, after = path.moved
+    least = min(before, after)
+    return (path.delay_s + before - least) / 2, (path.delay_s + after - least) / 2
+
+
+def _change(path: Path) -> list[str]:
+    if path.moved is None:
+        return []
+    at, before, after = path.moved
+    return [
+        "[[change]]",
+        _line(
+            f'at = "{_seconds(at)}"', "from here on round trips differ by more than a queue explains; likely"
+        ),
+        _line(
+            f'set = {{ "link.path.delay" = "{_delays(path)[1] * 1e6:.3f} us" }}',
+            f"the median round trip without queueing went from {1e3 * before:.4g} to {1e3 * after:.4g} ms",
+        ),
         "",
     ]
 
 
 def _queue(path: Path, choice: Choice) -> str:
     held = path.queue_packets + choice.longer
-    if path.overflows and choice.queue:
+    if choice.discipline:
+        why = "losses while few packets waited, spread out; a discipline that keeps the queue short explains them"
+        return _line(f'queue = {{ kind = "{choice.discipline}" }}', why)
+    if path.overflows and choice.queue and path.policer is None:
         return _line(
             f'queue = {{ kind = "drop-tail", limit = "{max(held, 1)} packets" }}',
             f"queueing delay of {path.queue_s * 1e3:.2f} ms at {path.overflows} losses, times the rate; "
             "likely drop-tail",
         )
     limit = max(AMPLE, 2 * held)
+    if path.policer is not None and choice.queue:
+        return _line(
+            f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}',
+            f"at most {held} packets waited, and the losses are those of a policer; the true limit is unknown",
+        )
     return _line(
         f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}',
         f"never seen to overflow: at most {held} packets waited; the true limit is unknown",
     )
 
 
+def _policer(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
+    if path.policer is None or not choice.queue:
+        return []
+    bucket = f'{{ rate = "{path.policer.rate_bps:.0f} bit/s", burst = "{path.policer.burst} B" }}'
+    ways = f'[{bucket}, "none"]' if flows[0].sender == "client" else f'["none", {bucket}]'
+    why = f"a token bucket of this rate and burst explains {path.policer.explained:.0%} of the losses; likely"
+    return [_line(f"policer = {ways}", why)]
+
+
+def _trace(flows: Sequence[Facts], choice: Choice) -> list[str]:
+    if choice.recording is None:
+        return []
+    times = ", ".join(f'"{time:.4f} s"' for time in choice.recording.times)
+    rates = ", ".join(f'"{rate:.0f} bit/s"' for rate in choice.recording.rates)
+    return [
+        _line(
+            f'trace = {{ kind = "rates", times = [{times}], rates = [{rates}], direction = "{_towards(flows)}" }}',
+            "deliveries over time while packets waited; the capacity is not visible elsewhere and taken to stay",
+        )
+    ]
+
+
+def _towards(flows: Sequence[Facts]) -> str:
+    return "client->server" if flows[0].sender == "client" else "server->client"
+
+
 def _loss(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
     numbers = lost_numbers(path, flows, choice.queue)
-    if not numbers or choice.losses == "none":
+    if not numbers or choice.losses == "none" or choice.discipline:
         return []
-    towards = "client->server" if flows[0].sender == "client" else "server->client"
+    towards = _towards(flows)
     if choice.losses == "rate":
         low, high = interval(len(numbers), path.packets)
         rate = f"{len(numbers) / path.packets:.3g}"
@@ -207,9 +285,11 @@ def _sender(facts: Facts, choice: Choice) -> list[str]:
     if segments is not None:
         why = "segments sent before the first ACK of data; sure"
         lines.append(_line(f'initial_window = "{segments} segments"', why))
-    buffer = None if choice.paced else hosts.send_buffer(facts)
+    buffer = (
+        None if choice.paced else hosts.send_buffer(facts) or (choice.held and hosts.ceiling(facts)) or None
+    )
     if buffer is not None:
-        lines.append(_line(f'send_buffer = "{buffer} B"', "the largest flight; likely"))
+        lines.append(_line(f'send_buffer = "{buffer} B"', "the flight does not exceed it; likely"))
         lines.append(_line(f'initial_send_buffer = "{buffer} B"', "constant"))
     return lines
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LEAST_PACKETS = 50
 """Fewer data packets show too little."""
 
+TUNNELS = {655: "tinc", 1194: "OpenVPN", 5555: "SoftEther VPN"}
+"""Ports of tunnels over TCP."""
+
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
@@ -116,6 +119,12 @@ def read(
         warnings.append(
             f"{len(large) - len(chosen)} connections between other hosts were left out: they may have shared the path"
         )
+    tunnel = TUNNELS.get(rows[first["connection"]]["server_port"])
+    if tunnel is not None:
+        warnings.append(
+            f"port {rows[first['connection']]['server_port']} is that of {tunnel}: the fit is of the outer connection, "
+            "and what flows inside it is not visible"
+        )
     if capture.damage is not None and capture.fault:
         warnings.append(capture.fault)
     facts = [
@@ -129,7 +138,7 @@ def read(
 
 def _without_tcp(path: str | Path, capture: Capture) -> str:
     """Why there is nothing to fit."""
-    return f"{capture.fault}; a path is fitted to TCP connections (UDP, QUIC and tunnels are not read)"
+    return f"{capture.fault}; a path is fitted to TCP connections (UDP, QUIC and tunnels over them are not)"
 
 
 def _ends(row: dict[str, Any], sender: str) -> tuple[str, str]:

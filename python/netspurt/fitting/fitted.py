@@ -12,12 +12,16 @@ from typing import Any
 
 from netspurt.errors import RequestError
 from netspurt.fitting import draft, hosts
+from netspurt.fitting.capacity import Recording
 from netspurt.fitting.checking import Measured, Row, compare, distance, measure, overlap, simulate
 from netspurt.fitting.draft import Choice, controls
 from netspurt.fitting.facts import Facts, read
 from netspurt.fitting.path import Path as Estimate
-from netspurt.fitting.path import estimate
+from netspurt.fitting.path import capacity, estimate
 from netspurt.scenario import Scenario, parse
+
+RATES = ("constant", "trace")
+"""How the capacity of the path is replayed."""
 
 LOSSES = ("script", "rate")
 """How losses away from a full queue are replayed."""
@@ -34,8 +38,19 @@ DECISIVE = ("duration", "rtt_median", "lost")
 OVERLAP = 0.6
 """The least share of the time budget that capture and simulation must have in common."""
 
+BETTER = 0.5
+"""A recorded capacity must lessen the distance to this part, unless it explains the capture."""
+
 REPLAYED = 0.15
 """The improvement that a list of losses at a full queue must bring to be preferred to the queue."""
+
+SPREAD = 3
+"""So many losses away from a full queue, and packets waiting at most, suggest a discipline that drops early."""
+
+DISCIPLINES = ("fq-codel", "pie")
+
+PAUSES = 0.15
+"""The improvement that pauses of the application must bring to be preferred to a send buffer."""
 
 UNKNOWN = 0.5
 """A candidate that is further away than this does not explain what the sender did."""
@@ -98,11 +113,15 @@ class Fit:
         }
 
 
+Tried = tuple[float, Choice, Measured | None]
+
+
 def fit(
     path: str | Path,
     *,
     connection: int | None = None,
     loss: str = "script",
+    rate: str | None = None,
     advance: Callable[[int, int], object] = lambda done, whole: None,
 ) -> Fit:
     """Fits a scenario to a capture, simulates it and compares.
@@ -111,12 +130,16 @@ def fit(
         path: a capture, best taken at the sender of the data.
         connection: only this connection; by default the largest one and those between the same hosts.
         loss: "script" loses the very packets that were lost, "rate" as large a share of them at random.
+        rate: "constant" has one rate for the path, "trace" its capacity over time, as a recording; by default a
+            constant rate, and a recording only where that explains the capture and a constant rate does not.
         advance: called with the number of simulations done, and of all.
 
     Raises:
         RequestError: the file is no capture, or shows too little.
-        ValueError: ``loss`` is unknown.
+        ValueError: ``loss`` or ``rate`` is unknown.
     """
+    if rate not in (None, *RATES):
+        raise ValueError(f"unknown rate '{rate}'; the ways to replay the rate are: {', '.join(RATES)}")
     if loss not in LOSSES:
         raise ValueError(f"unknown loss '{loss}'; the ways to replay losses are: {', '.join(LOSSES)}")
     flows, warnings = read(path, connection)
@@ -124,15 +147,16 @@ def fit(
     if found.rate_bps <= 0:
         raise RequestError(f"{path} shows no rate: no two packets followed each other closely enough")
     captured = measure(flows)
-    tried = _try(found, flows, captured, loss, advance)
+    tried = [] if rate == "trace" else _try(found, flows, captured, loss, None, advance)
+    if not tried or (rate is None and not _explains(captured, tried[0][2])):
+        tried = _varied(path, found, flows, captured, loss, rate, tried, advance)
     _, choice, simulated = tried[0]
     if simulated is None:
         raise RequestError(f"{path} cannot be fitted: no candidate delivers the data of the capture")
     candidates = _names(tried)
     check = compare(captured, simulated)
-    explains = overlap(captured, simulated) >= OVERLAP and all(
-        row.agrees for row in check if row.quantity in DECISIVE
-    )
+    explains = _explains(captured, simulated)
+    warnings += _changes(found, choice)
     if flows[0].vantage != "sender":
         warnings.append(
             "the capture was not taken at the sender, so the fit is less exact: losses before the place of capture "
@@ -162,7 +186,56 @@ def fit(
     )
 
 
-Tried = tuple[float, Choice, Measured | None]
+def _explains(captured: Measured, simulated: Measured | None) -> bool:
+    return (
+        simulated is not None
+        and overlap(captured, simulated) >= OVERLAP
+        and all(row.agrees for row in compare(captured, simulated) if row.quantity in DECISIVE)
+    )
+
+
+def _varied(
+    name: str | Path,
+    path: Estimate,
+    flows: Sequence[Facts],
+    captured: Measured,
+    loss: str,
+    rate: str | None,
+    constant: list[Tried],
+    advance: Callable[[int, int], object],
+) -> list[Tried]:
+    """The candidates with a recorded capacity, if that was demanded or explains the capture much better."""
+    # Round trips of a path whose delay changed do not show where packets waited.
+    recording = capacity(flows, path) if path.moved is None or rate == "trace" else None
+    if recording is None:
+        if rate == "trace":
+            raise RequestError(
+                f"{name} does not show the capacity over time: packets waited too seldom, or the capture was not "
+                "taken at the sender; use --rate constant"
+            )
+        return constant
+    tried = _try(replace(path, policer=None), flows, captured, loss, recording, advance)
+    if rate == "trace" or _explains(captured, tried[0][2]) or tried[0][0] < BETTER * constant[0][0]:
+        return tried
+    return constant
+
+
+def _changes(path: Estimate, choice: Choice) -> list[str]:
+    """Sentences on a path that changed."""
+    found = []
+    if choice.recording is not None:
+        rates = choice.recording.rates
+        found.append(
+            f"the capacity of the path varied between {min(rates) / 1e6:.3g} and {max(rates) / 1e6:.3g} Mbit/s, "
+            f"because of others or of the path itself: the fit replays it as a recording of {len(rates)} rates"
+        )
+    if path.moved is not None:
+        at, before, after = path.moved
+        found.append(
+            f"the path changed {at:.3g} s after the capture began: its delay went from {1e3 * before:.3g} to "
+            f"{1e3 * after:.3g} ms. The fit changes it there, and remedies are tried on a path that changes"
+        )
+    return found
 
 
 def _try(
@@ -170,24 +243,35 @@ def _try(
     flows: Sequence[Facts],
     captured: Measured,
     loss: str,
+    recording: Recording | None,
     advance: Callable[[int, int], object],
 ) -> list[Tried]:
     """Every candidate with its distance, the nearest first."""
     queues = (True, False) if path.overflows else (True,)
     paces = (True, False) if any(hosts.writes(facts) for facts in flows) else (False,)
+    helds = (True, False) if hosts.ceiling(flows[0]) and not hosts.send_buffer(flows[0]) else (False,)
     choices = [
-        Choice(control, queue, loss, paced)
+        Choice(control, queue, loss, paced, recording=recording, held=held)
         for control in controls(flows[0])
         for queue in queues
         for paced in paces
+        for held in (helds if not paced else (False,))
     ]
+    if path.stray >= SPREAD and path.stray > path.overflows and path.queue_packets >= SPREAD:
+        choices += [
+            Choice(control, True, loss, recording=recording, discipline=discipline)
+            for control in controls(flows[0])
+            for discipline in DISCIPLINES
+        ]
     tried: list[Tried] = []
 
     def attempt(choice: Choice) -> None:
         simulated = simulate(parse(draft.write(path, flows, choice)), flows)
         # A queue that overflows by itself predicts more than a list of its losses.
         replayed = 0.0 if choice.queue else REPLAYED
-        tried.append((distance(captured, simulated) + replayed, choice, simulated))
+        # Writes with pauses imitate any rate; a buffer that holds the flight predicts more.
+        imitated = PAUSES if choice.paced and True in helds else 0.0
+        tried.append((distance(captured, simulated) + replayed + imitated, choice, simulated))
 
     whole = len(choices) + (2 if path.overflows and not path.replayed else 0)
     for done, choice in enumerate(choices):

@@ -29,6 +29,15 @@ TRIGGERED = 0.0003
 
 LEAST_WRITES = 4
 
+LEAST_TRIPS = 6
+"""Intervals of two round trips from which on a ceiling of the flight is told from chance."""
+
+FLAT = 0.1
+"""The relative width of a ceiling."""
+
+REACHED = 0.5
+"""The share of the intervals that reach it."""
+
 
 def initial_window(facts: Facts) -> int | None:
     """Segments sent before the first acknowledgment of data; None if the application sent fewer than it might have."""
@@ -71,6 +80,31 @@ def send_buffer(facts: Facts) -> int | None:
     if facts.shares.get("send-buffer", 0.0) < HELD:
         return None
     return int(facts.options[0]["flight_max"])
+
+
+def ceiling(facts: Facts) -> int | None:
+    """The flight that is not exceeded, if it is reached in most round trips; None if there is no such ceiling."""
+    if facts.vantage != "sender" or not len(facts.acks[0]):
+        return None
+    time, seq, length = facts.sent
+    data = length > 0
+    end = np.maximum.accumulate((seq + length)[data])
+    acked = np.maximum.accumulate(facts.acks[1])
+    place = np.searchsorted(facts.acks[0], time[data], side="right") - 1
+    flight = end - np.where(place >= 0, acked[np.maximum(place, 0)], 0)
+    trip = facts.handshake_s or (float(np.median(facts.samples[1])) if len(facts.samples[1]) else 0.0)
+    if trip <= 0:
+        return None
+    trips = ((time[data] - time[data][0]) / (2 * trip)).astype(int)
+    peaks = np.zeros(int(trips[-1]) + 1)
+    np.maximum.at(peaks, trips, flight.astype(float))
+    peaks = peaks[peaks > 0]
+    most = float(np.quantile(peaks, USUAL))
+    return (
+        int(most)
+        if len(peaks) >= LEAST_TRIPS and np.mean(np.abs(peaks / most - 1) <= FLAT) >= REACHED
+        else None
+    )
 
 
 def acknowledged_every(facts: Facts) -> float:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from netspurt.fitting.buckets import Policer, policer
+from netspurt.fitting.capacity import Recording, moved, recorded
 from netspurt.fitting.facts import Counts, Facts, Floats
-from netspurt.fitting.replay import replay, unexplained
+from netspurt.fitting.replay import replay, unexplained, unqueued
 
 TRAINS = (8, 2, 4)
 """Packets of a train whose dispersion is one estimate of the rate: where the path is full, where it seldom is, and a
@@ -41,6 +43,9 @@ MOSTLY = 0.9
 """If at least this share of the losses happens at a full queue, all losses count as its own."""
 
 LEAST_OVERFLOWS = 3
+
+OWN = 0.6
+"""If a queue explains a smaller share of the losses, a policer is looked for."""
 
 CLEARLY = 1.05
 """A rate that leaves more of the round trips unexplained, by this factor, is wrong."""
@@ -82,6 +87,10 @@ class Path:
     """For each connection, which of its packets a full queue dropped."""
     replayed: bool = False
     """Whether the limit of the queue follows from a replay, and is known to a packet."""
+    policer: Policer | None = field(default=None, repr=False)
+    """A token bucket that explains the losses better than a queue."""
+    moved: tuple[float, float, float] | None = None
+    """When the base delay changed for good, and from what to what, in seconds."""
 
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
@@ -98,12 +107,19 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     # The packet being sent is in part behind its first bit when another one enters.
     held = math.ceil(queue / packet_s - 0.05) if queue > 0 else 0
     full = tuple(overflows(facts, rate, delay, queue) for facts in all_facts)
-    sure = False
+    sure, bucket, step = False, None, None
     if rate > 0 and all(facts.vantage == "sender" for facts in all_facts):
         replayed = replay(all_facts, rate, held)
         if replayed.limit is not None:
             held, full, sure = replayed.limit, replayed.full, True
             queue = held * packet_s
+        lost = sum(int(facts.lost.sum()) for facts in all_facts)
+        if sum(int(each.sum()) for each in full) < OWN * lost or not sure:
+            bucket = policer(all_facts, rate)
+        if bucket is not None:
+            held, full, sure = replayed.most, bucket.full, True
+            queue = held * packet_s
+        step = moved(*unqueued(all_facts, rate))
     overflowed = sum(int(each.sum()) for each in full)
     return Path(
         rate,
@@ -117,6 +133,8 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         held,
         full,
         sure,
+        bucket,
+        step,
     )
 
 
@@ -127,9 +145,9 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
     found = {length: trains(all_facts, length * several) for length in TRAINS}
     peaks = {length: plateau(found[length]) for length in TRAINS}
     rate, share = peaks[TRAINS[seldom]]
-    sized = [each for each in map(by_size, all_facts) if each] if seldom else []
+    sized = [each for each in map(by_size, all_facts) if each]
     if not all(facts.vantage == "sender" for facts in all_facts):
-        return max([rate, *sized]), share, len(found[TRAINS[seldom]])
+        return max([rate, *(sized if seldom else ())]), share, len(found[TRAINS[seldom]])
     # Round trips that the packets sent explain tell the rate from the pace of the sender and from bunched ACKs.
     rates = [each for each in [rate, *sized, *(peak for peak, _ in peaks.values())] if each > 0]
     away = {each: unexplained(all_facts, each) for each in dict.fromkeys(rates)}
@@ -138,6 +156,16 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
         rate = next(each for each in away if away[each] <= CLEARLY * least)
     agree = [float(np.mean(np.abs(np.log(each / rate)) <= 2 * WIDTH)) for each in found.values() if len(each)]
     return rate, max(agree, default=share), len(found[TRAINS[seldom]])
+
+
+def capacity(all_facts: Sequence[Facts], path: Path) -> Recording | None:
+    """The capacity over time; None if the capture does not show it."""
+    if not all(facts.vantage == "sender" for facts in all_facts):
+        return None
+    parts = [_delivered(facts) for facts in all_facts]
+    time, octets = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
+    order = np.argsort(time, kind="stable")
+    return recorded(all_facts, (time[order], octets[order]), path.rate_bps, path.delay_s)
 
 
 def trains(all_facts: Sequence[Facts], packets: int) -> Floats:

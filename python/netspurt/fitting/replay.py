@@ -94,6 +94,15 @@ def unexplained(all_facts: Sequence[Facts], rate_bps: float) -> float:
 
     The mean without the largest ones, which delayed ACKs cause; the unknown base delay is the median difference.
     """
+    _, base = unqueued(all_facts, rate_bps)
+    if not len(base):
+        return math.inf
+    away = np.sort(np.abs(base - np.median(base)))
+    return float(away[: max(int(KEPT * len(away)), 1)].mean())
+
+
+def unqueued(all_facts: Sequence[Facts], rate_bps: float) -> tuple[Floats, Floats]:
+    """Times of sending, in order, and the RTT samples without the time in the queue of a bottleneck of this rate."""
     time = np.concatenate([facts.sent[0] for facts in all_facts])
     size = np.concatenate([facts.sent[2] + facts.header for facts in all_facts])
     enter = ~np.concatenate([facts.lost for facts in all_facts])
@@ -103,13 +112,11 @@ def unexplained(all_facts: Sequence[Facts], rate_bps: float) -> float:
     left = before + service + np.maximum.accumulate(time - before)
     sent = np.concatenate([facts.samples[0] for facts in all_facts])
     rtt = np.concatenate([facts.samples[1] for facts in all_facts])
+    order = np.argsort(sent, kind="stable")
+    sent, rtt = sent[order], rtt[order]
     at = np.searchsorted(time, sent, side="right") - 1
-    known = at >= 0
-    if not known.any():
-        return math.inf
-    other = rtt[known] - (left[at[known]] - sent[known])
-    away = np.sort(np.abs(other - np.median(other)))
-    return float(away[: max(int(KEPT * len(away)), 1)].mean())
+    sent, rtt, at = sent[at >= 0], rtt[at >= 0], at[at >= 0]
+    return sent, rtt - (left[at] - sent)
 
 
 @dataclass(frozen=True)

@@ -240,3 +240,55 @@ def test_of_candidates_that_are_equally_near_the_most_usual_is_taken() -> None:
     assert _ordered(tried)[0][1].control.name == "cubic"
     nearer = [*tried, (0.05, Choice(CONTROLS[-1], True, "none"), None)]
     assert _ordered(nearer)[0][1].control == CONTROLS[-1]
+
+
+def test_a_policer_is_found_with_its_rate_and_burst(tmp_path: Path) -> None:
+    more = 'policer = [{ rate = "4 Mbit/s", burst = "100 kB" }, "none"]'
+    fit = ns.fit(captured(tmp_path, rate="20 Mbit/s", delay="10 ms", more=more))
+    assert fit.estimate.policer is not None
+    assert fit.estimate.policer.rate_bps == pytest.approx(4e6, rel=0.03)
+    assert fit.estimate.policer.burst == pytest.approx(100_000, rel=0.15)
+    assert "policer = [{" in fit.text
+    assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.1)
+
+
+def test_losses_of_a_short_queue_and_random_losses_are_told_apart(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [1500, 2100, 2800], direction = "left->right" }'
+    fit = ns.fit(captured(tmp_path, queue=20, more=more))
+    assert (fit.estimate.queue_packets, fit.estimate.stray) == (20, 3)
+
+
+STEPS = """[[change]]
+at = "2 s"
+set = { "link.path.rate" = "3 Mbit/s" }
+[[change]]
+at = "5 s"
+set = { "link.path.rate" = "8 Mbit/s" }
+"""
+
+
+def test_a_rate_that_changes_becomes_a_recording(tmp_path: Path) -> None:
+    trace = captured(tmp_path, queue=300, more=STEPS)
+    constant, recorded = ns.fit(trace, rate="constant"), ns.fit(trace, rate="trace")
+    assert "trace =" not in constant.text
+    assert 'trace = { kind = "rates"' in recorded.text
+    assert any("capacity of the path varied" in warning for warning in recorded.warnings)
+    off = [abs(fit.check[0].simulated / fit.check[0].captured - 1) for fit in (constant, recorded)]
+    assert off[1] < 0.05
+    assert off[1] < off[0]
+
+
+def test_a_capture_that_was_never_held_by_the_path_has_no_recording(tmp_path: Path) -> None:
+    app = '{ kind = "request-response", request = "300 B", response = "1 B", exchanges = 80, gap = "50 ms" }'
+    with pytest.raises(RequestError, match="capacity over time"):
+        ns.fit(captured(tmp_path, app=app), rate="trace")
+
+
+def test_a_delay_that_changes_for_good_is_named(tmp_path: Path) -> None:
+    more = '[[change]]\nat = "3 s"\nset = { "link.path.delay" = "90 ms" }'
+    fit = ns.fit(captured(tmp_path, more=more))
+    assert fit.estimate.moved is not None
+    at, before, after = fit.estimate.moved
+    assert (before, after) == (pytest.approx(0.08, rel=0.1), pytest.approx(0.18, rel=0.1))
+    assert at == pytest.approx(3, abs=0.5)
+    assert any("its delay went from 80" in warning for warning in fit.warnings)

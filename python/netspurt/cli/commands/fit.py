@@ -41,6 +41,12 @@ def declare(command: argparse.ArgumentParser) -> None:
         default="script",
         help="lose the packets that were lost in the capture, or the same share of them at random (default: script)",
     )
+    command.add_argument(
+        "--rate",
+        choices=("constant", "trace"),
+        help="one rate for the path, or its capacity over time as a recording, where others share it or it changes "
+        "(default: constant, and a recording only if that explains the capture and a constant rate does not)",
+    )
 
 
 def command(options: argparse.Namespace) -> int:
@@ -52,7 +58,13 @@ def command(options: argparse.Namespace) -> int:
     from netspurt.fitting import fit
 
     with Gauge("simulating") as gauge:
-        found = fit(options.capture, connection=options.connection, loss=options.loss, advance=gauge.show)
+        found = fit(
+            options.capture,
+            connection=options.connection,
+            loss=options.loss,
+            rate=options.rate,
+            advance=gauge.show,
+        )
     if options.out:
         with output.file(Path(options.out)) as stage:
             stage.write_text(f"{SCENARIO_MARK} {options.asked}\n{found.text}", encoding="utf-8")

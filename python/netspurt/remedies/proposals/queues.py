@@ -95,7 +95,7 @@ def shorter_queue(situation: Situation) -> Remedy | None:
 def higher_rate(situation: Situation) -> Remedy | None:
     """Twice the rate of the bottleneck: what a path with more capacity would bring."""
     hop, bps = situation.bottleneck, situation.rate_bps
-    if hop is None or bps is None:
+    if hop is None or bps is None or situation.link(hop, "trace"):
         return None
     link = situation.tree["link"][hop.name]
     rates = [number(directed(link["rate"], way)) or 0.0 for way in (0, 1)]
