@@ -249,7 +249,7 @@ def _try(
     """Every candidate with its distance, the nearest first."""
     queues = (True, False) if path.overflows else (True,)
     paces = (True, False) if any(hosts.writes(facts) for facts in flows) else (False,)
-    helds = (True, False) if hosts.ceiling(flows[0]) and not hosts.send_buffer(flows[0]) else (False,)
+    helds = (True, False) if hosts.ceiling(flows[0]) else (False,)
     choices = [
         Choice(control, queue, loss, paced, recording=recording, held=held)
         for control in controls(flows[0])

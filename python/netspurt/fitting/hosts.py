@@ -83,8 +83,13 @@ def send_buffer(facts: Facts) -> int | None:
 
 
 def ceiling(facts: Facts) -> int | None:
-    """The flight that is not exceeded, if it is reached in most round trips; None if there is no such ceiling."""
+    """The flight that is not exceeded, if it is reached in most round trips; None if there is no such ceiling.
+
+    A receive window that limits, or a send buffer that shows, explains a ceiling already.
+    """
     if facts.vantage != "sender" or not len(facts.acks[0]):
+        return None
+    if receive_window(facts) is not None or send_buffer(facts) is not None:
         return None
     time, seq, length = facts.sent
     data = length > 0
