@@ -203,8 +203,16 @@ def _write(file: Path, content: Any) -> None:
 
 
 def judge(task: tuple[str, str, str]) -> dict[str, Any]:
-    """Fits one capture."""
+    """Fits one capture, unless that is done."""
     folder, name, vantage = task
+    file = Path(folder) / f"{name}.{vantage}.fit"
+    if not file.exists():
+        _write(file, _judged(folder, name, vantage))
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _judged(folder: str, name: str, vantage: str) -> dict[str, Any]:
     case = json.loads((Path(folder) / f"{name}.json").read_text(encoding="utf-8"))
     found = {"name": name, "vantage": vantage, "limit": case["limit"], "control": case["control"]}
     try:
@@ -285,7 +293,7 @@ def _share(values: Iterable[float], bound: float) -> str:
 
 def page(folder: Path) -> str:
     """The page as Markdown."""
-    fits = json.loads((folder / "fits.json").read_text(encoding="utf-8"))
+    fits = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("case-????.*.fit"))]
     lines = ["# Accuracy of fits to captures of the kernel", ""]
     lines += [
         "Made by `tools/kernel_fits.py`. The kernel's TCP transfers data over emulated paths whose rate, delay and "
@@ -380,8 +388,8 @@ def main() -> None:
             if options.only in case["limit"]
         ]
         with ProcessPoolExecutor(options.jobs) as processes:
-            fits = list(processes.map(judge, tasks))
-        _write(options.folder / "fits.json", fits)
+            for found in processes.map(judge, tasks):
+                tell(found["failure"])
         print(page(options.folder), end="")
     elif options.step == "prove":
         with ThreadPoolExecutor(options.jobs) as pool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from pathlib import Path as File
 from typing import Any
 
 from netspurt.errors import RequestError
@@ -18,6 +19,7 @@ from netspurt.fitting.draft import Choice, controls
 from netspurt.fitting.facts import Facts, read
 from netspurt.fitting.path import Path as Estimate
 from netspurt.fitting.path import capacity, estimate
+from netspurt.fitting.polls import fit_polls, is_polls, is_table
 from netspurt.scenario import Scenario, parse
 
 RATES = ("constant", "trace")
@@ -127,7 +129,7 @@ def fit(
     """Fits a scenario to a capture, simulates it and compares.
 
     Args:
-        path: a capture, best taken at the sender of the data.
+        path: a capture, best taken at the sender of the data; or the table of ``netspurt why --sockets --out``.
         connection: only this connection; by default the largest one and those between the same hosts.
         loss: "script" loses the very packets that were lost, "rate" as large a share of them at random.
         rate: "constant" has one rate for the path, "trace" its capacity over time, as a recording; by default a
@@ -142,6 +144,8 @@ def fit(
         raise ValueError(f"unknown rate '{rate}'; the ways to replay the rate are: {', '.join(RATES)}")
     if loss not in LOSSES:
         raise ValueError(f"unknown loss '{loss}'; the ways to replay losses are: {', '.join(LOSSES)}")
+    if is_table(File(path)):
+        return _of_polls(File(path), connection, rate)
     flows, warnings = read(path, connection)
     found = estimate(flows)
     if found.rate_bps <= 0:
@@ -183,6 +187,33 @@ def fit(
         candidates,
         [facts.number for facts in flows],
         flows[0].vantage,
+    )
+
+
+def _of_polls(path: File, socket: int | None, rate: str | None) -> Fit:
+    if not is_polls(path):
+        raise RequestError(
+            f"{path} is neither a capture nor the table of 'why --sockets --out'. The table of 'netspurt ping' "
+            "shows delays and losses, and no rate: see docs/how-to/measured-path.md"
+        )
+    if rate == "trace":
+        raise RequestError(
+            f"{path} holds polls of a socket, which have no recording of the capacity: leave --rate out"
+        )
+    found = fit_polls(path, socket)
+    notes = _notes(path, [found.control], found.warnings, found.check)
+    return Fit(
+        str(path),
+        found.scenario,
+        "".join(f"# {note}\n" for note in notes) + "\n" + found.text,
+        found.check,
+        found.explains,
+        found.warnings,
+        found.seconds,
+        found.estimate,
+        [found.control],
+        [found.socket],
+        "sender",
     )
 
 

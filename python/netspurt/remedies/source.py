@@ -72,11 +72,15 @@ def start_of(source: str | Path | Scenario | Result | Fit, connection: int | Non
         return Start(load(path / RUN_SCENARIO), str(path))
     if kind is Kind.CAPTURE:
         return _fitted(path, connection)
-    raise RequestError(f"{path} is {kind.value}: name a scenario, the folder of a run, or a capture")
+    raise RequestError(
+        f"{path} is {kind.value}: name a scenario, the folder of a run, a capture, or the table of "
+        "'why --sockets --out'"
+    )
 
 
 def _is_capture(source: str | Path) -> bool:
-    return str(source) == "-" or kind_of(Path(source)) is Kind.CAPTURE
+    """Whether a path is fitted to it: a capture, or a table of polled sockets."""
+    return str(source) == "-" or kind_of(Path(source)) in (Kind.CAPTURE, Kind.PARQUET)
 
 
 def _fitted(path: Path, connection: int | None) -> Start:

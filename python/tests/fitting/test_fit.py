@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 import netspurt as ns
@@ -292,3 +294,51 @@ def test_a_delay_that_changes_for_good_is_named(tmp_path: Path) -> None:
     assert (before, after) == (pytest.approx(0.08, rel=0.1), pytest.approx(0.18, rel=0.1))
     assert at == pytest.approx(3, abs=0.5)
     assert any("its delay went from 80" in warning for warning in fit.warnings)
+
+
+def polled(rows: int = 40, rate: float = 9.653e6, least: float = 0.04, waits: float = 0.07) -> pl.DataFrame:
+    """What the kernel says of a bulk transfer, every 0.1 s."""
+    share = np.abs(np.sin(np.arange(rows) / 3))
+    full = share > 0.97
+    return pl.DataFrame(
+        {
+            **{"socket": [3] * rows, "congestion": ["cubic"] * rows, "from_s": np.arange(rows) * 0.1},
+            **{
+                "duration_s": [0.1] * rows,
+                "bytes_acked": [int(rate / 80)] * rows,
+                "rtt_s": least + share * waits,
+            },
+            **{"bytes_retransmitted": full * 14480, "min_rtt_s": [least] * rows, "mss_bytes": [1448] * rows},
+            **{
+                "delivery_rate_bps": [rate] * rows,
+                "application_s": [0.0] * rows,
+                "receive_window_s": [0.0] * rows,
+            },
+            "peer_window_bytes": [3e6] * rows,
+        }
+    )
+
+
+def test_the_polls_of_a_socket_are_fitted(tmp_path: Path) -> None:
+    table = tmp_path / "polls.parquet"
+    polled().write_parquet(table)
+    fit = ns.fit(table)
+    assert fit.explains
+    assert fit.connections == [3]
+    assert fit.estimate.rate_bps == pytest.approx(10e6, rel=0.01)
+    assert fit.estimate.queue_packets == pytest.approx(58, abs=2)
+    assert fit.estimate.overflows > 0
+    assert fit.check[0].simulated == pytest.approx(4, rel=0.1)
+    assert "averages" in fit.warnings[0]
+    with pytest.raises(RequestError, match="no socket 4"):
+        ns.fit(table, connection=4)
+
+
+def test_polls_that_show_too_little_and_probes_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "polls.parquet"
+    polled(rows=2).write_parquet(table)
+    with pytest.raises(RequestError, match="too little"):
+        ns.fit(table)
+    pl.DataFrame({"rtt_ms": [1.0], "event": ["reply"]}).write_parquet(table)
+    with pytest.raises(RequestError, match="no rate"):
+        ns.fit(table)

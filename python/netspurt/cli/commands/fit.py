@@ -26,14 +26,16 @@ def declare(command: argparse.ArgumentParser) -> None:
         command,
         "capture",
         metavar="CAPTURE",
-        words="pcap or pcapng, uncompressed, gzip or zstd; best taken at the sender of the data",
+        words="pcap or pcapng, uncompressed, gzip or zstd, best taken at the sender of the data; or the table of "
+        "'why --sockets --out'",
     )
     add_output(command, "--out", SCENARIO, "FILE.toml", "write the scenario, with a comment for each value")
     command.add_argument(
         "--connection",
         type=natural,
         metavar="N",
-        help="fit only the connection of this number (default: the largest, and those between the same hosts)",
+        help="fit only the connection, or the socket, of this number (default: the largest, and those between the same "
+        "hosts)",
     )
     command.add_argument(
         "--loss",
