@@ -193,3 +193,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_acknowledged_of_a_retransmission_is_not_sent_again() {
+    let mut flight = Flight::default();
+    flight.add(1, 525, at(0));
+    flight.add(525, 1049, at(0));
+    flight.add_again(Range::new(1, 525), at(10));
+    // The peer acknowledges a part of the first segment.
+    flight.forget_below(513);
+    let nothing = RangeSet::new();
+    let first = flight.oldest(&nothing).unwrap();
+    flight.hold_lost(first);
+    let again = flight.oldest(&nothing).unwrap();
+    assert_eq!((first.range, again.range), (Range::new(525, 1049), Range::new(513, 525)));
+    // Data below the acknowledged position does not enter the log, whose ends would not ascend then.
+    flight.add_again(Range::new(1, 513), at(20));
+    assert_eq!(flight.last_start(), 525);
+}

@@ -155,6 +155,9 @@ impl Flight {
             self.forget_up_to(range.start);
         }
         let serial = self.next_serial();
+        if range.end <= self.edge {
+            return;
+        }
         let entry = Entry { end: range.end, at, serial, again: true, fate: Fate::InFlight };
         let range = Range::new(range.start.max(self.edge), range.end);
         self.later.push_back(Sent { range, at, serial, again: true });
@@ -289,6 +292,11 @@ impl Flight {
         self.entries.len().checked_sub(1).map_or(self.edge, |last| self.start_of(last))
     }
 
+    /// The length of the last segment.
+    pub(crate) fn last_len(&self) -> u64 {
+        self.end() - self.last_start()
+    }
+
     /// Forgets the times of all outstanding segments.
     pub(crate) fn forget_all(&mut self) {
         for entry in &mut self.entries {
@@ -354,7 +362,9 @@ impl Flight {
             self.next += 1;
         };
         let later = loop {
-            let Some(sent) = self.later.front().copied() else { break None };
+            let Some(mut sent) = self.later.front().copied() else { break None };
+            // A part of it may be acknowledged.
+            sent.range = Range::new(sent.range.start.max(self.edge).min(sent.range.end), sent.range.end);
             let at = self.index_of(sent.range.start);
             let latest = self.entries.get(at).filter(|entry| entry.again && entry.fate == Fate::InFlight);
             let latest = latest.filter(|entry| (entry.end, entry.serial) == (sent.range.end, sent.serial));
