@@ -32,6 +32,8 @@ SYSCTLS = {
 FIRST_PORT = 10_000
 RESPONSE_NS = 200_000
 """A segment that leaves later than this after an event was caused by a timer."""
+BURST_NS = 20_000
+"""The pacing timer may have caused a segment that leaves later than this after the one before it."""
 
 
 class NotPermittedError(Exception):
@@ -233,17 +235,24 @@ class Kernel:
 
 
 def happened(run: Run) -> list[tuple[int, Event | None]]:
-    """What happened in the order of time, with the emissions that were not answers."""
+    """What happened in the order of time, with the emissions that were not answers.
+
+    The pacing timer is precise, so it often expires while ACKs arrive. All segments of a pacing sender that are not
+    of one burst count as emissions: one that is an answer has left on our side when it is reached.
+    """
     kept: list[tuple[int, Event | None]] = []
-    last = -RESPONSE_NS
+    last, left = -RESPONSE_NS, -BURST_NS
+    paces = run.script.algorithm == "bbr"
     for at, event in sorted(run.happened, key=lambda one: one[0]):
         if event is not None:
             last = at
             kept.append((at, event))
-        elif at - last > RESPONSE_NS:
+            continue
+        if at - last > RESPONSE_NS or (paces and at - left > BURST_NS):
             kept.append((at, None))
         else:
             last = at
+        left = at
     return kept
 
 

@@ -60,7 +60,7 @@ impl Stack {
         // buffer is
         // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
-        let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
+        let (unsent, mss) = (stream.unsent(), u64::from(stream.next_payload().max(1)));
         let goal = (u64::from(stream.peer_window()) / 2).min(largest).max(mss) / mss * mss;
         let queued = stream.written() - stream.acknowledged();
         let may_start = unsent < low && queued < buffer;

@@ -95,8 +95,9 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
     fields.bytes(&[info.backoff, options, shifts, 0]);
     fields.words(&[micros(stream.rto()), 40_000, mss, 536]);
     // Linux counts a lost segment in `lost_out` until it is acknowledged, even after its retransmission.
-    let lost = segments(info.lost + info.resent);
-    fields.words(&[segments(info.unacknowledged), sacked, lost, segments(info.resent), 0]);
+    let resent = info.resent.saturating_sub(info.probed);
+    let lost = segments(info.lost + resent);
+    fields.words(&[segments(info.unacknowledged), sacked, lost, segments(resent), 0]);
     fields.words(&[0, 0, idle_ms, 0]);
     let ssthresh = stream.ssthresh();
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };

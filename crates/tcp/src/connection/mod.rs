@@ -184,6 +184,11 @@ impl Connection {
         self.snd.space().max_wnd()
     }
 
+    /// Payload bytes of a full segment that is sent now: SACK blocks may leave less room (Linux, `tcp_current_mss()`).
+    pub fn next_payload(&self) -> u32 {
+        self.payload_beside_reports()
+    }
+
     /// Payload bytes of a full segment.
     pub fn segment_payload(&self) -> u32 {
         u32::from(self.cx.agreed.payload)

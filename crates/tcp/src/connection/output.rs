@@ -122,6 +122,19 @@ impl Connection {
         self.make_room(options, plan)
     }
 
+    /// The payload of a full segment with the SACK blocks that wait.
+    pub(super) fn payload_beside_reports(&self) -> u32 {
+        let full = u32::from(self.cx.agreed.payload);
+        let counts = self.cx.config.mss_counts == MssCounts::DataAndOptions && self.cx.agreed.sack;
+        if !counts || !self.rcv.has_reports(true) {
+            return full;
+        }
+        let used = usize::from(self.cx.agreed.header_len).saturating_sub(20);
+        let blocks = self.rcv.waiting_blocks().min(OPTION_SPACE.saturating_sub(used + 4) / 8).min(4);
+        // The option with its padding.
+        full.saturating_sub(4 + 8 * blocks as u32).max(1)
+    }
+
     /// The header length with these options. If the MSS includes options, they reduce the payload of the plan.
     pub(super) fn make_room(&self, options: &Options, plan: &mut Plan) -> u8 {
         let header_len = 20 + options.wire_len(self.cx.config.layout);

@@ -37,6 +37,15 @@ impl Receiver {
         blocks
     }
 
+    /// The number of SACK blocks that wait, without a limit.
+    #[cold]
+    pub(crate) fn waiting_blocks(&self) -> usize {
+        self.reassembly.as_ref().map_or(0, |reassembly| {
+            let recent = reassembly.recent.iter().filter(|range| range.start > self.nxt).count();
+            recent + usize::from(reassembly.duplicate.is_some())
+        })
+    }
+
     /// Removes the waiting NAK and returns it as an option.
     #[inline]
     pub(crate) fn take_nak(&mut self) -> Option<Nak> {

@@ -18,6 +18,8 @@ pub struct Info {
     pub lost: u64,
     /// Of these, retransmitted and not yet acknowledged or reported by SACK.
     pub resent: u64,
+    /// Of these, the outstanding tail loss probe. Linux counts it neither as lost nor as retransmitted.
+    pub probed: u64,
     /// Bytes received out of order.
     pub out_of_order: u64,
     /// Consecutive duplicate ACKs.

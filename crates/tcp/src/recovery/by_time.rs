@@ -125,6 +125,12 @@ impl LossRecovery {
         self.rack().map_or(0, Rack::resent)
     }
 
+    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
+    pub(crate) fn probed(&self) -> u64 {
+        let Some(departures) = &self.departures else { return 0 };
+        departures.rack.as_ref().map_or(0, |rack| rack.probed(&departures.flight))
+    }
+
     /// Number of ACKs that have shown reordering, and its largest distance in bytes.
     pub(crate) fn reordering(&self) -> (u32, u64) {
         self.rack().map_or((0, 0), Rack::reordering)

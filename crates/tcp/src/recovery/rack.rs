@@ -171,11 +171,9 @@ impl Rack {
 
     /// A D-SACK: a retransmission was spurious (step 4). `una` and `max` are SND.UNA and SND.MAX.
     ///
-    /// A D-SACK counts as reordering. If late segments always arrive after their retransmission, there is no other sign of
-    /// the reordering.
+    /// Linux ignores it as long as no segment that was sent once has arrived late (`tcp_dsack_seen()`).
     pub(super) fn widen(&mut self, una: u64, max: u64) {
-        self.reordering_seen = true;
-        if una >= self.widened_at {
+        if self.reordering_seen && una >= self.widened_at {
             self.widened_at = max;
             self.widened = self.widened.saturating_add(1);
             self.persistence = PERSISTENCE;
@@ -304,6 +302,11 @@ impl Rack {
         self.resent.covered()
     }
 
+    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
+    pub(super) fn probed(&self, flight: &Flight) -> u64 {
+        if self.probe.is_resend() { flight.last_len() } else { 0 }
+    }
+
     /// How many ACKs have shown that segments overtake each other, and by how many bytes at most.
     pub(super) fn reordering(&self) -> (u32, u64) {
         (self.order.times, self.order.extent)
@@ -412,6 +415,26 @@ mod tests {
         assert_eq!(rack.window(true, Some(Span::from_ms(35))), Span::from_ms(35));
         (0..16).for_each(|_| rack.recovered());
         assert_eq!(rack.window(true, None), Span::from_ms(10));
+    }
+
+    #[test]
+    fn a_duplicate_report_widens_nothing_before_reordering_was_seen() {
+        let (mut rack, _) = after(&[1, 2, 3]);
+        rack.widen(1, 1001);
+        assert_eq!(rack.window(true, None), Span::ZERO);
+        let (mut rack, _) = after(&[1, 2, 0]);
+        rack.widen(1, 1001);
+        assert_eq!(rack.window(true, None), Span::from_ms(20));
+    }
+
+    #[test]
+    fn a_probe_that_was_sent_before_counts_as_such_until_it_is_answered() {
+        let (mut rack, _) = after(&[1, 2, 3]);
+        assert_eq!(rack.rack.probed(&rack.flight), 0);
+        rack.probe.sent(1001, true);
+        assert_eq!(rack.rack.probed(&rack.flight), 100);
+        rack.probe.answered(1001, true, false);
+        assert_eq!(rack.rack.probed(&rack.flight), 0);
     }
 
     #[test]

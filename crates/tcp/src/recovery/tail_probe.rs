@@ -36,6 +36,11 @@ impl Probe {
         self.0.is_none()
     }
 
+    /// Whether a probe without new data is outstanding.
+    pub(crate) fn is_resend(self) -> bool {
+        self.0.is_some_and(|out| out.is_resend)
+    }
+
     /// A probe is sent.
     pub(crate) fn sent(&mut self, end: u64, is_resend: bool) {
         self.0 = Some(Out { end, is_resend });

@@ -18,6 +18,7 @@ impl Sender {
             sacked: self.recovery.sacked(),
             lost: self.recovery.lost(),
             resent: self.recovery.resent() + self.syn_data_again(cx),
+            probed: self.recovery.probed(),
             out_of_order: 0,
             dup_acks: self.recovery.dup_acks(),
             unanswered: self.timers.unanswered,

@@ -158,3 +158,17 @@ fn the_syn_ack_of_a_simultaneous_open_is_reported_as_a_duplicate() {
     let out = lone.gets(answer);
     assert_eq!(out[0].segment.options.sack.as_slice(), [SackBlock { left: theirs(0), right: theirs(1) }]);
 }
+
+#[test]
+fn sack_blocks_leave_less_room_for_data() {
+    // tcp_current_mss().
+    let mut lone = established(LINUX);
+    let full = lone.c.segment_payload();
+    assert_eq!(lone.c.next_payload(), full);
+    lone.gets(data(101, 1, 100));
+    assert_eq!(lone.c.next_payload(), full - 12, "one block");
+    lone.gets(data(301, 1, 100));
+    assert_eq!(lone.c.next_payload(), full - 20, "two blocks");
+    lone.gets(data(1, 1, 400));
+    assert_eq!(lone.c.next_payload(), full, "no gap");
+}
