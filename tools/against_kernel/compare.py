@@ -15,12 +15,17 @@ TOLERANCE_NS = 3_000_000
 
 @dataclass(frozen=True)
 class Difference:
-    """The first difference: its class, both sides as text, and the earlier time of the two in nanoseconds."""
+    """The first difference: its class, both sides as text, and the earlier time of the two in nanoseconds.
+
+    `kernel` and `ours` are the values of the last field of TCP_INFO that differs.
+    """
 
     kind: str
     index: int
     text: str
     at: int
+    kernel: int = 0
+    ours: int = 0
 
 
 def nature(one: Sent, before: list[Sent]) -> str:
@@ -65,7 +70,7 @@ def _kind(kernel: Sent | None, mine: Sent | None, before: list[Sent]) -> str | N
     theirs, own = nature(kernel, before), nature(mine, before)
     if theirs != own:
         return f"kernel sends {theirs}, ours {own}"
-    for name in ("flags", "seq", "length", "ack", "sack", "mss", "shift", "sack_permitted", "echo", "ecn"):
+    for name in ("seq", "length", "flags", "ack", "sack", "mss", "shift", "sack_permitted", "echo", "ecn"):
         a, b = getattr(kernel.segment, name), getattr(mine.segment, name)
         if a != b:
             more = f" {a ^ b:02x}" if name == "flags" else ""
@@ -114,4 +119,4 @@ def _info(theirs: bytes, mine: bytes, jiffy_ns: int, end: int) -> Difference | N
         return None
     names = " ".join(name for name, _, _ in found)
     text = ", ".join(f"{n}: kernel {a}, ours {b}" for n, a, b in found)
-    return Difference(f"info: {names}", -1, text, end)
+    return Difference(f"info: {names}", -1, text, end, found[-1][1], found[-1][2])

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .compare import Difference
-from .kernel import Run
+from .kernel import RESPONSE_NS, Run
 from .packets import ACK, FIN, PSH, RST, SYN
 from .scripts import Arrival
 
 COMPRESSION_NS = 1_200_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
+DUPLICATES = 3
+"""Duplicate ACKs that reveal a loss."""
 
 
 def reason(run: Run, difference: Difference) -> str | None:
@@ -35,7 +37,12 @@ def _sent_short(run: Run) -> bool:
 def _counts_bytes(run: Run, difference: Difference) -> bool:
     names = difference.kind.removeprefix("info: ").split()
     only = difference.kind.startswith("info: ") and set(names) <= {"snd_cwnd", "snd_ssthresh"}
-    return only and run.script.algorithm != "bbr" and _sent_short(run)
+    if run.script.algorithm != "bbr":
+        return only and _sent_short(run)
+    # BBR adds what is acknowledged, so each short segment can make a difference of one.
+    full = _full(run)
+    short = sum(1 for sent in run.played.sent if 0 < sent.segment.length < full)
+    return names == ["snd_cwnd"] and abs(difference.kernel - difference.ours) <= short
 
 
 def _half_window(run: Run, difference: Difference) -> bool:
@@ -85,10 +92,41 @@ def _compressed(run: Run, difference: Difference) -> bool:
     return bool(one.segment.sack) and reports >= 3 and ahead >= 2
 
 
+def _without_sack(run: Run, difference: Difference) -> bool:
+    opening = [e.segment for e in run.script.events if isinstance(e, Arrival) and e.segment.flags & SYN]
+    if not opening or opening[0].sack_permitted:
+        return False
+    highest, duplicates, most = 0, 0, 0
+    for at, event in run.happened:
+        if at > difference.at or not isinstance(event, Arrival) or event.segment.flags & (RST | SYN | FIN):
+            continue
+        segment = event.segment
+        if segment.ack > highest:
+            highest, duplicates = segment.ack, 0
+        elif segment.ack == highest and not segment.length:
+            duplicates += 1
+            most = max(most, duplicates)
+    return most >= DUPLICATES and ("data" in difference.kind or difference.kind.startswith("info: "))
+
+
+def _repaired_before_data(run: Run, difference: Difference) -> bool:
+    if difference.kind not in ("ack of data again", "sack of data again", "length of data again"):
+        return False
+    one = run.played.sent[difference.index]
+    answered = [
+        event.segment
+        for at, event in run.happened
+        if one.at - RESPONSE_NS <= at <= one.at and isinstance(event, Arrival)
+    ]
+    return bool(answered) and answered[-1].length > 0
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "cwnd counts bytes, the kernel's counts packets": _counts_bytes,
     "segments of at most half of a small window": _half_window,
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,
+    "duplicate ACKs without SACK": _without_sack,
+    "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }
