@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .compare import Difference
 from .kernel import RESPONSE_NS, Run
 from .packets import ACK, FIN, PSH, RST, SYN
-from .scripts import Arrival
+from .scripts import Arrival, Call
 
 COMPRESSION_NS = 1_200_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
@@ -121,6 +121,22 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
     return bool(answered) and answered[-1].length > 0
 
 
+def _unread(run: Run, difference: Difference) -> int:
+    """Bytes that the application has not read at the time of the difference."""
+    calls = [at for at, event in run.happened if isinstance(event, Call)]
+    results = zip(calls, run.played.results, strict=False)
+    read = sum(value for at, (name, value) in results if name == "read" and value > 0 and at < difference.at)
+    taken = max((s.segment.ack for s in run.played.sent[: difference.index + 1]), default=1)
+    return taken - 1 - read
+
+
+def _slow_reader(run: Run, difference: Difference) -> bool:
+    if difference.index < 0 or "ACK" not in difference.kind or "data again" in difference.kind:
+        return False
+    longest = max((e.segment.length for e in run.script.events if isinstance(e, Arrival)), default=0)
+    return longest > 0 and _unread(run, difference) > longest
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "cwnd counts bytes, the kernel's counts packets": _counts_bytes,
     "segments of at most half of a small window": _half_window,
@@ -128,5 +144,6 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,
     "duplicate ACKs without SACK": _without_sack,
+    "ACKs behind a slow reader depend on the kernel's memory": _slow_reader,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }
