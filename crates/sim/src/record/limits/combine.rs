@@ -34,6 +34,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         overlay(&mut instants, from, until, Limit::Policer, follows_a_loss);
     }
     full_path(&mut instants, direction, full, round.as_ps());
+    paced_at_capacity(&mut instants, direction, full, round.as_ps());
     for (from, until) in unanswered {
         overlay(&mut instants, from, until, Limit::Application, |limit| limit == Limit::RoundTrip);
     }
@@ -72,14 +73,7 @@ fn full_path(instants: &mut Vec<(u64, Limit)>, direction: Direction, full: &Full
         let mut at = from;
         while at < until {
             let next = (at + step).min(until);
-            let share = full.share(channel, direction, next.saturating_sub(SHARE_ROUNDS * round), next);
-            let limit = Some(if share < HALF {
-                Limit::CrossTraffic
-            } else if full.is_shaped(channel, next.saturating_sub(round), next) {
-                Limit::Shaper
-            } else {
-                Limit::Bottleneck
-            });
+            let limit = Some(filled_by(direction, full, channel, (next, round)));
             if begin.1 != limit {
                 set(instants, begin, at);
                 begin = (at, limit);
@@ -87,6 +81,32 @@ fn full_path(instants: &mut Vec<(u64, Limit)>, direction: Direction, full: &Full
             at = next;
         }
         set(instants, begin, until);
+    }
+}
+
+/// What fills a full link at `at`.
+fn filled_by(direction: Direction, full: &Full, channel: u32, (at, round): (u64, u64)) -> Limit {
+    let share = full.share(channel, direction, at.saturating_sub(SHARE_ROUNDS * round), at);
+    if share < HALF {
+        Limit::CrossTraffic
+    } else if full.is_shaped(channel, at.saturating_sub(round), at) {
+        Limit::Shaper
+    } else {
+        Limit::Bottleneck
+    }
+}
+
+/// A sender that paces at the capacity of a link keeps it busy without a queue: without pacing it would gain nothing.
+fn paced_at_capacity(instants: &mut [(u64, Limit)], direction: Direction, full: &Full, round: u64) {
+    let channels = full.channels_of(direction);
+    for index in 0..instants.len() {
+        let (at, limit) = instants[index];
+        if limit != Limit::Pacing || at < round {
+            continue;
+        }
+        if let Some(&channel) = channels.iter().find(|&&channel| full.is_busy(channel, at - round, at)) {
+            instants[index].1 = filled_by(direction, full, channel, (at, round));
+        }
     }
 }
 
@@ -255,6 +275,22 @@ fn overlay(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sender_that_paces_at_the_capacity_of_a_link_is_limited_by_the_link() {
+        let direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
+        let limits = |busy: u64| {
+            let mut queues = super::super::queues::Queues::default();
+            for n in 0..20 {
+                queues.transmits(3, direction, 100, n * 10, n * 10 + busy);
+            }
+            let mut instants = vec![(60, Limit::Pacing), (100, Limit::CongestionWindow)];
+            paced_at_capacity(&mut instants, direction, &queues.finish(), 40);
+            instants[0].1
+        };
+        assert_eq!(limits(10), Limit::Bottleneck);
+        assert_eq!(limits(8), Limit::Pacing);
+    }
 
     #[test]
     fn an_overlay_replaces_only_what_it_may() {

@@ -158,6 +158,17 @@ impl Full {
         self.channels.get(&channel).is_some_and(|carried| carried.is_shaped(from, until))
     }
 
+    /// The channels that carried packets of `direction`.
+    pub(super) fn channels_of(&self, direction: Direction) -> Vec<u32> {
+        let carried = self.channels.keys().filter(|&&channel| self.uses(channel, direction));
+        carried.copied().collect()
+    }
+
+    /// Whether a channel was busy from `from` to `until`.
+    pub(super) fn is_busy(&self, channel: u32, from: u64, until: u64) -> bool {
+        self.channels.get(&channel).is_some_and(|carried| carried.is_busy(from, until))
+    }
+
     /// Whether a packet of `direction` passed through a channel.
     pub(super) fn uses(&self, channel: u32, direction: Direction) -> bool {
         self.channels

@@ -214,6 +214,13 @@ impl SenderLog {
             .is_none_or(|last| matches!(last.held, Held::By(Limit::Application | Limit::Teardown)))
     }
 
+    /// Why the window is full: only data that the application has not read makes it smaller.
+    fn by_window(&self, connection: &Connection, apps: Apps) -> Limit {
+        let window = u64::from(connection.peer_window());
+        let smaller = window * 20 < self.window_most * 17;
+        if smaller || apps.unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
+    }
+
     fn held(&self, connection: &Connection, phase: Phase, outstanding: u64, apps: Apps) -> Held {
         if !connection.is_open() && connection.closed().is_none() && connection.acknowledged() == 0 {
             return Held::By(Limit::Handshake);
@@ -243,12 +250,7 @@ impl SenderLog {
             return if full { Held::By(Limit::SendBuffer) } else { Held::AllSent };
         }
         Held::By(match connection.holding() {
-            Hold::ReceiveWindow | Hold::SillyWindow => {
-                // Only data that the application has not read reduces a window.
-                let window = u64::from(connection.peer_window());
-                let smaller = window * 20 < self.window_most * 17;
-                if smaller || apps.unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
-            }
+            Hold::ReceiveWindow | Hold::SillyWindow => self.by_window(connection, apps),
             // The pacing rate grows with the window.
             Hold::Pacing | Hold::CongestionWindow | Hold::SendWindow | Hold::Burst
                 if self.idle_from.is_some() =>
@@ -256,6 +258,10 @@ impl SenderLog {
                 Limit::IdleRestart
             }
             Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
+            // Without pacing, the window would be full before a quarter of a round trip has passed.
+            Hold::Pacing if nearly_full(connection.peer_window(), outstanding) => {
+                self.by_window(connection, apps)
+            }
             Hold::Pacing => Limit::Pacing,
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
                 // The segment is short only because the send buffer has no more room for the application.
@@ -275,6 +281,11 @@ impl SenderLog {
             }
         })
     }
+}
+
+/// Whether the rest of the window is less than a quarter of what is outstanding.
+fn nearly_full(window: u32, outstanding: u64) -> bool {
+    u64::from(window).saturating_sub(outstanding) * 4 < outstanding
 }
 
 /// Whether the application may write more: it has not closed.

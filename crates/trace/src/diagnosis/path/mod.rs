@@ -20,6 +20,8 @@ const MOST_SLICES: usize = 16;
 const LEAST_TRAINS: u32 = 3;
 /// An ACK of more segments than this stands for others that were left out (RFC 2525, section 2.13, has 2).
 const STRETCH: u32 = 3;
+/// So many segments at most are taken to have waited for a common ACK.
+const MOST_JOINED: f64 = 16.0;
 /// So many round trips show how far apart ACKs are.
 const BUSY_ROUNDS: u64 = 4;
 /// A path that carries this share of its capacity is full.
@@ -157,7 +159,7 @@ fn standing(
             let bunched = gap * 3 > rtt && sum.0 > sum.1 * u64::from(STRETCH * segment);
             // Two segments with one ACK have waited for each other, even if the link was idle before them.
             let covered = sum.0 as f64 / (sum.1.max(1) as f64 * f64::from(segment.max(1)));
-            let own = if at_capacity(index) { 0.0 } else { (covered - 1.0).clamp(0.0, 1.0) * serial };
+            let own = if at_capacity(index) { 0.0 } else { (covered - 1.0).clamp(0.0, MOST_JOINED) * serial };
             (least > threshold + own as u64 && !bunched, always)
         })
         .collect()
@@ -207,6 +209,10 @@ fn is_even(slices: &[Slice], base: u64, index: usize, rate: f64) -> bool {
     let since = slices[index].until.saturating_sub(EVEN_ROUNDS * base);
     let latest = slices[..=index].iter().rev().take_while(|slice| slice.until > since);
     let (mut count, mut most) = (0, 0);
+    // A writer of blocks, each of which ends with a short segment, sends evenly too.
+    if latest.clone().any(|slice| slice.short > 0) {
+        return false;
+    }
     for slice in latest.take(MOST_SLICES).filter(|slice| slice.train > 0) {
         count += 1;
         most = slice.train.max(most);
