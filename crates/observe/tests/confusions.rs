@@ -100,3 +100,32 @@ fn acks_that_do_not_make_a_sender_send_show_a_rest_that_waits() {
         assert!(truth > 0.9 && found > 0.8, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
     }
 }
+
+/// By the timestamps of what comes after the pause, it had left before it.
+#[test]
+fn a_pause_in_which_the_path_holds_packets_is_none_of_the_application() {
+    let folder = Folder::new("held");
+    let [truth, found] = folder.shares(383, "outage", Place::Receiver, Limit::Outage);
+    assert!(truth > 0.4 && found > 0.4, "{truth:.2}, {found:.2}");
+}
+
+#[test]
+fn a_shallow_bucket_that_is_used_up_equally_at_each_loss_is_a_policer() {
+    let folder = Folder::new("exact");
+    for (seed, place) in [(61, Place::Receiver), (247, Place::Between)] {
+        let [truth, found] = folder.shares(seed, "policer", place, Limit::Policer);
+        assert!(truth > 0.9 && found > 0.5, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+/// BBR paces as fast as the reader reads, and as fast as a link transmits.
+#[test]
+fn a_pace_that_follows_another_limit_is_none() {
+    let folder = Folder::new("paces");
+    for (seed, kind, limit) in
+        [(81, "slow-receiver", Limit::ReceiveWindow), (323, "shallow-queue", Limit::Bottleneck)]
+    {
+        let [truth, found] = folder.shares(seed, kind, Place::Sender, limit);
+        assert!(truth > 0.5 && found > 0.5, "{seed}: {truth:.2}, {found:.2}");
+    }
+}

@@ -5,7 +5,7 @@
 //! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
 
 use netspurt_budget::Limit;
-use netspurt_observe::judge::{Matrix, Place, draw, page, run};
+use netspurt_observe::judge::{Case, Matrix, Place, Trial, draw, draw_mixture, page, run};
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +18,37 @@ fn two(sums: &BTreeMap<Limit, f64>) -> String {
     let texts: Vec<String> =
         all.iter().take(2).map(|(share, limit)| format!("{} {share:.2}", limit.name())).collect();
     texts.join(", ")
+}
+
+/// The sums over cases with two limits each.
+fn mixtures(first: u64, count: u64, file: &Path) -> Result<Vec<(Place, Matrix)>, String> {
+    let mut all = Place::ALL.map(|place| (place, Matrix::default()));
+    for seed in first..first + count {
+        let trials = run(&draw_mixture(seed), &Place::ALL, file)
+            .map_err(|error| format!("mixture {seed}: {error}"))?;
+        for ((_, matrix), trial) in all.iter_mut().zip(&trials) {
+            matrix.add(trial);
+        }
+    }
+    Ok(all.into())
+}
+
+/// Prints a trial and what was taken for something else.
+fn show(case: &Case, place: Place, share: f64, trial: &Trial) {
+    println!("{} {} {} {} {:.3} {}", case.seed, case.kind, case.profile, place.name(), share, trial.sentence);
+    if let Some((truth, found)) = trial.dominant().filter(|(truth, found)| truth != found) {
+        let [of_truth, of_found] = trial.sums().map(|sums| two(&sums));
+        println!("dominant {} {} {} of {of_truth} as {of_found}", place.name(), truth.name(), found.name());
+    }
+    for (truth, found, count) in trial.reasons.pairs() {
+        let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));
+        println!("cause {} {truth} {found} {count}", place.name());
+    }
+    for ((truth, found), share) in trial.cells() {
+        if truth != found && share > 0.01 {
+            println!("wrong {} {share:.3} {} {}", place.name(), truth.name(), found.name());
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -52,38 +83,20 @@ fn main() -> ExitCode {
                 }
             }
             if list {
-                println!(
-                    "{seed} {} {} {} {:.3} {}",
-                    case.kind,
-                    case.profile,
-                    place.name(),
-                    share,
-                    trial.sentence
-                );
-                if let Some((truth, found)) = trial.dominant().filter(|(truth, found)| truth != found) {
-                    let [of_truth, of_found] = trial.sums().map(|sums| two(&sums));
-                    println!(
-                        "dominant {} {} {} of {of_truth} as {of_found}",
-                        place.name(),
-                        truth.name(),
-                        found.name()
-                    );
-                }
-                for (truth, found, count) in trial.reasons.pairs() {
-                    let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));
-                    println!("cause {} {truth} {found} {count}", place.name());
-                }
-                for ((truth, found), share) in trial.cells() {
-                    if truth != found && share > 0.01 {
-                        println!("wrong {} {share:.3} {} {}", place.name(), truth.name(), found.name());
-                    }
-                }
+                show(&case, *place, share, trial);
             }
         }
     }
     if arguments.get(3).is_some_and(|word| word == "page") {
         let places: Vec<(Place, Matrix)> = Place::ALL.into_iter().zip(all).collect();
-        print!("{}", page((first, first + count - 1), &places, &kinds));
+        let mixtures = match mixtures(first, count.div_ceil(4), Path::new(file)) {
+            Ok(mixtures) => mixtures,
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        print!("{}", page((first, first + count - 1), &places, &mixtures, &kinds));
         return ExitCode::SUCCESS;
     }
     for (place, matrix) in Place::ALL.iter().zip(&all) {

@@ -29,6 +29,20 @@ const KINDS: [&str; 18] = [
     "ack-path",
 ];
 
+/// Limits of the ends, and limits of the path: a mixture has one of each.
+const OF_ENDS: [&str; 4] = ["receive-window", "send-buffer", "slow-receiver", "application"];
+const OF_PATH: [&str; 9] = [
+    "random-loss",
+    "shallow-queue",
+    "cross-traffic",
+    "policer",
+    "shaper",
+    "outage",
+    "reordering",
+    "spurious",
+    "ack-path",
+];
+
 /// The profiles that are drawn.
 const PROFILES: [&str; 5] = ["linux", "newreno", "freebsd", "reno", "bbr"];
 
@@ -39,6 +53,8 @@ pub struct Case {
     pub seed: u64,
     /// The limit that it was made for.
     pub kind: &'static str,
+    /// A limit of the path beside it, in a mixture.
+    pub second: Option<&'static str>,
     /// The profile of both ends.
     pub profile: &'static str,
     /// One-way delay in microseconds from the sender to the bottleneck, and from there to the receiver.
@@ -53,6 +69,8 @@ pub struct Case {
 pub(super) struct Draw {
     random: Stream,
     pub(super) kind: &'static str,
+    /// A limit of the path beside `kind`, in a mixture.
+    second: Option<&'static str>,
     /// Bits per second of the bottleneck.
     pub(super) rate: f64,
     /// Least round trip in seconds.
@@ -80,7 +98,7 @@ impl Draw {
 
     /// Packets that the queue of the bottleneck holds.
     fn queue(&mut self) -> u64 {
-        let share = match self.kind {
+        let share = match self.second.unwrap_or(self.kind) {
             "shallow-queue" => self.between(0.02, 0.2),
             "bottleneck" => self.between(0.8, 5.0),
             _ => self.between(0.5, 2.0),
@@ -91,6 +109,17 @@ impl Draw {
     /// Lines of both hosts and of the bottleneck.
     fn settings(&mut self) -> Settings {
         let mut settings = Settings::default();
+        self.limit(&mut settings);
+        if let Some(second) = self.second {
+            let first = core::mem::replace(&mut self.kind, second);
+            self.limit(&mut settings);
+            self.kind = first;
+        }
+        settings
+    }
+
+    /// Adds what `kind` limits.
+    fn limit(&mut self, settings: &mut Settings) {
         match self.kind {
             "receive-window" => {
                 settings.receiver = format!("receive_window = \"{} B\"\n", self.small_window().min(65_535));
@@ -107,9 +136,8 @@ impl Draw {
                 settings.loss = format!("loss = {{ kind = \"packet-error\", rate = {rate:.5} }}\n");
             }
             "cross-traffic" => settings.others = OTHERS,
-            _ => trouble(self, &mut settings),
+            _ => trouble(self, settings),
         }
-        settings
     }
 
     /// Blocks that the application writes: size, interval in microseconds, how many.
@@ -175,14 +203,32 @@ pub fn draw(seed: u64) -> Case {
     let mut random = Stream::new(seed, "case");
     let mut pick = |n: usize| (random.unit() * n as f64) as usize;
     let (kind, profile) = (KINDS[pick(KINDS.len())], PROFILES[pick(PROFILES.len())]);
-    let mut draw = Draw { random, kind, rate: 0.0, rtt: 0.0, seconds: 0.0 };
+    case(seed, random, profile, (kind, None))
+}
+
+/// A case with one limit of the ends and one of the path, drawn from its seed.
+pub fn draw_mixture(seed: u64) -> Case {
+    let mut random = Stream::new(seed, "mixture");
+    let mut pick = |n: usize| (random.unit() * n as f64) as usize;
+    let (kind, second) = (OF_ENDS[pick(OF_ENDS.len())], OF_PATH[pick(OF_PATH.len())]);
+    let profile = PROFILES[pick(PROFILES.len())];
+    case(seed, random, profile, (kind, Some(second)))
+}
+
+fn case(
+    seed: u64,
+    random: Stream,
+    profile: &'static str,
+    (kind, second): (&'static str, Option<&'static str>),
+) -> Case {
+    let mut draw = Draw { random, kind, second, rate: 0.0, rtt: 0.0, seconds: 0.0 };
     draw.rate = draw.between(2e6, 200e6);
     draw.rtt = draw.between(0.005, 0.2);
     draw.seconds = draw.between(3.0, 20.0);
     let split = draw.between(0.05, 0.95);
     let delays = [split, 1.0 - split].map(|share| (draw.rtt / 2.0 * share * 1e6).max(1.0) as u64);
     let text = text(&mut draw, profile, delays);
-    Case { seed, kind, profile, delays, text, writer: draw.writer() }
+    Case { seed, kind, second, profile, delays, text, writer: draw.writer() }
 }
 
 /// The scenario file of a case.
@@ -246,5 +292,23 @@ impl Case {
             spec.flows[0].app = Writer::app(block, Span::from_us(every), blocks);
         }
         Ok(spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mixture_has_a_limit_of_the_ends_and_one_of_the_path() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..1000 {
+            let case = draw_mixture(seed);
+            assert!(case.world().is_ok(), "{}", case.text);
+            seen.insert((case.kind, case.second));
+            assert!(case.kind != "receive-window" || case.text.contains("receive_window ="));
+            assert!(case.second != Some("policer") || case.text.contains("policer ="));
+        }
+        assert!(seen.len() >= 30, "{} mixtures", seen.len());
     }
 }

@@ -12,6 +12,8 @@ pub struct Matrix {
     cells: BTreeMap<(Limit, Limit), f64>,
     cases: u64,
     dominant: u64,
+    /// Those with the right limit, or with one that is nearly tied with it.
+    near: u64,
     agreed: f64,
     policers: Policers,
     reasons: Reasons,
@@ -60,6 +62,7 @@ impl Matrix {
         self.cases += 1;
         let right = u64::from(trial.dominant().is_some_and(|(truth, found)| truth == found));
         self.dominant += right;
+        self.near += u64::from(trial.is_near());
         let [truth, found] = [&trial.truth, &trial.found].map(Budget::of);
         self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
         let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
@@ -83,6 +86,17 @@ impl Matrix {
     /// How well policers were found.
     pub const fn policers(&self) -> Policers {
         self.policers
+    }
+
+    /// The share of cases whose found limit is the right one, or has at most 10 points less of the true time.
+    pub fn near(&self) -> f64 {
+        self.near as f64 / self.cases.max(1) as f64
+    }
+
+    /// The share of the time that is `unknown`.
+    pub fn unknown(&self) -> f64 {
+        let unknown = self.cells.iter().filter(|((_, found), _)| *found == Limit::Unknown);
+        unknown.fold(0.0, |sum, (_, share)| sum + share) / self.cases.max(1) as f64
     }
 
     /// Why segments were retransmitted.

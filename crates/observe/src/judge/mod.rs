@@ -15,7 +15,7 @@ mod reasons;
 mod trial;
 mod troubles;
 
-pub use cases::{Case, draw};
+pub use cases::{Case, draw, draw_mixture};
 pub use matrix::{Matrix, Policers, Row};
 pub use page::page;
 pub use reasons::Reasons;

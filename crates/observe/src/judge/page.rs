@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 pub fn page(
     seeds: (u64, u64),
     places: &[(Place, Matrix)],
+    mixtures: &[(Place, Matrix)],
     kinds: &BTreeMap<(&'static str, Place), Matrix>,
 ) -> String {
     let mut text = String::from(
@@ -20,21 +21,15 @@ pub fn page(
          tells them apart.\n\n",
     );
     let _ = writeln!(text, "Seeds {} to {}.\n", seeds.0, seeds.1);
-    text.push_str("| capture at | cases | dominant limit right | goal | share of time that agrees | goal |\n| --- | --- | --- | --- | --- | --- |\n");
-    for (place, matrix) in places {
-        let (dominant, time) = matrix.shares();
-        let goals = place.goals();
-        let _ = writeln!(
-            text,
-            "| {} | {} | {:.1} % | {} % | {:.1} % | {} % |",
-            place.name(),
-            matrix.cases(),
-            dominant * 100.0,
-            goals.0,
-            time * 100.0,
-            goals.1
-        );
-    }
+    totals(&mut text, places);
+    text.push_str(
+        "\n*Right or nearly tied*: the limit that was found has at most 10 points less of the true time than the one with the most. \
+         `unknown` is the share of the time that was left undecided (goal: 5 % or less).\n\n\
+         ## Mixtures\n\nFurther cases, a quarter as many, each with one limit of the ends (`receive-window`, `send-buffer`, \
+         `slow-receiver`, `application`) and one of the path (`random-loss`, `shallow-queue`, `cross-traffic`, `policer`, `shaper`, `outage`, \
+         `reordering`, `spurious`, `ack-path`): 36 mixtures.\n\n",
+    );
+    totals(&mut text, mixtures);
     text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
     places.iter().for_each(|(place, _)| {
         let _ = write!(text, " {} |", place.name());
@@ -76,6 +71,30 @@ pub fn page(
         }
     }
     text
+}
+
+/// A row for each place.
+fn totals(text: &mut String, places: &[(Place, Matrix)]) {
+    text.push_str(
+        "| capture at | cases | dominant limit right | goal | right or nearly tied | share of time that agrees | goal | `unknown` |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (place, matrix) in places {
+        let (dominant, time) = matrix.shares();
+        let goals = place.goals();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.1} % | {} % | {:.1} % | {:.1} % | {} % | {:.1} % |",
+            place.name(),
+            matrix.cases(),
+            dominant * 100.0,
+            goals.0,
+            matrix.near() * 100.0,
+            time * 100.0,
+            goals.1,
+            matrix.unknown() * 100.0
+        );
+    }
 }
 
 /// How many policers were found, and what a confidence is worth.

@@ -75,6 +75,9 @@ impl Place {
     }
 }
 
+/// Limits whose true shares of the time differ by no more than this are nearly tied.
+const NEAR: f64 = 0.1;
+
 /// The truth of a case, and its diagnosis from one place.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -114,6 +117,13 @@ impl Trial {
             *sums[1].entry(found).or_insert(0.0) += share;
         }
         sums
+    }
+
+    /// Whether the found limit has nearly as much of the true time as the one with the most: [`NEAR`] less at most.
+    pub fn is_near(&self) -> bool {
+        let [truths, _] = self.sums();
+        self.dominant()
+            .is_some_and(|(truth, found)| truths[&truth] - truths.get(&found).copied().unwrap_or(0.0) <= NEAR)
     }
 
     /// The true and the found limit with the largest share of the time that both cover; `None` if there is none.

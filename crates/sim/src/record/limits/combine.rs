@@ -99,13 +99,10 @@ fn filled_by(direction: Direction, full: &Full, channel: u32, (at, round): (u64,
 /// A sender that paces at the capacity of a link keeps it busy without a queue: without pacing it would gain nothing.
 fn paced_at_capacity(instants: &mut [(u64, Limit)], direction: Direction, full: &Full, round: u64) {
     let channels = full.channels_of(direction);
-    for index in 0..instants.len() {
-        let (at, limit) = instants[index];
-        if limit != Limit::Pacing || at < round {
-            continue;
-        }
+    for instant in instants.iter_mut().filter(|instant| instant.1 == Limit::Pacing && instant.0 >= round) {
+        let at = instant.0;
         if let Some(&channel) = channels.iter().find(|&&channel| full.is_busy(channel, at - round, at)) {
-            instants[index].1 = filled_by(direction, full, channel, (at, round));
+            instant.1 = filled_by(direction, full, channel, (at, round));
         }
     }
 }

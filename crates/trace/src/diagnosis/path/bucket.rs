@@ -40,7 +40,7 @@ pub(in crate::diagnosis) struct Bucket {
     /// The share of other steps in which more passed than it had tokens for.
     pub(in crate::diagnosis) excessive: f64,
     /// How much the used tokens differ at drops, as a share of the depth.
-    spread: f64,
+    pub(in crate::diagnosis) spread: f64,
 }
 
 /// The bucket that agrees best with `steps`, from the first packet to the last drop. `least` is the rate of everything that

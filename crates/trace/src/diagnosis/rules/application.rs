@@ -15,7 +15,7 @@ pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
         Some(pause) if pause.len == pause.before && pause.ends_with_timer() => {
             if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
         }
-        Some(pause) if is_held(facts, pause) => {
+        Some(pause) if pause.held || is_held(facts, pause) => {
             if pause.until - pause.from > LONG_NS {
                 Limit::Outage
             } else {

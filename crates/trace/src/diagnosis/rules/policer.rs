@@ -28,6 +28,9 @@ const LOSSES_OFF_OFTEN: f64 = 0.4;
 const PASSES_OFF_OFTEN: f64 = 0.002;
 /// Segments pass a policer at the rate of the link, which is larger than that of the bucket by this factor at least.
 const FASTER: f64 = 1.3;
+/// The used tokens at losses differ by this share of the depth at most, and the link is faster by this factor.
+const EXACT: f64 = 0.08;
+const MUCH_FASTER: f64 = 2.0;
 /// A full queue delays by its size over its rate. Packets of a bucket wait for less than this share of that.
 const DELAY: f64 = 0.25;
 /// A queue of fewer segments cannot be distinguished from chance.
@@ -62,6 +65,8 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     // Bursts of similar length fit any rate. Where delays show nothing, only the rate distinguishes a policer from a queue.
     let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
     let often = bytes > OFTEN * bucket.depth;
+    // A shallow bucket fits many rates. Then it must be used up to the same depth at every loss.
+    let is_exact = || often && bucket.spread <= EXACT && link > MUCH_FASTER * bucket.rate;
     let fits_often = || {
         often
             && facts.path.shows_queue
@@ -73,7 +78,7 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
         && bytes > TIMES * bucket.depth
         && link > FASTER * bucket.rate
         && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
-        && (facts.path.shows_queue || is_sharp())
+        && (facts.path.shows_queue || is_sharp() || is_exact())
         && !waits_in_queue(facts, bucket.depth / bucket.rate)
 }
 

@@ -47,6 +47,15 @@ impl Departures {
         self.stamp = stamp;
     }
 
+    /// How long it was by the clock of the sender between the last segment and the one that is being processed, in
+    /// nanoseconds; `None` if that clock is not known.
+    pub(in crate::diagnosis) fn apart(&self) -> Option<u64> {
+        let last = self.all.last()?.stamp;
+        let ticks = self.stamp.wrapping_sub(last);
+        (last != 0 && self.stamp != 0).then_some(())?;
+        Some(u64::from(ticks) * tick(&self.all)?)
+    }
+
     /// New data up to `end` was sent.
     pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32) {
         self.push(at, (end - i64::from(len), end), len);
@@ -209,6 +218,19 @@ mod tests {
         let lasted: Vec<u64> = seen(&departures, true).iter().map(|step| step.0).collect();
         assert_eq!(lasted[..5], [0, 0, 10_000_000, 0, 10_000_000]);
         assert_eq!(seen(&departures, false)[1].0, 5_000_000);
+    }
+
+    #[test]
+    fn what_was_held_left_soon_after_the_segment_before_it() {
+        let mut departures = Departures::default();
+        for n in 0..100_u32 {
+            departures.set_stamp(500 + n * 10);
+            departures.note_sent(u64::from(n) * 10_000_000, i64::from(n + 1) * 1000, 1000);
+        }
+        departures.set_stamp(500 + 99 * 10 + 2);
+        assert_eq!(departures.apart(), Some(2_000_000));
+        departures.set_stamp(0);
+        assert_eq!(departures.apart(), None, "without a timestamp");
     }
 
     #[test]

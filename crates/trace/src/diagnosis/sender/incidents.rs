@@ -57,6 +57,8 @@ pub(in crate::diagnosis) struct Pause {
     /// In nanoseconds since the begin.
     pub(in crate::diagnosis) from: u64,
     pub(in crate::diagnosis) until: u64,
+    /// By the clock of the sender, the first segment after it had left at its begin: the path held it.
+    pub(in crate::diagnosis) held: bool,
     /// The length of the first segment after it, and of the longest one before it.
     pub(in crate::diagnosis) len: u32,
     pub(in crate::diagnosis) before: u32,
@@ -164,9 +166,15 @@ impl Incidents {
 
     /// Nothing was outstanding and nothing arrived from `from` until a segment of `len` bytes came; `before` is the longest one
     /// before.
-    pub(in crate::diagnosis) fn note_pause(&mut self, (from, until): (u64, u64), len: u32, before: u32) {
+    pub(in crate::diagnosis) fn note_pause(
+        &mut self,
+        (from, until): (u64, u64),
+        len: u32,
+        before: u32,
+        held: bool,
+    ) {
         if self.pauses.len() < MOST {
-            self.pauses.push(Pause { from, until, len, before, ..Pause::default() });
+            self.pauses.push(Pause { from, until, len, before, held, ..Pause::default() });
         }
     }
 
@@ -266,7 +274,7 @@ mod tests {
     fn a_timer_ends_a_pause_with_a_single_full_segment() {
         let pause = |after: &[(u64, u32)]| {
             let mut incidents = Incidents::default();
-            incidents.note_pause((100, 500), 1000, 1000);
+            incidents.note_pause((100, 500), 1000, 1000, false);
             for &(at, len) in after {
                 incidents.note_data(at, len, 20);
             }
@@ -281,7 +289,7 @@ mod tests {
     #[test]
     fn a_black_hole_makes_all_later_segments_shorter() {
         let mut incidents = Incidents::default();
-        incidents.note_pause((100, 500), 800, 1000);
+        incidents.note_pause((100, 500), 800, 1000, false);
         assert_eq!(incidents.pause_at(500), None);
         incidents.note_data(520, 800, 20);
         incidents.note_data(540, 800, 20);

@@ -266,7 +266,8 @@ impl SenderView {
             && !self.clocked
             && since(quiet_since) > PAUSE_NS.max(self.round())
         {
-            self.incidents.note_pause((quiet_since, at), len, largest);
+            let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
+            self.incidents.note_pause((quiet_since, at), len, largest, held);
         } else {
             self.incidents.note_data(at, len, self.behind.least() / 2);
         }

@@ -1,0 +1,191 @@
+"""The kernel's TCP with a limit that was put in: ``netspurt why`` on a capture at the server names it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import netspurt as ns
+
+pytest.importorskip("netspurt._core")
+
+from emulations import emulate  # what it needs is looked for first
+
+pytestmark = pytest.mark.usefixtures("permitted", "nothing_is_left")
+
+SERVER = Path(__file__).with_name("limited_server.py")
+
+FULL = 'queue = { kind = "drop-tail", limit = "60 packets" }'
+FAST = f'rate = "50 Mbit/s"\n{FULL}'
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A cause, and how it is put in.
+
+    Attributes:
+        limit: the limit that the diagnosis must name.
+        link: lines of the link, whose delay is 10 ms.
+        octets: the length of the response.
+        behaviour: of the server.
+        words: for ``netspurt emulate``.
+        client: for curl, in front of the address.
+        times: how often curl asks, on one connection.
+        congestion: of the kernel.
+        share: the least share of the time of a limit that cannot be the largest; None if it must be.
+    """
+
+    limit: str
+    link: str = FAST
+    octets: int = 3_000_000
+    behaviour: str = "plain"
+    words: tuple[str, ...] = ()
+    client: tuple[str, ...] = ()
+    times: int = 1
+    congestion: str = "cubic"
+    share: float | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def lines(*each: str) -> str:
+    return "\n".join(each)
+
+
+def change(at: str, up: str) -> str:
+    """A section that sets whether the link is up."""
+    return f'[[change]]\nat = "{at}"\nset = {{ "link.path.up" = {up} }}'
+
+
+CASES = {
+    "bottleneck": Injected("bottleneck", lines('rate = "8 Mbit/s"', FULL)),
+    "bottleneck-bbr": Injected("bottleneck", lines('rate = "8 Mbit/s"', FULL), congestion="bbr"),
+    "receive-window": Injected(
+        "receive-window",
+        lines('rate = "100 Mbit/s"', FULL),
+        words=("--sysctl", "net.ipv4.tcp_rmem=4096 65536 65536"),
+    ),
+    "slow-receiver": Injected(
+        "slow-receiver",
+        client=("--limit-rate", "300k"),
+        octets=1_200_000,
+        words=("--sysctl", "net.ipv4.tcp_rmem=4096 65536 65536"),
+    ),
+    "application": Injected("application", behaviour="slow-source", octets=200_000),
+    "slow-start": Injected("slow-start", octets=500_000, share=0.2, settings={"link.path.delay": "100 ms"}),
+    "congestion-window": Injected(
+        "congestion-window",
+        lines(
+            'rate = "100 Mbit/s"',
+            FULL,
+            'loss = { kind = "packet-error", rate = 0.01, direction = "space->earth" }',
+        ),
+        congestion="reno",
+        settings={"link.path.delay": "30 ms"},
+    ),
+    "policer": Injected(
+        "policer", lines(FAST, 'policer = ["none", { rate = "4 Mbit/s", burst = "40 kB" }]'), octets=2_500_000
+    ),
+    "shaper": Injected(
+        "shaper", lines(FAST, 'shaper = ["none", { rate = "6 Mbit/s", burst = "150 kB" }]'), octets=2_500_000
+    ),
+    "nagle-delayed-ack": Injected("nagle-delayed-ack", behaviour="two-writes", octets=900, times=40),
+    "idle-restart": Injected(
+        "idle-restart",
+        behaviour="slow-to-answer",
+        octets=300_000,
+        times=3,
+        share=0.05,
+        settings={"link.path.delay": "60 ms"},
+    ),
+    "round-trip": Injected("round-trip", octets=3000, times=30, share=0.3),
+    "handshake": Injected(
+        "handshake",
+        lines(FAST, 'loss = { kind = "script", drop = [1], direction = "space->earth" }'),
+        octets=20_000,
+    ),
+    "cross-traffic": Injected(
+        "cross-traffic",
+        lines('rate = "10 Mbit/s"', FULL),
+        octets=1_500_000,
+        times=4,
+        client=("-Z",),
+        share=0.2,
+    ),
+    "path-mtu": Injected(
+        "path-mtu",
+        lines(FAST, 'mtu = { size = "1200 B", too_big = "silent" }'),
+        octets=200_000,
+        words=("--sysctl", "net.ipv4.tcp_mtu_probing=1"),
+    ),
+    "outage": Injected(
+        "outage",
+        lines('rate = "8 Mbit/s"', FULL, change("3 s", "false"), change("8 s", "true")),
+        octets=4_000_000,
+        share=0.3,
+    ),
+    "ack-path": Injected(
+        "ack-path",
+        lines(FAST, 'loss = { kind = "packet-error", rate = 0.6, direction = "earth->space" }'),
+        octets=1_000_000,
+        share=0.1,
+    ),
+    "reordering": Injected(
+        "reordering",
+        lines(FAST, 'reorder = { probability = 0.03, delay = "9 ms" }'),
+        share=0.02,
+    ),
+    "fast-recovery": Injected(
+        "fast-recovery",
+        lines(FAST, 'loss = { kind = "packet-error", rate = 0.05, direction = "space->earth" }'),
+        octets=1_000_000,
+        share=0.1,
+    ),
+    "timeout": Injected(
+        "timeout",
+        lines(FAST, 'loss = { kind = "packet-error", rate = 0.15, direction = "space->earth" }'),
+        octets=150_000,
+        share=0.1,
+    ),
+    "tail-loss": Injected(
+        "tail-loss",
+        lines(FAST, 'loss = { kind = "script", drop = [3], direction = "space->earth" }'),
+        octets=1200,
+        share=0.3,
+    ),
+}
+
+
+def documents(tmp_path: Path, case: Injected) -> list[dict[str, Any]]:
+    capture = tmp_path / "space.pcapng"
+    settings = [word for path, value in case.settings.items() for word in ("--set", f"{path}={value}")]
+    run = emulate(
+        tmp_path,
+        *("--congestion", case.congestion, "--capture", f"space={capture}", *settings, *case.words),
+        *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
+        *("--", "curl", "-sf", *case.client),
+        *[word for n in range(case.times) for word in ("-o", "/dev/null", f"http://space/{case.octets}")],
+        link=case.link,
+    )
+    assert run.returncode == 0, run.stderr
+    return ns.why(capture).documents()
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_cause_that_was_put_in_is_named(name: str, tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here (on Debian: apt-get install curl)")
+    case = CASES[name]
+    rows = documents(tmp_path, case)
+    server = max((row["directions"][1] for row in rows), key=lambda each: each["duration_s"])
+    assert server["vantage"] == "sender"
+    shares = {line["limit"]: line["share"] for line in server["budget"]}
+    if case.share is None:
+        assert server["limit"] == case.limit, shares
+    else:
+        assert shares.get(case.limit, 0.0) >= case.share, shares
