@@ -242,6 +242,9 @@ impl Connection {
             self.process_handshake_ack(now, segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack);
             self.snd.expect_window_from(segment.seq.minus(1));
+            if self.cx.passive && self.cx.config.old_segments == OldSegments::Linux {
+                self.snd.forget_largest_window();
+            }
             self.become_established(now);
             if self.rcv.deliver_syn_text() {
                 self.rcv.acknowledge(Reason::Ack);

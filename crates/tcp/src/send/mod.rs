@@ -310,6 +310,11 @@ impl Sender {
         self.space.wl1 = seq;
     }
 
+    /// Linux takes the window of the ACK of its SYN-ACK for the first one of a client (`tcp_create_openreq_child()`).
+    pub(crate) fn forget_largest_window(&mut self) {
+        self.space.max_wnd = 0;
+    }
+
     /// Adds bytes sent at this sending opportunity.
     #[inline]
     pub(crate) fn count_run(&mut self, len: u32) {

@@ -172,3 +172,15 @@ fn sack_blocks_leave_less_room_for_data() {
     lone.gets(data(1, 1, 400));
     assert_eq!(lone.c.next_payload(), full, "no gap");
 }
+
+#[test]
+fn the_largest_window_of_a_client_is_that_of_its_first_ack() {
+    // tcp_create_openreq_child().
+    for (old_segments, largest) in [(LINUX, 4000), (STANDARD, 5000)] {
+        let mut lone = Lone::listening(rules(old_segments));
+        lone.gets(Segment { window: 5000, ..segment(SYN, 0, 0) });
+        lone.gets(ack(1, 1, 4000));
+        assert_eq!(lone.c.state(), State::Established);
+        assert_eq!(lone.c.largest_peer_window(), largest, "{old_segments:?}");
+    }
+}
