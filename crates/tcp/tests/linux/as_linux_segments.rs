@@ -1,11 +1,14 @@
 //! Which segments Linux accepts, answers and reports where documents leave room or say otherwise.
 
-use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, RST, SYN, SYN_ACK, ack, data, plain, segment, theirs};
+use crate::common::lone::{
+    ACK, FIN_ACK, FULL, Lone, RST, SYN, SYN_ACK, ack, data, ours, plain, segment, theirs,
+};
 use netspurt_tcp::config::{Config, OldSegments, UnsentAcked};
-use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::options::{Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::State;
+use netspurt_tcp::time::Span;
 
 /// Linux's rules, or those of RFC 9293, with SACK.
 fn rules(old_segments: OldSegments) -> Config {
@@ -183,4 +186,29 @@ fn the_largest_window_of_a_client_is_that_of_its_first_ack() {
         assert_eq!(lone.c.state(), State::Established);
         assert_eq!(lone.c.largest_peer_window(), largest, "{old_segments:?}");
     }
+}
+
+#[test]
+fn reports_open_the_window_once_reordering_was_far() {
+    // tcp_may_raise_cwnd().
+    let mut lone = opening();
+    lone.passes(Span::from_ms(100));
+    let mut answer = segment(SYN_ACK, 0, 1);
+    (answer.window, answer.options) = (60_000, Options { sack_permitted: true, ..FULL });
+    lone.gets(answer);
+    let full = lone.c.segment_payload();
+    lone.writes(20 * u64::from(full));
+    lone.passes(Span::from_ms(90));
+    let mut report = |first: u32| {
+        let edge = |n: u32| ours(i32::try_from(1 + n * full).expect("small"));
+        let mut report = ack(1, 1, 60_000);
+        report.options.sack = SackBlocks::EMPTY;
+        report.options.sack.push(SackBlock { left: edge(first), right: edge(first + 1) });
+        lone.gets(report);
+        lone.c.cwnd()
+    };
+    let cwnd = report(6);
+    assert_eq!(report(5), cwnd, "reordered by two");
+    assert_eq!(report(1), cwnd + full, "by six");
+    assert_eq!(report(2), cwnd + 2 * full);
 }

@@ -1,6 +1,6 @@
 //! Applies loss detection by time ([`crate::recovery::rack`]), its probes, and the undo of spurious recoveries.
 
-use crate::config::LossMeans;
+use crate::config::{Grows, LossMeans};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
@@ -39,9 +39,21 @@ impl Sender {
             return;
         };
         self.proceed_in_proportion(cx, delivered, advanced && !found);
+        if !advanced && delivered > 0 && self.grows_by_reports(cx) {
+            self.open_window_unless_marked(cx, now, delivered as u32, self.space.max - self.space.una);
+            self.note_window(cx, now);
+        }
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
         }
+    }
+
+    /// Whether a report without new acknowledged data increases cwnd: Linux does so outside recovery once reordering has
+    /// exceeded the threshold of duplicate ACKs (`tcp_may_raise_cwnd()`).
+    fn grows_by_reports(&self, cx: &Context) -> bool {
+        let (_, extent) = self.recovery.reordering();
+        let most = u64::from(cx.config.dup_ack_threshold) * u64::from(cx.agreed.payload);
+        self.recovery.phase() == Phase::Open && extent > most && cx.config.growth.grows == Grows::WhenUsed
     }
 
     /// Detects further losses if the reordering timer has expired.
