@@ -358,8 +358,8 @@ pub struct WorldSpec {
     pub flows: Vec<FlowSpec>,
     /// The changes of links, as text.
     pub changes: Vec<Announced>,
-    /// Compute a link together with the one before it, if all its packets come from that link. This changes only the speed;
-    /// a test compares both ways.
+    /// Compute a link together with the one before it, if all its packets come from that link, and let hosts get ahead of
+    /// others where they may. This changes only the speed; tests compare both ways.
     pub fuse: bool,
 }
 

@@ -7,10 +7,12 @@ mod datagrams;
 mod endings;
 mod errands;
 mod idle_path;
+mod inbox;
 mod messages;
 mod part;
 mod recording;
 mod retiring;
+mod serving;
 mod starting;
 mod turns;
 
@@ -18,22 +20,21 @@ pub use idle_path::idle_path;
 pub(crate) use part::{Messages, Part};
 pub(crate) use retiring::LINGER;
 
-use crate::host::app::{App, Ran, perform};
-use crate::host::endpoint::{Endpoint, Host, note_wake};
+use crate::host::app::App;
+use crate::host::endpoint::{Endpoint, Host};
 use crate::host::fast_open::Cookies;
 use crate::host::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::host::session::Sessions;
-use crate::network::packet::{Content, Label};
+use crate::network::packet::Content;
 use crate::network::route::NoRoute;
-use crate::network::{Due, Network};
+use crate::network::{Due, Event, Network};
 use crate::record::held_tail::HeldTails;
-use crate::record::probe::{Recorder, Sent, end_of};
+use crate::record::probe::Recorder;
 use crate::record::result::RunResult;
 use crate::record::summary::{self, Course, FlowRecord, Outcome};
 use crate::spec::{Numbering, WorldSpec};
-use netspurt_tcp::reason::Reason;
+use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
-use netspurt_tcp::{Connection, Departure};
 use retiring::Retiring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -42,7 +43,7 @@ use std::collections::BinaryHeap;
 /// processor of each host.
 const STARTER: u32 = 0;
 
-/// Number of events between two checks whether to stop.
+/// Number of events or of data packets between two checks whether to stop.
 const PATIENCE: u32 = 1 << 16;
 
 /// A simulated world.
@@ -80,13 +81,15 @@ pub struct World {
     /// Packets that arrived for a connection that was over at both ends.
     pub(crate) late_packets: u64,
     pub(crate) now: Time,
+    /// The time up to which some endpoint has processed its events.
+    ahead: Time,
 }
 
 impl World {
     /// The world of `spec` at time zero.
     pub fn new(spec: WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
         let is_watched = recorder.is_some();
-        let network = Network::new(&spec, seed, recorder)?;
+        let network = Network::with_inboxes(&spec, seed, recorder, &Self::independent_hosts(&spec))?;
         let hosts = spec.nodes.iter().map(Host::new).collect();
         let numbering = spec.numbering();
         let some = spec.flows.iter().enumerate().filter(|(_, flow)| flow.count > 0);
@@ -112,6 +115,7 @@ impl World {
             held_tails: HeldTails::default(),
             late_packets: 0,
             now: Time::ZERO,
+            ahead: Time::ZERO,
         };
         world.arm_starter();
         Ok(world)
@@ -141,6 +145,8 @@ impl World {
 
     /// Ends the run now.
     pub fn finish(mut self, interrupted: bool) -> RunResult {
+        // All endpoints get as far as the first of them.
+        self.run_until(self.ahead);
         self.sum_up_sessions();
         summary::summarise(self.into_course(), interrupted)
     }
@@ -188,49 +194,29 @@ impl World {
         &self.network
     }
 
-    /// Processes at most `count` events up to `until`. Returns whether there may be more.
+    /// Processes about `count` events or data packets up to `until`. Returns whether there may be more.
     fn steps(&mut self, until: Time, count: u32) -> bool {
+        let enough = self.network.data_packets() + u64::from(count);
         for _ in 0..count {
-            let Some((now, due)) = self.network.next(until) else { return false };
+            let Some((now, event)) = self.network.next_event(until) else { return false };
             self.now = now;
-            match due {
-                Due::Packet(slot) => self.deliver(now, slot),
-                Due::Timer(STARTER) => self.starter(now),
-                Due::Timer(timer) if timer >= PROCESSORS => {
+            match event {
+                Event::Inbox(channel) => {
+                    self.open_inbox(now, channel, until);
+                    if self.network.data_packets() >= enough {
+                        return true;
+                    }
+                }
+                Event::Due(Due::Packet(slot)) => self.deliver(now, slot),
+                Event::Due(Due::Timer(STARTER)) => self.starter(now),
+                Event::Due(Due::Timer(timer)) if timer >= PROCESSORS => {
                     self.processor_timer(now, (timer - PROCESSORS) as usize);
                 }
-                Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
-                Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
+                Event::Due(Due::Timer(timer)) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
+                Event::Due(Due::Timer(timer)) => self.app_timer(now, timer / 2 - 1),
             }
         }
         true
-    }
-
-    /// A packet has arrived at its host.
-    #[inline]
-    fn deliver(&mut self, now: Time, slot: u32) {
-        let upcoming = self.network.take_upcoming();
-        let packet = self.network.packet(slot);
-        let place = packet.endpoint;
-        if let Some(upcoming) = upcoming {
-            let way = self.network.routes().channels(self.endpoints[place as usize].route);
-            way.for_each(|channel| self.network.channels()[channel as usize].fetch());
-            self.endpoints[upcoming as usize].fetch();
-        }
-        let endpoint = &mut self.endpoints[place as usize];
-        // Both in one test: every packet needs it.
-        if packet.content as u8 | endpoint.pace as u8 != Content::Segment as u8 | Pace::Free as u8 {
-            return self.deliver_specially(now, slot);
-        }
-        let current = packet.generation == endpoint.generation;
-        let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
-            self.late_packets += 1;
-            return self.network.release(slot);
-        };
-        endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
-        connection.handle_segment(now, &packet.segment);
-        self.network.release(slot);
-        self.serve(now, place);
     }
 
     /// The packet is not a segment, or the host's processor takes time.
@@ -336,56 +322,6 @@ impl World {
         }
     }
 
-    /// An endpoint has made progress: its application reads and writes, and its segments are sent.
-    ///
-    /// This is the only place where packets are sent, so that everything needed to make one is inlined here.
-    pub(crate) fn serve(&mut self, now: Time, place: u32) {
-        let mut unwritten = None;
-        loop {
-            let endpoint = &mut self.endpoints[place as usize];
-            let label = endpoint.label(place);
-            let Some(connection) = &mut endpoint.connection else { return };
-            let opens = !endpoint.open && connection.is_open();
-            if endpoint.open {
-                if let Some(action) = unwritten.take() {
-                    perform(action, now, connection);
-                }
-                let app = &self.spec.flows[endpoint.description as usize].app;
-                match endpoint.app.run(now, app, connection) {
-                    Ran::Waits(until) => {
-                        if let Some(wake) = note_wake(&mut endpoint.app_armed_at, until) {
-                            arm_app(&mut self.network, wake, place);
-                        }
-                    }
-                    Ran::Writes(action) => unwritten = Some(action),
-                }
-            } else if !opens {
-                endpoint.app.note_failure(connection);
-            }
-            if unwritten.is_none() && endpoint.app.take_news() {
-                return self.attend(now, place);
-            }
-            transmit(connection, &mut self.network, now, endpoint.flow, label);
-            // The segment that opens the connection is sent before data of the application, and each write before the next.
-            endpoint.open |= opens;
-            if !opens && unwritten.is_none() {
-                let is_over = note_deadline(endpoint, &mut self.network, now, place);
-                return self.conclude(now, place, is_over);
-            }
-            if opens {
-                self.keep_cookie(place);
-            }
-        }
-    }
-
-    /// A connection has opened: its Fast Open cookie is stored for the next one.
-    #[cold]
-    #[inline(never)]
-    fn keep_cookie(&mut self, place: u32) {
-        let endpoint = &self.endpoints[place as usize];
-        self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
-    }
-
     /// An endpoint has been served and its deadline is noted: records its state, and ends a connection that is over.
     #[inline(always)]
     fn conclude(&mut self, now: Time, place: u32, is_over: bool) {
@@ -430,29 +366,4 @@ fn arm_connection(network: &mut Network, at: Time, place: u32) {
 #[inline(never)]
 pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
     network.arm(at, 2 * place + 2);
-}
-
-/// Sends all segments that a connection has ready. `label` is the label of its packets.
-#[inline]
-fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
-    loop {
-        let segment = network.draft();
-        let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
-        let label = label.on(segment, reason);
-        if network.recorder.is_some() {
-            record_sent(network, now, flow, (label.endpoint ^ 1, reason));
-        }
-        network.send_draft(now, label);
-        if last {
-            return;
-        }
-    }
-}
-
-/// Tells the recorder that the segment is sent.
-#[cold]
-#[inline(never)]
-fn record_sent(network: &mut Network, now: Time, flow: u32, (place, reason): (u32, Reason)) {
-    let (segment, end) = (*network.draft(), end_of(place));
-    network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
 }

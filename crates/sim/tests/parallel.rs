@@ -222,6 +222,75 @@ fn random_worlds_are_the_same_on_any_number_of_threads() {
     }
 }
 
+/// Hosts with one link each behind two or three routers. Most links of hosts are plain, and most hosts have one flow.
+fn world_of_pairs(seed: u64) -> WorldSpec {
+    let dice = &mut Dice(seed ^ 0x5eed);
+    let mut spec = WorldSpec::new("pairs", Span::from_ms(200 + dice.below(800)));
+    let routers: Vec<NodeId> = (0..2 + dice.below(2)).map(|i| spec.node(&format!("r{i}"))).collect();
+    for pair in routers.windows(2) {
+        let mut both = channel(dice);
+        if dice.one_in(2) {
+            both = ChannelSpec::new(dice.one_of(&[1_000_000, 7_000_000, 100_000_000]), both.delay);
+            both.queue = QueueSpec::Packets(dice.one_of(&[5, 20, 100]));
+        }
+        spec.link("between", [pair[0], pair[1]], &both);
+    }
+    let hosts: Vec<NodeId> = (0..2 * (1 + dice.below(5))).map(|i| spec.node(&format!("h{i}"))).collect();
+    for &host in &hosts {
+        let delay = Span::from_us(dice.one_of(&[0, 20, 1000, 1000, 7000]));
+        let rate = dice.one_of(&[1_000_000, 10_000_000, 10_000_000, 99_999_999]);
+        let plain = ChannelSpec::new(rate, delay).with_queue(dice.one_of(&[4, 50, 1000]));
+        let access = if dice.one_in(6) { channel(dice) } else { plain };
+        let router = dice.one_of(&routers);
+        spec.link("access", [host, router], &access);
+        spec.nodes[host.0 as usize].latency = Span::from_us(dice.one_of(&[0, 0, 30]));
+    }
+    for pair in hosts.chunks(2) {
+        let others = [dice.one_of(&hosts), pair[1]];
+        let from = if others[0] != others[1] && dice.one_in(8) { others[0] } else { pair[0] };
+        let gap = Span::from_ms(dice.below(100));
+        let app = match dice.below(4) {
+            0 | 1 => AppSpec::Bulk { bytes: None },
+            2 => AppSpec::Bulk { bytes: Some(1 + dice.below(300_000)) },
+            _ => AppSpec::RequestResponse {
+                request: 1 + dice.below(9000),
+                response: 1 + dice.below(30_000),
+                exchanges: 1 + dice.below(20),
+                gap,
+            },
+        };
+        let profile = dice.one_of(profile::profiles());
+        let flow = spec.flow("f", [from, pair[1]], app, &Arc::new(profile.config.clone()));
+        flow.start = Time::ZERO + Span::from_ms(dice.below(200));
+        flow.count = if dice.one_in(8) { 2 } else { 1 };
+    }
+    spec
+}
+
+#[test]
+fn hosts_that_get_ahead_of_others_do_the_same_as_event_by_event() {
+    let (mut ahead, mut events) = (0, 0);
+    for seed in 0..5000 {
+        let spec = world_of_pairs(seed);
+        let fast = on_one_thread(&spec, seed);
+        let slow = on_one_thread(&WorldSpec { fuse: false, ..spec.clone() }, seed);
+        ahead += fast.performance.events;
+        events += slow.performance.events;
+        let (fast, slow) = (told(fast), told(slow));
+        if fast != slow {
+            let mut lines = fast.lines().zip(slow.lines()).filter(|(ours, one)| ours != one);
+            panic!("seed {seed}: {:?}", lines.next());
+        }
+        if seed % 10 == 0
+            && let Some(partition) = Partition::finest(&spec, 3)
+        {
+            let result = told(parallel::run(spec, seed, Some(&partition), &mut |_| false).unwrap());
+            assert!(result == slow, "seed {seed} on {} threads", partition.parts());
+        }
+    }
+    assert!(ahead < events / 2, "{ahead} of {events} events: no host gets ahead");
+}
+
 #[test]
 fn a_run_on_several_threads_can_be_stopped() {
     let spec = crowd(

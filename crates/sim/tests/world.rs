@@ -208,8 +208,8 @@ fn fused_or_not_watched_or_not_in_one_go_or_in_steps_it_is_the_same_run() {
             for (a, b) in plain.links.iter().zip(&reference.links) {
                 assert_eq!(format!("{a:?}"), format!("{b:?}"));
             }
-            let fusible = channel.reorder.is_none();
-            assert_eq!(reference.performance.events < plain.performance.events, fusible);
+            // Hosts get ahead even where no channel is fused.
+            assert!(reference.performance.events < plain.performance.events);
         }
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Endpoint {
     pub(crate) armed_at: Time,
     /// Time of the application's entry in the event queue.
     pub(crate) app_armed_at: Time,
+    /// Up to when it has processed its events, if that was ahead of other endpoints.
+    pub(crate) progress: Time,
     /// Digest of what was delivered here.
     pub(crate) digest: Digest,
 }

@@ -9,6 +9,7 @@ pub mod channel;
 pub mod delay;
 pub mod gather;
 pub mod impair;
+mod inbox;
 pub mod loss;
 pub mod medium;
 pub mod middlebox;
@@ -19,7 +20,7 @@ pub mod schedule;
 pub mod token_bucket;
 
 use crate::engine::EventQueue;
-use crate::network::channel::{ALONE, Channel, LAST_FAN, MAX_PACKET};
+use crate::network::channel::{Channel, INBOX, LAST_FAN, MAX_PACKET};
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Datagram, Label, Packet, Slab, Stage};
 use crate::network::route::{NoRoute, Routes};
@@ -40,6 +41,15 @@ pub enum Due {
     Packet(u32),
     /// The driver's timer with this number.
     Timer(u32),
+}
+
+/// What is due in a network with inboxes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// A packet, or a timer of the driver.
+    Due(Due),
+    /// The packets of this channel: see `inbox.rs`.
+    Inbox(u32),
 }
 
 /// Channels, and packets in flight.
@@ -70,7 +80,17 @@ pub struct Network {
 impl Network {
     /// The network of `spec`, with the routes its flows need.
     pub fn new(spec: &WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
-        Ok(Self::with_routes(spec, Routes::new(spec)?, seed, recorder))
+        Self::with_inboxes(spec, seed, recorder, &[])
+    }
+
+    /// The same with inboxes for the hosts that are independent of others, by their numbers.
+    pub(crate) fn with_inboxes(
+        spec: &WorldSpec,
+        seed: u64,
+        recorder: Option<Recorder>,
+        independent: &[bool],
+    ) -> Result<Self, NoRoute> {
+        Ok(Self::with_routes(spec, Routes::new(spec)?, (seed, independent), recorder))
     }
 
     /// The network of `spec` for a driver's own packets between these nodes, independent of its flows. A pair without a path
@@ -81,7 +101,7 @@ impl Network {
     /// packet is used again without a notice.
     pub fn joining(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>, seed: u64) -> Self {
         let routes = Routes::where_joined(spec, pairs);
-        Self { diary: Some(Box::default()), ..Self::with_routes(spec, routes, seed, None) }
+        Self { diary: Some(Box::default()), ..Self::with_routes(spec, routes, (seed, &[]), None) }
     }
 
     /// From now on [`Network::take_steps`] reports packets in these channels. The steps are in order only if the network was
@@ -94,7 +114,12 @@ impl Network {
         }
     }
 
-    fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, mut recorder: Option<Recorder>) -> Self {
+    fn with_routes(
+        spec: &WorldSpec,
+        mut routes: Routes,
+        (seed, independent): (u64, &[bool]),
+        mut recorder: Option<Recorder>,
+    ) -> Self {
         let mut channels = Vec::with_capacity(2 * spec.links.len());
         for (link, number) in spec.links.iter().zip((0u32..).step_by(2)) {
             let [a, b] = link.ends.map(|end| &spec.nodes[end.0 as usize]);
@@ -111,6 +136,9 @@ impl Network {
         let hubs = Hub::all(spec, seed, &mut channels);
         if spec.fuse {
             routes.fuse(&channels);
+        }
+        if spec.fuse && recorder.is_none() && !independent.is_empty() {
+            Self::open_inboxes(spec, &mut channels, independent);
         }
         if recorder.as_ref().is_some_and(Recorder::watches_links) {
             channels.iter_mut().for_each(Channel::watch);
@@ -178,14 +206,18 @@ impl Network {
         }
     }
 
-    /// The next thing that is due for the driver, no later than `until`.
+    /// The same as [`Network::next`] for a driver that empties the inboxes of hosts.
     #[inline]
-    pub fn next(&mut self, until: Time) -> Option<(Time, Due)> {
+    pub(crate) fn next_event(&mut self, until: Time) -> Option<(Time, Event)> {
         while let Some((now, source)) = self.queue.pop_until(until.as_ps()) {
             let Some(channel) = self.channels.get_mut(source as usize) else {
-                return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
+                let timer = source - self.channels.len() as u32;
+                return Some((Time::from_ps(now), Event::Due(Due::Timer(timer))));
             };
-            let (slot, stage) = if channel.fan == ALONE {
+            let (slot, stage) = if channel.fan >= INBOX {
+                if channel.fan == INBOX {
+                    return Some((Time::from_ps(now), Event::Inbox(source)));
+                }
                 let Some(Arrived { slot, stage, next_arrival }) =
                     self.packets.land(&mut channel.in_flight, now)
                 else {
@@ -205,7 +237,7 @@ impl Network {
                 landed
             };
             if stage.is_delivered() {
-                return Some((Time::from_ps(now), Due::Packet(slot)));
+                return Some((Time::from_ps(now), Event::Due(Due::Packet(slot))));
             }
             self.forward(slot, stage.size, stage.onward, now);
         }
@@ -354,7 +386,7 @@ impl Network {
             return self.packets.remove(slot);
         }
         let channel = &mut self.channels[number as usize];
-        let is_first = if channel.fan == ALONE {
+        let is_first = if channel.fan >= INBOX {
             self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
         } else if channel.fan > LAST_FAN {
             let fan = channel.fan;

@@ -67,6 +67,10 @@ impl HeldTails {
     ) {
         let other = place ^ 1;
         let [receiver, sender] = [place, other].map(|end| &endpoints[end as usize]);
+        if sender.progress > now {
+            // It held nothing, or it would not have got ahead.
+            return;
+        }
         let (Some(delays), Some(holds)) = (&receiver.connection, &sender.connection) else { return };
         let Some(held) = holds.held(now).filter(|held| held.why.waits_for_ack()) else { return };
         if delays.received() < holds.acknowledged() + held.waits_for {

@@ -44,6 +44,7 @@ impl World {
             route,
             armed_at: Time::NEVER,
             app_armed_at: Time::NEVER,
+            progress: Time::ZERO,
             digest: Digest::default(),
         };
         let source = App::DatagramSource(Box::new(Source::new(spec, self.seed, &name, now)));

@@ -115,6 +115,7 @@ impl World {
                 route,
                 armed_at: Time::NEVER,
                 app_armed_at: Time::NEVER,
+                progress: Time::ZERO,
                 digest: Digest::default(),
             };
             if part.is_some_and(|part| !part.has(node)) {

@@ -7,7 +7,7 @@
 //! same in both cases: the chain is sorted by arrival, then by channel, as the event queue is.
 
 use crate::engine::EventQueue;
-use crate::network::channel::{Channel, LAST_FAN};
+use crate::network::channel::{ALONE, Channel, LAST_FAN};
 use crate::network::packet::{Arrived, Chain, Slab, Stage};
 use crate::network::route::Routes;
 use std::collections::BTreeMap;
@@ -36,7 +36,10 @@ impl Fans {
     pub(in crate::network) fn join(channels: &mut [Channel], routes: &Routes) -> Self {
         let mut groups: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (before, this) in routes.fused() {
-            if let Some(pace) = channels[this as usize].pace() {
+            let channel = &channels[this as usize];
+            if channel.fan == ALONE
+                && let Some(pace) = channel.pace()
+            {
                 groups.entry((before, pace)).or_default().push(this);
             }
         }

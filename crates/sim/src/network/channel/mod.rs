@@ -43,8 +43,11 @@ pub const MAX_PACKET: u32 = 1 << 20;
 /// No fan.
 pub(crate) const ALONE: u16 = u16::MAX;
 
+/// No fan, but an inbox: a host takes its packets. All numbers from here on have a chain of their own.
+pub(crate) const INBOX: u16 = u16::MAX - 1;
+
 /// No fan, but a border channel into the first part of the network. Border channels into other parts have the numbers below.
-pub(crate) const BORDER: u16 = u16::MAX - 1;
+pub(crate) const BORDER: u16 = u16::MAX - 2;
 
 /// The highest number of a fan.
 pub(crate) const LAST_FAN: u16 = BORDER - MAX_PARTS;

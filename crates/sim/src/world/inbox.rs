@@ -1,0 +1,158 @@
+//! Hosts that process their packets ahead of other hosts: see `network/inbox.rs`.
+
+use super::World;
+use crate::host::app::AppSpec;
+use crate::host::endpoint::Endpoint;
+use crate::host::processor::{Pace, Processor};
+use crate::spec::WorldSpec;
+use crate::world::serving::{Served, Taken, serve, take_packet};
+use netspurt_tcp::state::State;
+use netspurt_tcp::time::Time;
+
+/// No packet, or no channel.
+const NONE: u32 = u32::MAX;
+
+/// The packets that an endpoint processes now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inbox {
+    /// The first of them; none if a timer was due.
+    slot: u32,
+    /// The channel through which others may follow.
+    channel: u32,
+    /// When the next one arrives.
+    next: Time,
+    /// Until when others may be processed.
+    until: Time,
+}
+
+impl Inbox {
+    const EMPTY: Self = Self { slot: NONE, channel: NONE, next: Time::NEVER, until: Time::ZERO };
+}
+
+impl World {
+    /// The hosts that share nothing with other flows: each has one end of one flow, without a session, a processor or code of a
+    /// user.
+    pub(super) fn independent_hosts(spec: &WorldSpec) -> Vec<bool> {
+        let mut ends = vec![0u32; spec.nodes.len()];
+        for flow in &spec.flows {
+            let app = matches!(flow.app, AppSpec::Bulk { .. } | AppSpec::RequestResponse { .. });
+            let weight = if app && flow.own.iter().all(Option::is_none) { flow.count } else { 2 };
+            for end in [flow.from, flow.to] {
+                let all = &mut ends[end.0 as usize];
+                *all = all.saturating_add(weight);
+            }
+        }
+        ends.iter().zip(&spec.nodes).map(|(&ends, node)| ends == 1 && Processor::of(node).is_none()).collect()
+    }
+
+    /// A packet has arrived at its host.
+    #[inline]
+    pub(super) fn deliver(&mut self, now: Time, slot: u32) {
+        if let Some(upcoming) = self.network.take_upcoming() {
+            let place = self.network.packet(slot).endpoint;
+            let way = self.network.routes().channels(self.endpoints[place as usize].route);
+            way.for_each(|channel| self.network.channels()[channel as usize].fetch());
+            self.endpoints[upcoming as usize].fetch();
+        }
+        self.take(now, Inbox { slot, ..Inbox::EMPTY });
+    }
+
+    /// The first packet of an inbox is due at `now`. Its host also processes those behind it that arrive before anything
+    /// else happens to the host, up to `until`.
+    #[inline]
+    pub(super) fn open_inbox(&mut self, now: Time, channel: u32, until: Time) {
+        if let Some((slot, next)) = self.network.land_in_inbox(channel, now) {
+            // The starter is armed anew only for an endpoint that is over, and that does not get ahead.
+            let until = until.min(self.starter_armed_at);
+            self.take(now, Inbox { slot, channel, next, until });
+        }
+    }
+
+    /// An endpoint has made progress without a packet: its application may have something to do.
+    #[inline]
+    pub(crate) fn serve(&mut self, now: Time, place: u32) {
+        self.work(now, place, Inbox::EMPTY);
+    }
+
+    /// An endpoint processes its packets.
+    #[inline]
+    pub(super) fn take(&mut self, now: Time, inbox: Inbox) {
+        self.work(now, self.network.packet(inbox.slot).endpoint, inbox);
+    }
+
+    /// Endpoint `place` processes its packets one after the other, and is served after each.
+    #[inline(never)]
+    fn work(&mut self, mut now: Time, place: u32, mut inbox: Inbox) {
+        loop {
+            let Self { endpoints, network, cookies, spec, is_watched, .. } = self;
+            let endpoint = &mut endpoints[place as usize];
+            let taken = match inbox.slot {
+                NONE => Taken::Processed,
+                slot => take_packet(endpoint, network, now, slot),
+            };
+            if taken != Taken::Processed {
+                self.take_specially(now, taken, inbox);
+                return self.note_progress(now, place);
+            }
+            let served = serve(endpoint, (network, cookies, spec), now, place);
+            if *is_watched || served != Served::Whole {
+                self.conclude_specially(now, place, served);
+            }
+            if inbox.next.is_never() {
+                return self.note_progress(now, place);
+            }
+            let endpoint = &self.endpoints[place as usize];
+            let end = endpoint.armed_at.min(endpoint.app_armed_at).min(inbox.until);
+            if inbox.next > end || !is_ordinary(endpoint) {
+                self.network.leave_inbox(inbox.channel, inbox.next);
+                return self.note_progress(now, place);
+            }
+            now = inbox.next;
+            let Some((slot, next)) = self.network.land_in_inbox(inbox.channel, now) else { return };
+            (inbox.slot, inbox.next) = (slot, next);
+        }
+    }
+
+    /// The packet is not for a connection in progress, or not a segment that it processes now.
+    #[cold]
+    #[inline(never)]
+    fn take_specially(&mut self, now: Time, taken: Taken, inbox: Inbox) {
+        match taken {
+            Taken::Special => self.deliver_specially(now, inbox.slot),
+            Taken::Late => self.late_packets += 1,
+            Taken::Processed => {}
+        }
+        if !inbox.next.is_never() {
+            self.network.leave_inbox(inbox.channel, inbox.next);
+        }
+    }
+
+    /// Endpoint `place` has been served, and more is to be done.
+    #[cold]
+    #[inline(never)]
+    fn conclude_specially(&mut self, now: Time, place: u32, served: Served) {
+        match served {
+            Served::News => self.attend(now, place),
+            Served::Whole | Served::Over => self.conclude(now, place, served == Served::Over),
+        }
+    }
+
+    /// Endpoint `place` has processed all its events up to `now`, which other endpoints may not have reached.
+    #[inline(always)]
+    fn note_progress(&mut self, now: Time, place: u32) {
+        self.endpoints[place as usize].progress = now;
+        self.ahead = self.ahead.max(now);
+    }
+}
+
+/// Whether an endpoint may get ahead.
+///
+/// One that holds a segment for an ACK may not, since its peer may be asked for how long (`record/held_tail.rs`). Nor may
+/// one that is about to be retired.
+#[inline(always)]
+fn is_ordinary(endpoint: &Endpoint) -> bool {
+    endpoint.connection.as_ref().is_some_and(|connection| {
+        connection.state() == State::Established && !connection.holding().waits_for_ack()
+    }) && endpoint.open
+        && endpoint.pace == Pace::Free
+}
