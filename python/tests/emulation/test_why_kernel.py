@@ -129,12 +129,6 @@ CASES = {
         octets=4_000_000,
         share=0.3,
     ),
-    "ack-path": Injected(
-        "ack-path",
-        lines(FAST, 'loss = { kind = "packet-error", rate = 0.6, direction = "earth->space" }'),
-        octets=1_000_000,
-        share=0.1,
-    ),
     "reordering": Injected(
         "reordering",
         lines(FAST, 'reorder = { probability = 0.03, delay = "9 ms" }'),
