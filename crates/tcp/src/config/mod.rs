@@ -158,8 +158,8 @@ pub struct Config {
 impl Config {
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
-        let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, prr, .. } = *self;
-        congestion::Setup { kind, ssthresh, growth, hystart, abe, prr, resume: self.careful_resume }
+        let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;
+        congestion::Setup { kind, ssthresh, growth, hystart, abe, resume: self.careful_resume }
     }
 }
 

@@ -197,9 +197,6 @@ pub(crate) struct Setup {
     pub(crate) hystart: HyStart,
     /// RFC 8511.
     pub(crate) abe: bool,
-    /// Proportional rate reduction determines the window during a recovery, which then ends with cwnd = ssthresh
-    /// (RFC 6937, section 3).
-    pub(crate) prr: bool,
     /// Careful Resume.
     pub(crate) resume: Option<SavedPath>,
 }
@@ -216,14 +213,12 @@ impl Congestion {
     /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is the initial
     /// sequence number.
     pub(crate) fn new(setup: Setup, cwnd: u32, seed: u32) -> Self {
-        let Setup { kind, ssthresh, growth, hystart, abe, prr, resume } = setup;
+        let Setup { kind, ssthresh, growth, hystart, abe, resume } = setup;
         let algorithm = match kind {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
-            Kind::NewReno if !prr => {
-                Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth).with_abe(abe))
-            }
-            Kind::Reno | Kind::NewReno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth).with_abe(abe)),
+            Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth).with_abe(abe)),
+            Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth).with_abe(abe)),
             Kind::Cubic => {
                 let cubic = Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart).with_abe(abe);
                 Algorithm::Cubic(Box::new(cubic))
@@ -403,20 +398,6 @@ mod tests {
         for kind in [Kind::Bbr, Kind::Bbr3] {
             assert_eq!((start(kind).cwnd(), start(kind).ssthresh()), (4000, u32::MAX), "{kind:?}");
         }
-    }
-
-    #[test]
-    fn a_recovery_with_rate_reduction_ends_at_ssthresh() {
-        let base = &profile::by_name("linux").expect("built in").config;
-        let after = |prr| {
-            let config = Config { congestion: Kind::NewReno, prr, ..base.clone() };
-            let mut cc = Congestion::new(config.congestion_setup(), 20_000, 1);
-            cc.on(Signal::EnterRecovery, &view(1000, 20_000));
-            // All data is acknowledged: nothing is in flight.
-            cc.on(Signal::ExitRecovery, &view(1000, 0));
-            cc.cwnd()
-        };
-        assert_eq!((after(true), after(false)), (10_000, 2000));
     }
 
     #[test]
