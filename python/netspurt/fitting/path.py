@@ -47,6 +47,18 @@ LEAST_OVERFLOWS = 3
 OWN = 0.6
 """If a queue explains a smaller share of the losses, a policer is looked for."""
 
+LOWER, HIGHER = 0.8, 3.0
+"""Rates are searched from the lowest candidate to the highest one, times these."""
+
+STEP, FINE = 0.02, 41
+"""The relative distance of the rates, and the number of rates in the second search."""
+
+BETTER = 0.9
+"""A rate found by search leaves at most this part of what the best candidate leaves unexplained."""
+
+NOISE_S = 1e-6
+"""Less than this is noise."""
+
 CLEARLY = 1.05
 """A rate that leaves more of the round trips unexplained, by this factor, is wrong."""
 
@@ -154,8 +166,24 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
     if away:
         least = min(away.values())
         rate = next(each for each in away if away[each] <= CLEARLY * least)
+        # A change of the delay would be taken for a queue.
+        steady = moved(*unqueued(all_facts, rate)) is None
+        bounds = (min(away) * LOWER, max(away) * HIGHER)
+        searched, left = _searched(all_facts, *bounds) if steady else (rate, away[rate])
+        # Where no train passed undisturbed, only the round trips show the rate.
+        if left < BETTER * away[rate] and away[rate] - left > NOISE_S:
+            rate = searched
     agree = [float(np.mean(np.abs(np.log(each / rate)) <= 2 * WIDTH)) for each in found.values() if len(each)]
     return rate, max(agree, default=share), len(found[TRAINS[seldom]])
+
+
+def _searched(all_facts: Sequence[Facts], lowest: float, highest: float) -> tuple[float, float]:
+    """The rate that leaves least of the round trips unexplained, and how much."""
+    coarse = np.geomspace(lowest, highest, max(int(math.log(highest / lowest) / STEP), 2))
+    best = min((unexplained(all_facts, float(each)), float(each)) for each in coarse)
+    fine = best[1] * np.linspace(1 - STEP, 1 + STEP, FINE)
+    left, rate = min(best, *((unexplained(all_facts, float(each)), float(each)) for each in fine))
+    return rate, left
 
 
 def capacity(all_facts: Sequence[Facts], path: Path) -> Recording | None:
