@@ -31,7 +31,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom fit-accuracy diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
+.PHONY: help sbom fit-accuracy fit-trust kernel-fits diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel wheel-portable wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -126,6 +126,17 @@ fit-accuracy: | need-python ## how near fits are to random paths, on seeds that 
 	mkdir -p target
 	$(PYTHON) tools/fit_accuracy.py 2000000 200 > target/fit-accuracy.md
 	mv target/fit-accuracy.md docs/fit/accuracy.md
+
+fit-trust: | need-python ## whether fits that predict wrongly say so, on paths that fits hardly explain (docs/fit/trust.md)
+	mkdir -p target
+	$(PYTHON) tools/fit_trust.py 4000000 150 > target/fit-trust.md
+	mv target/fit-trust.md docs/fit/trust.md
+
+kernel-fits: | need-python ## fits of captures of the kernel, and remedies predicted from them and proven (docs/fit/kernel.md); needs root
+	$(PYTHON) tools/kernel_fits.py capture target/kernel-fits
+	$(PYTHON) tools/kernel_fits.py fit target/kernel-fits > target/kernel-fits.md
+	$(PYTHON) tools/kernel_fits.py prove target/kernel-fits > target/kernel-pairs.md
+	$(PYTHON) tools/kernel_fits.py page target/kernel-fits > docs/fit/kernel.md
 
 sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/
 	$(PYTHON) tools/sbom.py dist/sbom.cdx.json
