@@ -339,9 +339,9 @@ def pairs_page(folder: Path) -> list[str]:
     lines = [
         "## Remedies predicted from captures",
         "",
-        f"`what-if` predicts the time with each remedy from the capture at the sender alone. The best {BEST} remedies are "
-        f"applied to the true path and carried out by the kernel, {REPEATS} times each. The remedy predicted to be the "
-        "best counts as right if it is the best one proven, within 2 %.",
+        f"`what-if` predicts the time with each remedy from the capture at the sender alone. The best {BEST} remedies "
+        f"are applied to the true path and carried out by the kernel, {REPEATS} times each. The remedy predicted to be "
+        "the best counts as right if it is the best one proven, within 2 %.",
         "",
         "| | pairs | median error | 90th percentile | best remedy right |",
         "| --- | --- | --- | --- | --- |",
