@@ -69,6 +69,7 @@ fn dualpi2(stream: &mut Stream) -> DualPi2Spec {
         beta: 10.0 * stream.unit(),
         coupling: 1.0 + 2.0 * stream.unit(),
         step: span(stream, 0, 2000),
+        step_packets: stream.below(4) as u32,
         ramp: span(stream, 0, 1000),
         scheduler: match stream.below(2) {
             0 => DualScheduler::WeightedRoundRobin { classic: 1 + stream.below(99) as u8 },

@@ -103,7 +103,8 @@ fn prague_without_accurate_feedback_behaves_like_reno() {
 
 #[test]
 fn prague_shares_a_queue_among_different_round_trips() {
-    // Two flows of 6 and 24 ms: below 25 ms all grow the same in time, where DCTCP favours the short one.
+    // Two flows of 6 and 24 ms: below 25 ms all grow the same in time, where DCTCP favours the short one. A window of few
+    // segments is rounded up to whole ones, and a step marks bursts, so rates are within a factor of two and not equal.
     let shares = |tcp: &str| {
         let mut text = "duration = \"60 s\"\n[link.path]\nbetween = [\"l\", \"r\"]\nrate = \"40 Mbit/s\"\ndelay = \"2 ms\"\n\
                         queue = { kind = \"drop-tail\", limit = \"400 packets\", mark_above = \"4 packets\" }\n"
@@ -123,7 +124,7 @@ fn prague_shares_a_queue_among_different_round_trips() {
     let prague = shares(PRAGUE);
     let dctcp = shares("congestion = \"dctcp\"\necn = \"rfc9768\"\npacing = true\nhystart = \"off\"");
     println!("{prague} against {dctcp}");
-    assert!(prague < 1.5 && prague > 0.6 && dctcp > 1.3 * prague, "{prague} against {dctcp}");
+    assert!(prague < 2.0 && prague > 0.5 && dctcp > 5.0 * prague, "{prague} against {dctcp}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn pie_and_its_variants_are_named_with_parameters_or_without() {
 fn dualpi2_is_named_with_parameters_or_without() {
     assert_eq!(built("{ kind = 'dualpi2' }"), QueueSpec::DualPi2(DualPi2Spec::default()));
     let text = "{ kind = 'dualpi2', limit = '250 ms', target = '10 ms', update = '8 ms', alpha = 0.1, beta = 2.0, \
-                coupling = 1.5, step = '800 us', ramp = '400 us', scheduler = 'time-shifted', shift = '30 ms', \
+                coupling = 1.5, step = '800 us', step_packets = 0, ramp = '400 us', scheduler = 'time-shifted', shift = '30 ms', \
                 overload = 'overflow', mtu = '9000 B' }";
     let expected = DualPi2Spec {
         room: Room::Bytes(2_500_000),
@@ -109,6 +109,7 @@ fn dualpi2_is_named_with_parameters_or_without() {
         beta: 2.0,
         coupling: 1.5,
         step: Span::from_us(800),
+        step_packets: 0,
         ramp: Span::from_us(400),
         scheduler: DualScheduler::TimeShifted { shift: Span::from_ms(30) },
         overload: Overload::Overflow,

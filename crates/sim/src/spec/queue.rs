@@ -220,6 +220,8 @@ pub struct DualPi2Spec {
     pub coupling: f64,
     /// The L queue's own marking begins at this waiting time.
     pub step: Span,
+    /// It marks only while at least this many packets of the L queue stay behind the one that leaves.
+    pub step_packets: u32,
     /// The range of waiting times above it over which the probability of that mark rises to 1.
     pub ramp: Span,
     /// Which queue sends first.
@@ -266,6 +268,7 @@ impl Default for DualPi2Spec {
             beta: 3.2,
             coupling: 2.0,
             step: Span::from_ms(1),
+            step_packets: 2,
             ramp: Span::ZERO,
             scheduler: DualScheduler::WeightedRoundRobin { classic: 10 },
             overload: Overload::Drop,

@@ -49,7 +49,7 @@ _SWINGS = (
 _SHORT = (
     "Prague grows like a flow of 25 ms at shorter RTTs, and CUBIC, whose RTT is 5 ms and its queue, is faster"
 )
-_CROWDED = "windows of fewer than six segments, near the least one of two, below which no mark reduces them"
+_CROWDED = "windows of fewer than six segments: marks do not reduce CUBIC below two segments in an RTT, and Prague paces to fewer"
 _WAITS = (
     "Prague reduces at the first mark after an RTT without reductions; with two marks in an RTT this is each one and a "
     "half RTTs"
@@ -115,9 +115,6 @@ class Share:
         """Why rates are as far apart as this, as far as it is known."""
         if abs(ratio - 1.0) <= BALANCE.fraction:
             return ""
-        packet_ms = PACKET_BITS / self.rate_mbps / 1e3
-        if packet_ms > 1.0:
-            return _SLOW_LINE.format(packet_ms)
         if self.window < 6.0:
             return _CROWDED
         if ratio < 1.0:
@@ -134,9 +131,6 @@ class Share:
 
 def _coupling_cause(share: Share) -> str:
     """Why marks are not in the ratio of the law, as far as it is known."""
-    packet_ms = PACKET_BITS / share.rate_mbps / 1e3
-    if packet_ms > 1.0:
-        return _SLOW_LINE.format(packet_ms)
     if share.window < 6.0:
         return _CROWDED
     return _SWINGS if share.flows == 1 else ""

@@ -115,6 +115,7 @@ impl Queue {
             beta,
             coupling,
             step,
+            step_packets,
             ramp,
             scheduler,
             classic_share,
@@ -133,6 +134,7 @@ impl Queue {
             beta,
             coupling,
             step: step.0,
+            step_packets,
             ramp: ramp.0,
             scheduler: match scheduler {
                 super::DualScheduler::Wrr => DualScheduler::WeightedRoundRobin { classic: classic_share },

@@ -234,6 +234,10 @@ pub enum Queue {
         /// Queueing delay above which all scalable traffic is marked.
         #[serde(default = "ms_1")]
         step: Duration,
+        /// How many scalable packets must stay behind one for the step to mark it: RFC 9332 has more than one (`Th_len`), Linux
+        /// 0. Without it, a line on which a packet takes longer than the step would mark each packet behind another.
+        #[serde(default = "step_packets")]
+        step_packets: u32,
         /// Width of a ramp above the step, over which the probability of a mark rises to 1.
         #[serde(default)]
         ramp: Duration,
@@ -428,6 +432,7 @@ defaults! {
     ten_eighths: f64 = 1.25;
     dual_alpha: f64 = 0.16;
     dual_beta: f64 = 3.2;
+    step_packets: u32 = 2;
     two: f64 = 2.0;
     ten: u8 = 10;
     bytes_0: Size = Size(0);

@@ -23,6 +23,11 @@ impl Fifo {
         self.bytes
     }
 
+    /// Waiting packets.
+    pub(super) const fn len(&self) -> u32 {
+        self.packets.len()
+    }
+
     /// The first packet.
     pub(super) fn first(&self) -> Option<Kept> {
         self.packets.front()

@@ -1,7 +1,10 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control), the congestion control of L4S (RFC 9330, RFC 9331).
 //!
 //! Like DCTCP it reduces cwnd in proportion to the marks. In contrast to DCTCP it suits the Internet: a flow with a short
-//! RTT behaves as if its RTT were 25 ms, and a loss, or feedback without the number of marks, has the response of Reno.
+//! RTT behaves as if its RTT were 25 ms, and a loss, or feedback without the number of marks, has the response of Reno. Its
+//! window has a fraction of a segment: whole segments are in flight, and pacing spreads them to the rate of the fraction,
+//! which may be less than two segments in an RTT (as in its implementation for Linux, which also makes segments shorter
+//! then).
 
 use crate::config::Growth;
 use crate::congestion::loss_based::increase::{Increase, THOUSAND};
@@ -14,6 +17,8 @@ const VIRTUAL_RTT: Span = Span::from_ms(25);
 const ONE: u64 = 1 << 24;
 /// The gain of the moving average of marks is 1/16.
 const GAIN_SHIFT: u32 = 4;
+/// Marks do not reduce the rate below this many bytes per second (100 kbit/s, as in the implementation for Linux).
+const LEAST_RATE: u64 = 12_500;
 
 /// The state of Prague. Reno handles losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +40,7 @@ pub struct Prague {
     /// The feedback has the number of marks.
     is_accurate: bool,
     srtt: Option<Span>,
+    mss: u32,
 }
 
 impl Prague {
@@ -53,6 +59,7 @@ impl Prague {
             was_marked: false,
             is_accurate: false,
             srtt: None,
+            mss: 0,
         }
     }
 
@@ -73,6 +80,12 @@ impl Prague {
             (self.srtt.unwrap_or(VIRTUAL_RTT).as_ps() / 1000, self.virtual_rtt().as_ps() / 1000);
         let (square, virt_square) = (u128::from(srtt).pow(2), u128::from(virt).pow(2).max(1));
         (u128::from(THOUSAND) * square * u128::from(unmarked) / virt_square / u128::from(ONE)) as u64
+    }
+
+    /// The least window after a mark: that of the least rate, or two segments while no RTT is known.
+    fn least(&self, mss: u32) -> u32 {
+        let two = mss.saturating_mul(2);
+        self.srtt.map_or(two, |srtt| u32::try_from(pacing::volume(LEAST_RATE, srtt)).unwrap_or(two).min(two))
     }
 
     fn acked(&mut self, bytes: u32, view: &View) {
@@ -120,12 +133,18 @@ impl Prague {
         self.reduced_at = Some(view.now);
         let cwnd = self.reno.cwnd();
         let cut = (u64::from(cwnd) * self.alpha / (2 * ONE)) as u32;
-        self.reno.mark(cwnd.saturating_sub(cut).max(view.mss.saturating_mul(2)).min(cwnd));
+        self.reno.mark(cwnd.saturating_sub(cut).max(self.least(view.mss)).min(cwnd));
     }
+}
+
+/// The least number of whole segments that is not below `cwnd`, in bytes; two at least.
+fn whole_segments(cwnd: u32, mss: u32) -> u32 {
+    cwnd.div_ceil(mss).max(2).saturating_mul(mss)
 }
 
 impl CongestionControl for Prague {
     fn on(&mut self, signal: Signal, view: &View) {
+        self.mss = view.mss;
         match signal {
             Signal::Acked { bytes } if self.is_accurate => self.acked(bytes, view),
             Signal::RoundMarked { acked, marked } => self.estimate(acked, marked, view.now),
@@ -138,8 +157,10 @@ impl CongestionControl for Prague {
         }
     }
 
+    /// The fraction of a segment counts for pacing only: in flight are whole segments, two at least.
     fn cwnd(&self) -> u32 {
-        self.reno.cwnd()
+        let cwnd = self.reno.cwnd();
+        if self.was_marked && self.mss > 0 { whole_segments(cwnd, self.mss) } else { cwnd }
     }
 
     fn ssthresh(&self) -> u32 {
@@ -181,7 +202,7 @@ mod tests {
         }
         assert!((cc.alpha() - 1.0).abs() < 1e-9, "no mark, no estimate");
         cc.on(Signal::EcnCe, &at(160_000, 30_000, 100 * MSS));
-        assert_eq!((cc.cwnd(), cc.ssthresh()), (50 * MSS, 50 * MSS));
+        assert_eq!((cc.reno.cwnd(), cc.ssthresh()), (50 * MSS, 50 * MSS));
         let mut expected = 1.0;
         for n in 6..200 {
             let marked = 1000 * (n % 7) as u32;
@@ -198,7 +219,7 @@ mod tests {
             for n in 0..100 {
                 cc.on(Signal::Acked { bytes: MSS }, &at(n, rtt, 100 * MSS));
             }
-            let grown = cc.cwnd() - 100 * MSS;
+            let grown = cc.reno.cwnd() - 100 * MSS;
             assert!(grown.abs_diff(expected) <= expected / 100 + 1, "{rtt}: {grown}");
         }
     }
@@ -207,11 +228,11 @@ mod tests {
     fn a_mark_reduces_by_half_of_alpha_once_per_virtual_rtt() {
         let mut cc = steady(100 * MSS, 0.2);
         cc.on(Signal::EcnCe, &at(1000, 5000, 100 * MSS));
-        assert!(cc.cwnd().abs_diff(90_000) <= 1, "{}", cc.cwnd());
+        assert!(cc.reno.cwnd().abs_diff(90_000) <= 1, "{}", cc.reno.cwnd());
         cc.on(Signal::EcnCe, &at(25_000, 5000, 90 * MSS));
-        assert!(cc.cwnd().abs_diff(90_000) <= 1, "less than 25 ms later");
+        assert!(cc.reno.cwnd().abs_diff(90_000) <= 1, "less than 25 ms later");
         cc.on(Signal::EcnCe, &at(26_000, 5000, 90 * MSS));
-        assert!(cc.cwnd().abs_diff(81_000) <= 2, "{}", cc.cwnd());
+        assert!(cc.reno.cwnd().abs_diff(81_000) <= 2, "{}", cc.reno.cwnd());
     }
 
     #[test]
@@ -221,14 +242,29 @@ mod tests {
         let mut reductions = 0;
         for ms in 1..=1000 {
             let view = at(1000 * ms, 20_000, cc.cwnd());
-            let before = cc.cwnd();
+            let before = cc.reno.cwnd();
             if ms % 20 == 1 {
                 cc.on(Signal::EcnCe, &view);
             }
             cc.on(Signal::Acked { bytes: 0 }, &view);
-            reductions += u32::from(cc.cwnd() < before);
+            reductions += u32::from(cc.reno.cwnd() < before);
         }
         assert_eq!(reductions, 40);
+    }
+
+    #[test]
+    fn whole_segments_are_in_flight_and_the_rest_is_a_matter_of_pacing() {
+        let mut cc = steady(3 * MSS, 0.4);
+        (cc.srtt, cc.mss) = (Some(Span::from_ms(50)), MSS);
+        cc.on(Signal::EcnCe, &at(1000, 50_000, 3 * MSS));
+        assert_eq!(cc.cwnd(), 3 * MSS, "of 2.4 segments the third is sent, and later");
+        assert!(cc.pacing_rate().unwrap().abs_diff(2400 * 20) <= 20, "{:?}", cc.pacing_rate());
+        // A path that holds less than a segment: the rate falls below two segments in an RTT, the window does not.
+        for n in 1..20 {
+            cc.on(Signal::EcnCe, &at(1000 + 60_000 * n, 50_000, cc.cwnd()));
+        }
+        assert_eq!(cc.cwnd(), 2 * MSS);
+        assert!(cc.pacing_rate().unwrap().abs_diff(LEAST_RATE) <= 20, "{:?}", cc.pacing_rate());
     }
 
     #[test]
@@ -256,7 +292,7 @@ mod tests {
             let (mut dice, mut now, mut sum) = (1_u64, 0, 0.0);
             let rounds = 4000;
             for _ in 0..rounds {
-                let segments = cc.cwnd() / MSS;
+                let segments = cc.reno.cwnd() / MSS;
                 let (mut marked, mut seen) = (0, false);
                 for _ in 0..segments {
                     dice =
@@ -271,7 +307,7 @@ mod tests {
                 }
                 now += 40_000;
                 cc.on(Signal::RoundMarked { acked: segments * MSS, marked }, &at(now, 40_000, cc.cwnd()));
-                sum += f64::from(cc.cwnd()) / f64::from(MSS);
+                sum += f64::from(cc.reno.cwnd()) / f64::from(MSS);
             }
             let mean = sum / f64::from(rounds);
             assert!((mean / (x / p) - 1.0).abs() < 0.1, "{p}: {mean}, not {}", x / p);

@@ -10,8 +10,8 @@
 //!
 //! Between two packets only the clock changes, so updates that are due are made when a packet arrives or leaves. Where RFC 9332
 //! leaves a choice, this follows Linux (`sch_dualpi2.c`): weights of 90 and 10 per cent, a step of 1 ms, and with fewer
-//! than two
-//! packets in the queue nothing is dropped or marked by probability.
+//! than two packets in the queue nothing is dropped or marked by probability. The step, too, needs a queue (`Th_len` of the
+//! appendix; in Linux `min_qlen_step`, which is 0).
 
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -156,9 +156,15 @@ impl DualPi2 {
         }
     }
 
+    /// The same while enough packets stay behind: a packet alone is no queue, even if it takes longer than the step to send
+    /// the one before it (`Th_len`).
+    fn own_probability(&self, wait: u64) -> f64 {
+        if self.low.packets.len() < self.spec.step_packets { 0.0 } else { self.native_probability(wait) }
+    }
+
     /// The next packet of the L queue, or the cause to drop it.
     fn judge_low(&mut self, kept: &mut Kept, now: u64, spared: bool) -> bool {
-        let native = self.native_probability(now - kept.since);
+        let native = self.own_probability(now - kept.since);
         let coupled = if spared { 0.0 } else { self.coupled_probability() };
         if coupled < 1.0 || self.spec.overload == Overload::Overflow {
             if self.low.recurs(native.max(coupled).min(1.0)) {

@@ -73,7 +73,8 @@ impl Pseudo {
             let (p_cl, p_c) = if bytes < 3000 { (0.0, 0.0) } else { (2.0 * self.p, self.p * self.p) };
             if self.scheduler_is_lq(now) {
                 let (since, number, mut ecn, size) = self.lq.pop_front().unwrap();
-                let native = if now - since > MS { 1.0 } else { 0.0 };
+                // Lines 5a to 5d: with Th_len = 1, the packet has already left the queue.
+                let native = if self.lq.len() > 1 && now - since > MS { 1.0 } else { 0.0 };
                 if p_cl < 1.0 {
                     if Self::recur(&mut self.l_count, f64::max(native, p_cl)) {
                         ecn = Ecn::Ce;
@@ -224,6 +225,26 @@ fn the_step_marks_what_waited_longer_and_a_ramp_what_it_says() {
     assert_eq!([999, 1000, 1001].map(|us| of(step, us)), [0, 0, 100]);
     let ramp = DualPi2Spec { step: Span::from_us(800), ramp: Span::from_us(400), ..step };
     assert_eq!([800, 900, 1000, 1200].map(|us| of(ramp, us)), [0, 25, 50, 100]);
+}
+
+#[test]
+fn a_packet_behind_which_too_few_wait_is_not_marked_by_the_step() {
+    // One packet in 3 ms, as at 4 Mbit/s: each but the first has waited longer than the step. The first of them all is not
+    // marked, because recur() marks above 1.
+    for (step_packets, marked) in [(0, 8), (1, 7), (2, 6), (20, 0)] {
+        let mut order = DualPi2::new(DualPi2Spec { step_packets, ..DualPi2Spec::default() });
+        order.due = u64::MAX;
+        for slot in 0..10 {
+            order.push(
+                Kept { slot, size: 1500, ecn: Ecn::Ect1, ..Kept::default() },
+                &with(Ecn::Ect1),
+                &mut Outbox::new(),
+            );
+        }
+        let left = (0..10).flat_map(|number| left_of(&mut order, 3 * MS * number));
+        let marks = left.filter(|left| matches!(left, Left::Sent(_, Ecn::Ce))).count();
+        assert_eq!(marks, marked, "{step_packets}");
+    }
 }
 
 #[test]
