@@ -82,6 +82,7 @@ impl Scenario {
         for change in &self.change {
             change.apply(&self.link, |link, way, apply| apply(&mut spec.links[link].directions[way]));
             spec.changes.extend(change.announce());
+            spec.detours.extend(change.detour(&self.link, |node| nodes.get_index_of(node)));
         }
         for (name, hub) in &self.hub {
             build_hub(&mut spec, name, hub, &nodes);

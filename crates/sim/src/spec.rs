@@ -213,6 +213,17 @@ pub struct Changes {
     pub loss: Vec<(usize, Change<f64>)>,
 }
 
+/// A route that packets between two nodes take from a time on, in both directions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Detour {
+    /// The nodes.
+    pub ends: [NodeId; 2],
+    /// The channels from the first to the second: twice the number of a link, and one more for its direction back.
+    pub channels: Arc<[u32]>,
+    /// When. Packets under way stay on their route.
+    pub when: Change<()>,
+}
+
 /// A change as text, for results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Announced {
@@ -356,7 +367,9 @@ pub struct WorldSpec {
     pub hubs: Vec<HubSpec>,
     /// Flows; those that differ only in their start share one description.
     pub flows: Vec<FlowSpec>,
-    /// The changes of links, as text.
+    /// The changes of routes.
+    pub detours: Vec<Detour>,
+    /// All changes, as text.
     pub changes: Vec<Announced>,
     /// Compute a link together with the one before it, if all its packets come from that link, and let hosts get ahead of
     /// others where they may. This changes only the speed; tests compare both ways.
@@ -373,6 +386,7 @@ impl WorldSpec {
             links: Vec::new(),
             hubs: Vec::new(),
             flows: Vec::new(),
+            detours: Vec::new(),
             changes: Vec::new(),
             fuse: true,
         }

@@ -4,6 +4,7 @@
 //! connections of sessions, and `datagrams.rs` flows without a connection.
 
 mod datagrams;
+mod detours;
 mod endings;
 mod errands;
 mod idle_path;

@@ -63,7 +63,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Objection> {
     for (name, link) in &scenario.link {
         links::check(name, link)?;
     }
-    changes::check(&scenario.change, &scenario.link)?;
+    changes::check(&scenario.change, &scenario.link, &scenario.hosts())?;
     for (name, hub) in &scenario.hub {
         check_hub(scenario, name, hub, &nodes)?;
     }

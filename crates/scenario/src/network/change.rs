@@ -1,13 +1,14 @@
 //! Changes of links at given times: their keys in the file, and the schedule that follows from them.
 
 use crate::network::delay::Delay;
+use crate::network::route::Route;
 use crate::network::{Duplex, Link, Loss, queue};
 use crate::values::directed::Directed;
 use crate::values::quantity::{Duration, Limit, Quantity, Rate};
 use crate::values::{path, suggest};
 use indexmap::IndexMap;
 use netspurt_sim::network::schedule;
-use netspurt_sim::spec::{Announced, ChannelSpec};
+use netspurt_sim::spec::{Announced, ChannelSpec, Detour};
 use netspurt_tcp::time::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// The keys of a link that may change, as they are written behind its name.
 const KNOWN: [&str; 5] = ["rate", "delay", "up", "queue.limit", "loss.rate"];
 
-/// Numbers of links that are set at a time, once or periodically.
+/// Numbers of links that are set at a time, or a route, once or periodically.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -35,7 +36,11 @@ pub struct Change {
     /// `link.NAME.up` for a link that goes down (`false`) and up (`true`). One value applies to both directions, a list of two
     /// to each; a path that ends with `.0` or `.1` names one direction. While a link is down, packets stay in its queue, and
     /// packets in transmission are completed. Packets do not overtake each other after a change of the delay.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub set: IndexMap<String, Directed<Setting>>,
+    /// The route between two nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
 }
 
 /// A new value.
@@ -178,15 +183,29 @@ impl Change {
         }
     }
 
+    /// Its route, for the simulator. `number` finds the number of a node.
+    pub(crate) fn detour(
+        &self,
+        links: &IndexMap<String, Link>,
+        number: impl Fn(&str) -> Option<usize>,
+    ) -> Option<Detour> {
+        self.route.as_ref()?.build(self.schedule(()), links, number)
+    }
+
     /// The same in words.
     pub(crate) fn announce(&self) -> impl Iterator<Item = Announced> {
-        self.set.iter().map(|(path, value)| {
+        let route = self.route.iter().map(|route| Announced {
+            path: route.path().into(),
+            change: self.schedule(route.links.join(", ").into()),
+        });
+        let set = self.set.iter().map(|(path, value)| {
             let words = match value {
                 Directed::Both(value) => value.print(),
                 Directed::Each([there, back]) => format!("{} / {}", there.print(), back.print()),
             };
             Announced { path: path.as_str().into(), change: self.schedule(words.into()) }
-        })
+        });
+        set.chain(route)
     }
 }
 

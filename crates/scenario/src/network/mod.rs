@@ -4,6 +4,7 @@ pub(crate) mod change;
 pub(crate) mod delay;
 pub(crate) mod middlebox;
 pub(crate) mod queue;
+pub(crate) mod route;
 pub(crate) mod tokens;
 pub(crate) mod trace;
 

@@ -172,6 +172,13 @@ impl Network {
         &self.routes
     }
 
+    /// Makes the changes of routes up to `now`. Returns when the next one happens.
+    #[cold]
+    pub fn turn_routes(&mut self, now: Time) -> Time {
+        self.routes.turn(now);
+        self.routes.next_turn()
+    }
+
     /// The channels: for each link its two directions.
     pub fn channels(&self) -> &[Channel] {
         &self.channels

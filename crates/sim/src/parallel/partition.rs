@@ -78,7 +78,8 @@ impl Partition {
 fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Partition)> {
     let is_divisible = |flow: &FlowSpec| is_divisible(&flow.app) && flow.own.iter().all(Option::is_none);
     let parts = parts.min(usize::from(MAX_PARTS));
-    let routes = Routes::new(spec).ok().filter(|_| parts > 1 && spec.flows.iter().all(is_divisible));
+    let fixed = spec.detours.is_empty();
+    let routes = Routes::new(spec).ok().filter(|_| parts > 1 && fixed && spec.flows.iter().all(is_divisible));
     routes.into_iter().flat_map(move |routes| {
         let loads = loads(spec, &routes);
         let links = (0..).zip(&spec.links);

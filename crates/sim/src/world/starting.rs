@@ -21,6 +21,7 @@ impl World {
     pub(super) fn starter(&mut self, now: Time) {
         if now == self.starter_armed_at {
             self.starter_armed_at = Time::NEVER;
+            self.turn_routes(now);
             self.retire(now);
             self.start_flows(now);
             self.wake_sessions(now);
@@ -28,11 +29,12 @@ impl World {
         }
     }
 
-    /// Enters into the event queue when the next flow starts, the next pair of endpoints becomes free, or the next session
+    /// Enters into the event queue when the next route changes, the next flow starts, the next pair of endpoints becomes free, or the next session
     /// continues.
     pub(crate) fn arm_starter(&mut self) {
         let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
-        let next = start.min(self.sessions.next()).min(self.retiring.next());
+        let turn = self.network.routes().next_turn();
+        let next = start.min(self.sessions.next()).min(self.retiring.next()).min(turn);
         if next < self.starter_armed_at {
             self.starter_armed_at = next;
             self.network.arm(next, STARTER);

@@ -6,6 +6,7 @@ use crate::emulator::packets::manifest::{self, Manifest};
 use crate::emulator::packets::rewrite;
 use crate::emulator::packets::too_big;
 use crate::emulator::packets::train::Label;
+use crate::emulator::packets::ways::Ways;
 use crate::tun::Checksum;
 use netspurt_sim::network::packet::{self, Content};
 use netspurt_sim::network::{Due, Network};
@@ -62,8 +63,7 @@ pub(in crate::emulator) struct Carrier {
     hosts: Vec<NodeId>,
     /// The host at each node.
     at_node: Vec<Option<usize>>,
-    /// For each pair of hosts the start of the route from the first to the second.
-    starts: Vec<Option<u32>>,
+    ways: Ways,
     damage: Stream,
     /// A queue needs the contents of ACKs.
     reads_acks: bool,
@@ -88,18 +88,16 @@ impl Carrier {
         for (number, node) in hosts.iter().enumerate() {
             at_node[node.0 as usize] = Some(number);
         }
-        let all = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
-        let starts: Vec<_> = all.map(|(from, to)| Some(network.routes().between(from, to)?.0)).collect();
-        let lonely = starts.chunks(hosts.len()).position(|to| to.iter().all(Option::is_none));
-        if let Some(lonely) = lonely {
-            return Err([hosts[lonely], hosts[usize::from(lonely == 0)]]);
+        let ways = Ways::new(&network, hosts);
+        if let Some(apart) = ways.lonely() {
+            return Err(apart);
         }
         Ok(Self {
             network,
             cargo: Cargo::default(),
             hosts: hosts.to_vec(),
             at_node,
-            starts,
+            ways,
             damage: Stream::new(seed, "emulator/damage"),
             reads_acks: spec.links.iter().flat_map(|link| &link.directions).any(filters_acks),
             sightings: Vec::new(),
@@ -132,12 +130,12 @@ impl Carrier {
 
     /// Whether there is a route from one host to another.
     pub(in crate::emulator) fn are_joined(&self, from: usize, to: usize) -> bool {
-        self.starts[from * self.hosts.len() + to].is_some()
+        self.ways.start(from, to).is_some()
     }
 
     /// The channels between two hosts.
     pub(in crate::emulator) fn channels(&self, from: usize, to: usize) -> impl Iterator<Item = u32> {
-        let start = self.starts[from * self.hosts.len() + to];
+        let start = self.ways.start(from, to);
         start.into_iter().flat_map(|start| self.network.routes().channels(start))
     }
 
@@ -163,7 +161,8 @@ impl Carrier {
         if self.host(manifest.source) != Some(from) || to == from {
             return Err(Refused::Stray);
         }
-        let route = self.starts[from * self.hosts.len() + to].ok_or(Refused::Stray)?;
+        self.ways.keep_up(&mut self.network, now);
+        let route = self.ways.start(from, to).ok_or(Refused::Stray)?;
         if !self.cargo.load(self.network.draft_place(), bytes, checksum) {
             return Err(Refused::Full);
         }

@@ -6,3 +6,4 @@ pub(super) mod manifest;
 pub(super) mod rewrite;
 pub(super) mod too_big;
 pub(super) mod train;
+mod ways;

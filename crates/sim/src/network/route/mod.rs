@@ -8,12 +8,15 @@
 //! one other channel and from no host. Then their order and times follow from those of the other channel, and no event in
 //! between is needed. A channel that stores its packets (see [`crate::network::queue`]) decides at events.
 
+mod detour;
 pub(super) mod hop;
 
 use crate::network::channel::Channel;
 use crate::network::queue::Origin;
+use crate::network::route::detour::{Detours, Key};
 use crate::network::route::hop::Hop;
-use crate::spec::{NodeId, WorldSpec};
+use crate::spec::{Detour, NodeId, WorldSpec};
+use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 
 /// No channel.
@@ -39,6 +42,8 @@ pub struct Routes {
     classes: BTreeMap<(NodeId, NodeId, u8), u32>,
     /// The start of each route, in order, and the source, destination and class of its packets.
     origins: Vec<(u32, Origin)>,
+    /// Routes that change during the run.
+    detours: Detours,
 }
 
 impl Routes {
@@ -90,7 +95,8 @@ impl Routes {
     /// node after the channel.
     pub(crate) fn way_back(&self, position: u32) -> Option<u32> {
         let (start, Origin { from, to, .. }) = self.route_at(position)?;
-        let back = *self.starts.get(&(NodeId(to), NodeId(from)))?;
+        let usual = || self.starts.get(&(NodeId(to), NodeId(from))).copied();
+        let back = self.detours.way_back(start).or_else(usual)?;
         let hops = self.channels(start).count() as u32;
         // There and back are the same links.
         let across = back + (hops - 1 - (position - start));
@@ -114,7 +120,46 @@ impl Routes {
             routes.join(&mut finder, flow.from, flow.to)?;
             routes.add_class(flow.from, flow.to, flow.dscp);
         }
+        routes.add_detours(&spec.detours);
         Ok(routes)
+    }
+
+    /// Adds the routes that changes select later, between nodes that are joined.
+    fn add_detours(&mut self, detours: &[Detour]) {
+        for detour in detours {
+            let [from, to] = detour.ends;
+            let Some((there, back)) = self.between(from, to) else { continue };
+            self.detours.pair(there, back);
+            let classes = self.classes.keys().filter(|key| (key.0, key.1) == (from, to)).map(|key| key.2);
+            let mut starts = Vec::new();
+            for dscp in std::iter::once(0).chain(classes).collect::<Vec<_>>() {
+                let there = self.append((from, to, dscp), detour.channels.iter().copied());
+                let back =
+                    self.append((to, from, dscp), detour.channels.iter().rev().map(|channel| channel ^ 1));
+                self.detours.pair(there, back);
+                starts.extend([((from, to, dscp), there), ((to, from, dscp), back)]);
+            }
+            self.detours.add(detour, starts);
+        }
+    }
+
+    /// When the next change of a route happens.
+    pub(crate) fn next_turn(&self) -> Time {
+        self.detours.next()
+    }
+
+    /// Makes the changes of routes up to `now`, for packets that are sent from then on.
+    pub(crate) fn turn(&mut self, now: Time) {
+        for (key, start) in self.detours.due(now.as_ps()) {
+            match key {
+                (from, to, 0) => {
+                    // Classes of an emulation are added when they are first seen. They follow.
+                    self.classes.retain(|key, _| (key.0, key.1) != (from, to));
+                    self.starts.insert((from, to), start)
+                }
+                key => self.classes.insert(key, start),
+            };
+        }
     }
 
     /// The routes in both directions between these pairs of nodes, where there is a path.
@@ -124,6 +169,7 @@ impl Routes {
             // Who is not joined has no route.
             let _ = routes.join(&mut finder, from, to);
         }
+        routes.add_detours(&spec.detours);
         routes
     }
 
@@ -137,13 +183,19 @@ impl Routes {
     }
 
     fn add(&mut self, from: NodeId, to: NodeId, channels: impl Iterator<Item = u32>) {
-        let start = self.hops.len() as u32;
+        let start = self.append((from, to, 0), channels);
         self.starts.insert((from, to), start);
-        self.origins.push((start, Origin { from: from.0, to: to.0, dscp: 0 }));
+    }
+
+    /// Appends a route to the list of hops; returns its start.
+    fn append(&mut self, (from, to, dscp): Key, channels: impl Iterator<Item = u32>) -> u32 {
+        let start = self.hops.len() as u32;
+        self.origins.push((start, Origin { from: from.0, to: to.0, dscp }));
         self.hops.extend(channels.map(Hop));
         if let Some(last) = self.hops.last_mut() {
             last.0 |= Hop::LAST;
         }
+        start
     }
 
     /// Marks the hops that can be computed together with the one before.
