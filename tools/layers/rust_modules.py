@@ -69,11 +69,11 @@ ALLOWED: dict[str, Table] = {
         reading:    own values
         tcp:        own reading values
         network:    tcp values
-        flow:       own tcp values
+        flow:       own reading tcp values
         paths:      reading values
         scenario:   flow network paths reading tcp values
         meaning:    flow network paths reading scenario tcp values
-        parse:      meaning paths reading scenario values
+        parse:      flow meaning paths reading scenario values
         build:      flow network own reading scenario
         catalogue:  paths reading scenario tcp values
         document:   tcp

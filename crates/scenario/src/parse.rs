@@ -1,5 +1,6 @@
 //! From the text of a file to a [`Scenario`], or to a sentence with the error and its place.
 
+use crate::flow::among;
 use crate::meaning::{self, Objection, TcpObjection};
 use crate::paths;
 use crate::reading::error::ScenarioError;
@@ -29,7 +30,9 @@ impl Scenario {
     }
 
     fn read(text: &str, overrides: &[(&str, &str)], files: Files<'_>) -> Result<Self, Fault> {
-        let (tree, mut scenario) = shaped_tree::<Self>(&SCHEMA, paths::tree(text, overrides)?)?;
+        let mut tree = paths::tree(text, overrides)?;
+        among::expand(&mut tree)?;
+        let (tree, mut scenario) = shaped_tree::<Self>(&SCHEMA, tree)?;
         let placed = |objection: Objection| {
             let path: Vec<&str> = objection.path.iter().map(String::as_str).collect();
             Fault { at: locate(&tree, &path, objection.part), message: objection.message }

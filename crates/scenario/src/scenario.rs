@@ -1,6 +1,6 @@
 //! The tree of a scenario file.
 
-use crate::flow::{End, Flow};
+use crate::flow::{End, Flow, among};
 use crate::network::change::Change;
 use crate::network::{Host, Hub, Link};
 use crate::paths;
@@ -43,13 +43,16 @@ pub struct Scenario {
 pub(crate) static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| {
     let mut schema = schema_of::<Scenario>();
     paths::admit(&mut schema);
+    among::admit(&mut schema);
     schema["title"] = "netspurt scenario".into();
     schema
 });
 
 /// The JSON Schema of the scenario file.
 pub fn schema() -> serde_json::Value {
-    SCHEMA.clone()
+    let mut schema = SCHEMA.clone();
+    among::relax(&mut schema);
+    schema
 }
 
 impl Scenario {

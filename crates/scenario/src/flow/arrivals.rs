@@ -58,6 +58,11 @@ pub enum Workload {
     ///
     /// Document: Greenberg et al., "VL2: a scalable and flexible data center network", 2009, figure 2.
     DataMining,
+    /// The remote procedure calls of a data centre: half are below 260 bytes, and 2 % above 16 kB.
+    ///
+    /// Document: Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using network priorities", 2018,
+    /// figure 1, workload W3 (all applications of a Google data centre).
+    Rpc,
 }
 
 /// How arrivals scatter around their mean.
@@ -141,11 +146,36 @@ const DATA_MINING: &Points = &[
     (1.0, 1e9),
 ];
 
+/// At the powers of two, where the published curve was measured; the last two points are its end.
+const RPC: &Points = &[
+    (0.0, 0.0),
+    (0.064_882_6, 3.0),
+    (0.097_323_9, 32.0),
+    (0.155_271, 64.0),
+    (0.351_573, 128.0),
+    (0.497_901, 256.0),
+    (0.784_921, 512.0),
+    (0.863_2, 1024.0),
+    (0.908_862, 2048.0),
+    (0.934_955, 4096.0),
+    (0.964_309, 8192.0),
+    (0.984_694, 16_384.0),
+    (0.990_402, 32_768.0),
+    (0.993_256, 65_536.0),
+    (0.997_129, 131_072.0),
+    (0.998_453, 262_144.0),
+    (0.999_498, 524_288.0),
+    (0.999_758, 1_047_917.0),
+    (0.999_955, 4_300_563.0),
+    (1.0, 15_158_197.0),
+];
+
 impl Workload {
     fn distribution(self) -> Distribution {
         let points = match self {
             Self::WebSearch => WEB_SEARCH,
             Self::DataMining => DATA_MINING,
+            Self::Rpc => RPC,
         };
         let (probabilities, values): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
         let table = Quantiles::new(&probabilities, &values).expect("published quantiles rise");

@@ -1,5 +1,6 @@
 //! The flows of a scenario: their ends and their applications.
 
+pub(crate) mod among;
 pub(crate) mod app;
 pub(crate) mod arrivals;
 pub(crate) mod closes;

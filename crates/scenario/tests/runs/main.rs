@@ -13,5 +13,6 @@ mod reading_and_writing;
 mod recorded;
 mod recovery_by_time;
 mod resend_first;
+mod routes;
 mod slow_start;
 mod traffic;
