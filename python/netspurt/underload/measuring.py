@@ -145,7 +145,7 @@ def rrul(
         RequestError: an unknown host, or no two hosts.
         ScenarioError: the network cannot carry the flows, such as hosts that no path joins.
     """
-    test = _with_hosts(tomllib.loads(scenario.merged()), test or Test())
+    test = with_hosts(tomllib.loads(scenario.merged()), test or Test())
     result = scenario.set(_settings(test)).run(seed, [*dict.fromkeys(("rtt", *record))])
     idle, loaded = _latencies(result, test)
     received = _received(result)
@@ -153,7 +153,7 @@ def rrul(
     return UnderLoad(result, test, rates[DOWNLOAD], rates[UPLOAD], idle, loaded)
 
 
-def _with_hosts(scenario: Mapping[str, Any], test: Test) -> Test:
+def with_hosts(scenario: Mapping[str, Any], test: Test) -> Test:
     """The test with the names of both hosts.
 
     Raises:

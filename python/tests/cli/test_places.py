@@ -57,6 +57,7 @@ ELSEWHERE = {
         "emulate --save",
         "shell --save",
         "rrul --save",
+        "responsiveness --save",
     ),  # nor does a path on one line: test_one_path.py
     *("emulate --capture", "shell --capture", "host --capture"),  # need a privilege to succeed
 }

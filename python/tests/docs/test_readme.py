@@ -77,8 +77,8 @@ def test_every_example_of_a_page_works(
 
 def _type(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(line)[1:]
-    # Which sockets there are depends on the machine, and without --for it does not end.
-    if words[0] in DEAR or "--sockets" in words:
+    # Which sockets there are depends on the machine, and without --for it does not end. A server does not end either.
+    if words[0] in DEAR or {"--sockets", "--serve", "--server"} & set(words):
         parser((words[0],)).parse_args(
             words[: words.index("--" if "--" in words else ">")] if {"--", ">"} & set(words) else words,
             argparse.Namespace(),

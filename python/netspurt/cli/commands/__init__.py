@@ -45,6 +45,12 @@ COMMANDS = {
         more=" A probe makes round trips, alone at first, then beside transfers in both directions (flent's test RRUL, "
         "Realtime Response Under Load). The flows of the scenario are left out.",
     ),
+    "responsiveness": Entry(
+        "measure round trips per minute under load, simulated or to a server",
+        "netspurt responsiveness --path docsis; netspurt responsiveness --server https://example.org",
+        more=" Connections are added until the path is full, and probes measure handshakes and requests meanwhile "
+        "(draft-ietf-ippm-responsiveness-08). The flows of the scenario are left out.",
+    ),
     "sweep": Entry(
         "simulate a scenario with many settings and seeds; what is done is never run again",
         "netspurt sweep delays.toml --jobs 4",
@@ -136,7 +142,7 @@ COMMANDS = {
 
 GROUPS = {
     "find out why, and what would help": ("why", "what-if", "fit", "capture"),
-    "simulate": ("run", "new", "check", "rrul", "sweep", "compare", "plot", "lab"),
+    "simulate": ("run", "new", "check", "rrul", "responsiveness", "sweep", "compare", "plot", "lab"),
     "run real programs, and probe": ("emulate", "shell", "host", "ping", "delays", "rto"),
     "look up": ("profiles", "mechanisms", "paths", "schema", "completion"),
     "repeat published experiments": ("reproduce",),

@@ -49,7 +49,10 @@ _SWINGS = (
 _SHORT = (
     "Prague grows like a flow of 25 ms at shorter RTTs, and CUBIC, whose RTT is 5 ms and its queue, is faster"
 )
-_CROWDED = "windows of fewer than six segments: marks do not reduce CUBIC below two segments in an RTT, and Prague paces to fewer"
+_CROWDED = (
+    "windows of fewer than six segments: marks do not reduce CUBIC below two segments in an RTT, "
+    "and Prague paces to fewer"
+)
 _WAITS = (
     "Prague reduces at the first mark after an RTT without reductions; with two marks in an RTT this is each one and a "
     "half RTTs"
