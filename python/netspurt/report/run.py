@@ -61,6 +61,8 @@ DATAGRAMS = (
     *("flow", "flows", "datagrams_sent", "datagrams_lost", "datagram_loss", "goodput_bps"),
     *("delay_median_s", "delay_p95_s", "delay_p99_s", "jitter_s", "mouth_to_ear_s", "r_factor", "mos"),
 )
+CHANGES = ("time_s", "path", "value")
+
 LINKS = (
     "link",
     "direction",
@@ -154,8 +156,11 @@ def _tables(documents: Sequence[Document]) -> list[Block]:
         ("groups", "Videos", VIDEOS, "video_segments"),
         ("groups", "Datagrams", DATAGRAMS, "datagrams_sent"),
         ("links", "Links", LINKS, "link"),
+        ("changes", "Changes", CHANGES, "path"),
     ):
-        rows = [{"seed": whole["seed"], **row} for whole in documents for row in whole.get(name, [])]
+        # The scenario says what changes, and no seed.
+        told = documents[:1] if name == "changes" else documents
+        rows = [{"seed": whole["seed"], **row} for whole in told for row in whole.get(name, [])]
         if rows and title in ("Flows", "Groups", "Links"):
             files.append(csv(f"{name}.csv", rows))
         rows = [row for row in rows if needs in row]

@@ -285,3 +285,19 @@ def test_numbers_of_a_column_have_their_points_below_each_other() -> None:
     assert [row[1] for row in shown.rows] == ["3", "40", "0"]
     far = table("x", [{"rtt_mean_s": 0.00012}, {"rtt_mean_s": 300.0}])
     assert [row[0] for row in far.rows] == ["0.00012", "300"], "of several sizes none loses its digits"
+
+
+def test_changes_of_the_path_have_a_table_of_their_own() -> None:
+    from netspurt.report.run import page_of
+    from netspurt.scenario import RECORDABLE
+
+    scenario = ns.parse(
+        'duration = "3 s"\n[link.line]\nbetween = ["a", "b"]\nrate = "5 Mbit/s"\ndelay = "5 ms"\n'
+        '[[change]]\nat = "1 s"\nevery = "1 s"\nset = { "link.line.rate" = "2 Mbit/s" }\n'
+        '[[flow]]\nfrom = "a"\nto = "b"\napp = { kind = "bulk" }\n',
+        "line.toml",
+    )
+    results = [scenario.run(seed, RECORDABLE) for seed in (1, 2)]
+    page = page_of(scenario, results, "netspurt run line.toml", {})
+    titles = [getattr(block, "title", "") for section in page.sections for block in section.blocks]
+    assert titles.count("Changes") == 1
