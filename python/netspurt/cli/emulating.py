@@ -54,8 +54,9 @@ def add_emulation(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=_capture,
-        metavar="NODE=FILE",
-        help="capture what passes a host, or a router or hub between hosts, as pcapng, as often as wanted",
+        metavar="PLACE=FILE",
+        help="capture packets at a host, router or hub (NODE), or on the wire at one end of a link (LINK@NODE), to a "
+        "pcapng FILE; may be repeated",
     )
     command.add_argument(
         "--mtu",

@@ -105,10 +105,10 @@ def part(text: str) -> tuple[int, int]:
 
 
 def capture_place(text: str) -> tuple[str, str]:
-    """``NODE=FILE``."""
+    """``NODE=FILE`` or ``LINK@NODE=FILE``."""
     host, equals, file = text.partition("=")
     if not equals or not host or not file:
-        raise ArgumentTypeError(f"'{text}' is not of the form NODE=FILE")
+        raise ArgumentTypeError(f"'{text}' is not of the form NODE=FILE or LINK@NODE=FILE")
     return host, file
 
 

@@ -318,7 +318,7 @@ def test_a_network_without_flows_is_enough_and_routers_have_no_programs(tmp_path
 
 
 def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> None:
-    files = {node: tmp_path / f"{node}.pcapng" for node in "arb"}
+    files = {node: tmp_path / f"{node}.pcapng" for node in ("a", "r", "b", "near@a")}
     run = over(
         tmp_path,
         NETWORK,
@@ -326,7 +326,7 @@ def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> N
         *("--on", "b", f"{PEER} serve 1000 1", "--", *f"{PEER} fetch b 300000 2".split()),
     )
     assert run.returncode == 0, run.stderr
-    sent, passed, arrived = (list(packets(files[node])) for node in "arb")
+    sent, passed, arrived, wire = (list(packets(file)) for file in files.values())
     near, far = ({link["direction"]: link for link in report(run)["links"]}[way] for way in ("a->r", "r->b"))
     assert near["drops"]["packet-error"] > 0
     # Whatever passes the router comes on one link and goes on another; what the first one loses is not seen.
@@ -340,6 +340,9 @@ def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> N
         return {packet for _, packet in packets if packet[12:16] == bytes([10, 0, 0, 1])}
 
     assert own(arrived) <= set(from_a) <= own(sent)
+    # The wire at the host carries what its link transmits, what is lost on the way included, and what arrives.
+    assert len([packet for _, packet in wire if packet[12:16] == bytes([10, 0, 0, 1])]) == near["packets"]
+    assert own(wire) == own(sent)
     # Checksums that one kernel leaves to the next are complete in captures.
     assert ns.read_capture(files["r"]).tally["packets"] == len(passed)
     with_tshark = shutil.which("tshark")

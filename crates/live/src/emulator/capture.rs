@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::error::EmulateError;
-use super::plan::{Plan, touching};
+use super::plan::{CapturePoint, Plan};
 use crate::emulator::packets::cargo::Parcel;
 use crate::emulator::packets::carrier::Sighting;
 use crate::tun::{Checksum, Shape, complete_checksum};
@@ -11,7 +11,7 @@ use netspurt_sim::spec::NodeId;
 use netspurt_tcp::time::Time;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::{CaptureError, CaptureWriter, Direction, Host, Interface, Setup};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// All captures of an emulation.
@@ -19,7 +19,7 @@ use std::path::Path;
 pub(super) struct Captures {
     /// Captures at hosts with commands, by the host's number.
     hosts: Vec<(usize, Capture)>,
-    /// Captures at other nodes.
+    /// Captures at other nodes, and on wires.
     routers: Vec<Router>,
     /// Buffer for a packet whose checksum has to be completed.
     packet: Vec<u8>,
@@ -32,7 +32,7 @@ struct Capture {
     failed: Option<CaptureError>,
 }
 
-/// A capture at a router, with an interface for each link.
+/// A capture at a router, with an interface for each link, or on the wire at one end of a link.
 #[derive(Debug)]
 struct Router {
     capture: Capture,
@@ -78,12 +78,15 @@ impl Capture {
 }
 
 impl Router {
-    fn create(plan: &Plan, node: NodeId, path: &Path) -> Result<Self, EmulateError> {
+    fn create(plan: &Plan, point: CapturePoint, path: &Path) -> Result<Self, EmulateError> {
         let spec = &plan.spec;
         let mut described = Vec::new();
         let mut interfaces = vec![[None; 2]; 2 * spec.links.len()];
         for (link, first) in spec.links.iter().zip((0..).step_by(2)) {
-            if let Some(near) = link.ends.iter().position(|end| *end == node) {
+            if point.link.is_some_and(|only| 2 * only != first) {
+                continue;
+            }
+            if let Some(near) = link.ends.iter().position(|end| *end == point.node) {
                 let number = Some(described.len() as u32);
                 interfaces[first + near][0] = number;
                 interfaces[first + 1 - near][1] = number;
@@ -124,12 +127,13 @@ impl Captures {
     /// Creates the captures of a plan, whose hosts are at these nodes.
     pub(super) fn create(plan: &Plan, hosts: &[NodeId]) -> Result<Self, EmulateError> {
         let mut all = Self::default();
-        for (node, path) in &plan.captures {
-            if let Some(number) = hosts.iter().position(|host| host == node) {
-                let interface = Interface { name: plan.name(*node).to_owned(), ..Interface::default() };
+        for (point, path) in &plan.captures {
+            let host = hosts.iter().position(|host| *host == point.node).filter(|_| point.link.is_none());
+            if let Some(number) = host {
+                let interface = Interface { name: plan.name(point.node).to_owned(), ..Interface::default() };
                 all.hosts.push((number, Capture::create(plan, path, vec![interface])?));
             } else {
-                all.routers.push(Router::create(plan, *node, path)?);
+                all.routers.push(Router::create(plan, *point, path)?);
             }
         }
         Ok(all)
@@ -137,9 +141,10 @@ impl Captures {
 
     /// The directions of links for which [sightings](Self::see) are needed.
     pub(super) fn watched(plan: &Plan, hosts: &[NodeId]) -> Vec<u32> {
-        let elsewhere = |node: &NodeId| !hosts.contains(node);
-        let at: Vec<NodeId> = plan.captures.iter().map(|(node, _)| *node).filter(elsewhere).collect();
-        touching(&plan.spec, &at)
+        let on_wire = |point: &CapturePoint| point.link.is_some() || !hosts.contains(&point.node);
+        let points = plan.captures.iter().map(|(point, _)| *point).filter(on_wire);
+        let channels: BTreeSet<u32> = points.flat_map(|point| point.channels(&plan.spec)).collect();
+        channels.into_iter().collect()
     }
 
     /// Captures a packet that passes a host now.

@@ -63,8 +63,28 @@ pub struct Plan {
     pub tcp: KernelTcp,
     /// Sysctls in every namespace, such as `net.ipv4.tcp_ecn`.
     pub sysctls: Vec<(String, String)>,
-    /// Capture files, for hosts or nodes between hosts.
-    pub captures: Vec<(NodeId, PathBuf)>,
+    /// Capture files.
+    pub captures: Vec<(CapturePoint, PathBuf)>,
+}
+
+/// Where packets are captured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CapturePoint {
+    /// The node.
+    pub node: NodeId,
+    /// The number of a link, for the wire at this end of it. Without a link: all packets of the node, at a host with a command
+    /// between its kernel and the queue of its link.
+    pub link: Option<usize>,
+}
+
+impl CapturePoint {
+    /// The directions of links whose packets it sees.
+    pub(super) fn channels(self, spec: &WorldSpec) -> Vec<u32> {
+        match self.link {
+            Some(link) => vec![2 * link as u32, 2 * link as u32 + 1],
+            None => touching(spec, &[self.node]),
+        }
+    }
 }
 
 impl Plan {
@@ -117,12 +137,18 @@ impl Plan {
     pub(super) fn check_captures(&self, carrier: &Carrier, hosts: &[NodeId]) -> Result<(), EmulateError> {
         let pairs = (0..hosts.len()).flat_map(|from| (0..hosts.len()).map(move |to| (from, to)));
         let used: BTreeSet<u32> = pairs.flat_map(|(from, to)| carrier.channels(from, to)).collect();
-        let passed = |node: &NodeId| {
-            hosts.contains(node)
-                || touching(&self.spec, &[*node]).iter().any(|channel| used.contains(channel))
+        let passed = |point: &CapturePoint| {
+            (point.link.is_none() && hosts.contains(&point.node))
+                || point.channels(&self.spec).iter().any(|channel| used.contains(channel))
         };
-        let wrong = self.captures.iter().map(|(node, _)| node).find(|node| !passed(node));
-        wrong.map_or(Ok(()), |node| Err(EmulateError::NoCapture(self.name(*node).to_owned())))
+        let wrong = self.captures.iter().map(|(point, _)| *point).find(|point| !passed(point));
+        wrong.map_or(Ok(()), |point| Err(EmulateError::NoCapture(self.point_name(point))))
+    }
+
+    /// The name of a capture point, as in `--capture`.
+    fn point_name(&self, point: CapturePoint) -> String {
+        let node = self.name(point.node);
+        point.link.map_or_else(|| node.to_owned(), |link| format!("{}@{node}", self.spec.links[link].name))
     }
 
     /// Warnings for the user, one sentence each, about limits of the emulator.

@@ -2,8 +2,8 @@
 
 use crate::errors::{capture_error, scenario_fault};
 use netspurt_live::emulator::{
-    DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkProgress, LinkReport, Observer,
-    Outside, Plan, Progress, Report, emulate,
+    CapturePoint, DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkProgress,
+    LinkReport, Observer, Outside, Plan, Progress, Report, emulate,
 };
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use netspurt_tcp::time::Span;
@@ -77,7 +77,11 @@ pub(crate) fn run<'py>(
         })
     };
     let command = |(host, words): Words| Ok::<_, PyErr>(HostCommand { host: node(&host)?, words });
-    let captures = request.captures.into_iter().map(|(host, path)| Ok::<_, PyErr>((node(&host)?, path)));
+    let captures = request.captures.into_iter().map(|(place, path)| {
+        let on_wire = || wire(&spec, &place);
+        let point = find(&spec, &place).map(|node| CapturePoint { node, link: None }).or_else(on_wire);
+        point.map_or_else(|| Err(unknown_place(py, name, &spec, &place)), |point| Ok((point, path)))
+    });
     let outside = |(host, device, block, resolver): (String, String, u8, String)| {
         Ok::<_, PyErr>(Outside { node: node(&host)?, device, block, resolver })
     };
@@ -109,6 +113,24 @@ pub(crate) fn run<'py>(
 
 fn find(spec: &WorldSpec, host: &str) -> Option<NodeId> {
     spec.nodes.iter().position(|node| *node.name == *host).map(|node| NodeId(node as u32))
+}
+
+/// The capture point `LINK@NODE`: the wire at this end of the link.
+fn wire(spec: &WorldSpec, place: &str) -> Option<CapturePoint> {
+    let (link, node) = place.rsplit_once('@')?;
+    let node = find(spec, node)?;
+    let link = spec.links.iter().position(|known| *known.name == *link && known.ends.contains(&node))?;
+    Some(CapturePoint { node, link: Some(link) })
+}
+
+fn unknown_place(py: Python<'_>, name: &str, spec: &WorldSpec, place: &str) -> PyErr {
+    let nodes = spec.nodes.iter().map(|node| node.name.to_string());
+    let wires = spec
+        .links
+        .iter()
+        .flat_map(|link| link.ends.map(|end| format!("{}@{}", link.name, spec.nodes[end.0 as usize].name)));
+    let known: Vec<String> = nodes.chain(wires).collect();
+    scenario_fault(py, name, format!("unknown capture point \"{place}\": use one of {}", known.join(", ")))
 }
 
 fn raised(py: Python<'_>, name: &str, error: EmulateError) -> PyErr {
