@@ -16,6 +16,7 @@ __all__ = [
     "Diagnosis",
     "Estimator",
     "Host",
+    "Packets",
     "Prober",
     "Run",
     "Scenario",
@@ -142,6 +143,14 @@ class Capture:
     def events(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
     def flight(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
     def segments(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+
+@final
+class Packets:
+    """A pcapng capture that may still grow. CaptureError: it is damaged, or not pcapng."""
+
+    def __init__(self) -> None: ...
+    # Nanoseconds since 1970, length on the wire, whether it arrived at the host, and the captured bytes.
+    def feed(self, octets: bytes) -> list[tuple[int, int, bool, bytes]]: ...
 
 @final
 class Diagnosis:

@@ -34,6 +34,8 @@ mod core_module {
     #[pymodule_export]
     use crate::captures::diagnose::Diagnosis;
     #[pymodule_export]
+    use crate::captures::packets::Packets;
+    #[pymodule_export]
     use crate::delays::{Delays, Estimator};
     #[pymodule_export]
     use crate::errors::AlgorithmError;

@@ -1,7 +1,8 @@
 """The TCP segments of a capture one by one, with relative sequence numbers.
 
-Lives here: the conversion of raw IPv4 packets in pcapng, as netspurt writes them, to plain values.
-Must not live here: captures of other tools (``netspurt.analysis.capture`` reads them), analysis.
+Lives here: the conversion of raw IPv4 packets, as netspurt captures them, to plain values.
+Must not live here: the pcapng format (the native module reads it), captures of other tools
+(``netspurt.analysis.capture`` reads them), analysis.
 """
 
 from __future__ import annotations
@@ -12,10 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-PACKET_BLOCK, INTERFACE_BLOCK = 6, 1
-MAGIC = bytes.fromhex("1a2b3c4d")
-RESOLUTION = 9
-"""The interface option with the resolution of timestamps."""
+from netspurt import _core
 
 SYN, FIN, RST, ACK = 2, 1, 4, 16
 SACK = 5
@@ -112,33 +110,8 @@ def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
 
 
 def packets(path: Path) -> Iterator[tuple[float, bytes]]:
-    """Times in seconds since the first packet, and packets, of a pcapng file with one section; it may be truncated."""
-    content, at, began = path.read_bytes(), 0, None
-    order = ">" if content[8:12] == MAGIC else "<"
-    units: list[float] = []
-    while at + 12 <= len(content):
-        kind, length = struct.unpack_from(order + "II", content, at)
-        if at + length > len(content):
-            return
-        body = content[at + 8 : at + length - 4]
-        if kind == INTERFACE_BLOCK:
-            units.append(_unit(order, body[8:]))
-        elif kind == PACKET_BLOCK:
-            interface, high, low, captured = struct.unpack_from(order + "IIII", body)
-            ticks = high << 32 | low
-            began = ticks if began is None else began
-            yield (ticks - began) * units[interface], body[20 : 20 + captured]
-        at += length
-
-
-def _unit(order: str, options: bytes) -> float:
-    """Seconds per tick; a microsecond if the interface has no such option."""
-    at = 0
-    while at + 4 <= len(options):
-        code, length = struct.unpack_from(order + "HH", options, at)
-        if code == RESOLUTION:
-            return float(10.0 ** -options[at + 4])
-        if code == 0:
-            break
-        at += 4 + (length + 3) // 4 * 4
-    return 1e-6
+    """Times in seconds since the first packet, and packets, of a pcapng file; it may be truncated."""
+    began = None
+    for at_ns, _, _, packet in _core.Packets().feed(path.read_bytes()):
+        began = at_ns if began is None else began
+        yield (at_ns - began) / 1e9, packet

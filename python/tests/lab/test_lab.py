@@ -27,7 +27,6 @@ from netspurt.lab import controls  # noqa: E402
 from netspurt.lab.shelf import Shelf  # noqa: E402
 from netspurt.lab.simulated import pictures, reasons  # noqa: E402
 from netspurt.lab.simulated.runs import Runs, SupersededError  # noqa: E402
-from netspurt.lab.watch.packets import Packets  # noqa: E402
 from netspurt.lab.wire import pack  # noqa: E402
 
 ROOT = Path(__file__).parents[3]
@@ -458,12 +457,13 @@ def test_packets_are_counted_however_the_stream_is_cut(order: str) -> None:
         return block(6, body + struct.pack(order + "HHI", 2, 4, flags) + bytes(4))
 
     section = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
-    stream = section + packet(1500, 1, 1 << 40) + block(1, b"") + packet(40, 2, 7)
+    interface = block(1, struct.pack(order + "HHIHHB", 101, 0, 0, 9, 1, 9) + bytes(3))
+    stream = section + interface + packet(1500, 1, 1 << 40) + block(5, bytes(8)) + packet(40, 2, 7)
     for size in (1, 3, 13, 1000):
-        packets = Packets()
+        packets = core.Packets()
         pieces = [stream[place : place + size] for place in range(0, len(stream), size)]
         found = [each for piece in pieces for each in packets.feed(piece)]
-        assert found == [(1 << 40, 1500, True), (7, 40, False)]
+        assert found == [(1 << 40, 1500, True, bytes(5)), (7, 40, False, bytes(5))]
 
 
 # The command

@@ -5,4 +5,5 @@ pub(crate) mod capture_columns;
 pub(crate) mod diagnose;
 pub(crate) mod gathered;
 pub(crate) mod limits;
+pub(crate) mod packets;
 pub(crate) mod tally;

@@ -61,6 +61,9 @@ pub enum Wrong {
     /// The file ends within the record.
     #[error("the file ends within the record")]
     Cut,
+    /// A growing capture is not pcapng.
+    #[error("the capture does not begin with a section header of pcapng")]
+    Section,
     /// The packet is longer than the maximum, or than its block.
     #[error("invalid packet length: {captured} bytes")]
     Packet {

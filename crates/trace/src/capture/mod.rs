@@ -9,6 +9,7 @@
 //! packet, and their errors name the packet and the byte:
 //!
 //! * `reader.rs`: returns one packet after the other
+//! * `growing.rs`: the same for a pcapng capture that is still being written
 //! * `input.rs`, `packed.rs`: the buffer, and decompression
 //! * `pcap.rs`, `pcapng.rs`, `order.rs`, `resolution.rs`: the two formats
 //! * `link.rs`, `serial.rs`: link-layer headers
@@ -20,6 +21,7 @@ mod damage;
 mod destination;
 mod filter;
 mod format;
+mod growing;
 mod headers;
 mod input;
 mod packed;
@@ -29,6 +31,7 @@ mod writer;
 pub use copy::PacketCopy;
 pub use damage::{Damage, OpenError, Wrong};
 pub use filter::Filter;
+pub use growing::{GrowingCapture, Grown};
 pub use headers::link::{LinkType, NoNetwork};
 pub use packed::Packing;
 pub use reader::{CaptureReader, CapturedAt, Packet};

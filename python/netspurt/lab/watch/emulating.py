@@ -20,7 +20,7 @@ from typing import Any
 
 from netspurt import _core
 from netspurt.errors import RequestError
-from netspurt.lab.watch.packets import Packets, Rates
+from netspurt.lab.watch.packets import Rates
 
 LONGEST_LINE = 1 << 16
 
@@ -107,7 +107,7 @@ async def _table(stream: asyncio.StreamReader | None, events: asyncio.Queue[tupl
 
 async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:
     """Sends rates until the emulation has ended and the pipe is empty."""
-    packets, rates = Packets(), Rates()
+    packets, rates = _core.Packets(), Rates()
     over = False
     while not over:
         was_over = ended.done()
@@ -117,8 +117,8 @@ async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ende
             octets = b""
         # After the end, the pipe contains all remaining data.
         over = was_over and not octets
-        for packet in packets.feed(octets):
-            rates.add(*packet)
+        for at_ns, length, inbound, _ in packets.feed(octets):
+            rates.add(at_ns, length, inbound)
         if (traffic := rates.take(over=over)) is not None:
             await events.put(("traffic", traffic))
         await asyncio.sleep(0 if octets else 0.02)

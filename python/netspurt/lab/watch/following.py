@@ -12,9 +12,10 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import _core
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import Kind, kind_of
-from netspurt.lab.watch.packets import SECTION, Packets, Rates
+from netspurt.lab.watch.packets import Rates
 from netspurt.probing.prober import SCHEMA, Host
 from netspurt.probing.sums import HostSums
 
@@ -25,6 +26,9 @@ LOOK_S = 0.25
 """Seconds between checks for new content."""
 
 AT_ONCE = 1 << 20
+
+SECTION = b"\x0a\x0d\x0d\x0a"
+"""The first bytes of a pcapng file."""
 
 
 async def follow(request: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
@@ -94,7 +98,7 @@ def _rows(path: Path, seen: int) -> pl.DataFrame:
 
 
 async def _capture(path: Path) -> AsyncGenerator[tuple[str, Any]]:
-    packets, rates = Packets(), Rates()
+    packets, rates = _core.Packets(), Rates()
     with path.open("rb", buffering=0) as file:
         if file.read(len(SECTION)) != SECTION:
             raise RequestError(
@@ -109,8 +113,12 @@ async def _capture(path: Path) -> AsyncGenerator[tuple[str, Any]]:
         while True:
             octets = file.read(AT_ONCE)
             if octets:
-                for packet in packets.feed(octets):
-                    rates.add(*packet)
+                try:
+                    complete = packets.feed(octets)
+                except _core.CaptureError as error:
+                    raise RequestError(f"cannot follow {path}: {error}") from error
+                for at_ns, length, inbound, _ in complete:
+                    rates.add(at_ns, length, inbound)
                 await asyncio.sleep(0)
             else:
                 if (traffic := rates.take(over=True)) is not None:

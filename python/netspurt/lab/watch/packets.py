@@ -1,62 +1,9 @@
-"""Sizes of packets in a growing pcapng stream.
-
-It is not a general capture reader: it handles the output of ``netspurt emulate``, and reads only times, lengths and
-directions.
-"""
+"""Rates of traffic in bins of time, from the packets of a capture."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
-
-SECTION = b"\x0a\x0d\x0d\x0a"
-"""The type of the first block; its third word determines the byte order."""
-
-LITTLE = b"\x4d\x3c\x2b\x1a"
-
-ENHANCED = 6
-"""The type of a packet block."""
-
-FLAGS = 2
-"""The option with the direction: inbound (1) or outbound (2)."""
-
 BIN_S = 0.25
 """The length of a bin of traffic in seconds."""
-
-
-class Packets:
-    """Parses the bytes it receives; yields (nanoseconds since 1970, bytes, inbound) for each complete packet."""
-
-    def __init__(self) -> None:
-        self._left = b""
-        self._order = ">"
-
-    def feed(self, octets: bytes) -> Iterator[tuple[int, int, bool]]:
-        """Appends received bytes and yields the new packets."""
-        self._left += octets
-        place = 0
-        while len(self._left) >= place + 12:
-            if self._left.startswith(SECTION, place):
-                self._order = "<" if self._left.startswith(LITTLE, place + 8) else ">"
-            kind, length = struct.unpack_from(self._order + "II", self._left, place)
-            if len(self._left) < place + length:
-                break
-            if kind == ENHANCED:
-                yield self._packet(self._left[place : place + length])
-            place += length
-        self._left = self._left[place:]
-
-    def _packet(self, block: bytes) -> tuple[int, int, bool]:
-        high, low, kept, octets = struct.unpack_from(self._order + "IIII", block, 12)
-        place = 28 + -(-kept // 4) * 4
-        inbound = False
-        while place + 4 <= len(block) - 4:
-            option, length = struct.unpack_from(self._order + "HH", block, place)
-            if option == FLAGS:
-                (flags,) = struct.unpack_from(self._order + "I", block, place + 4)
-                inbound = flags & 3 == 1
-            place += 4 + -(-length // 4) * 4
-        return high << 32 | low, octets, inbound
 
 
 class Rates:

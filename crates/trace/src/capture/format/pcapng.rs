@@ -6,6 +6,7 @@ use crate::capture::format::resolution::Resolution;
 use crate::capture::headers::link::LinkType;
 use crate::capture::input::{Input, LONGEST};
 use crate::capture::reader::{CapturedAt, Found, MOST_OCTETS};
+use crate::capture::writer::Direction;
 
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
@@ -23,6 +24,7 @@ const FRAME: u32 = 12;
 
 const END_OF_OPTIONS: u16 = 0;
 const IF_NAME: u16 = 2;
+const EPB_FLAGS: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 
@@ -48,6 +50,44 @@ impl PcapNg {
         let head = input.whole(4)?;
         // The type of a section header is the same in both byte orders.
         (Order::Big.long(head, 0) == SECTION).then_some(Self { order: Order::Big, described: Vec::new() })
+    }
+
+    /// Whether these are the first bytes of a pcapng file; `None` if there are too few.
+    pub(in crate::capture) fn begins(bytes: &[u8]) -> Option<bool> {
+        bytes.get(..4).map(|head| Order::Big.long(head, 0) == SECTION)
+    }
+
+    /// The byte order of the present section.
+    pub(in crate::capture) fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The byte order of a block that begins with the twelve bytes of `head`, after blocks in the order `before`; `None` for a
+    /// section header that is invalid.
+    pub(in crate::capture) fn order_of_block(head: &[u8], before: Order) -> Option<Order> {
+        if Order::Big.long(head, 0) != SECTION {
+            return Some(before);
+        }
+        [Order::Little, Order::Big].into_iter().find(|order| order.long(head, 8) == BYTE_ORDER)
+    }
+
+    /// The direction of a packet, from the options of its block. The captured bytes end at `end`.
+    pub(in crate::capture) fn direction(&self, block: &[u8], end: usize) -> Option<Direction> {
+        let options = end.next_multiple_of(4)..block.len().checked_sub(4)?;
+        let mut options = block.get(options)?;
+        while options.len() >= 4 {
+            let (kind, size) = (self.order.short(options, 0), usize::from(self.order.short(options, 2)));
+            let value = options.get(4..4 + size).filter(|_| kind != END_OF_OPTIONS)?;
+            if kind == EPB_FLAGS && size == 4 {
+                return match self.order.long(value, 0) & 3 {
+                    1 => Some(Direction::Inbound),
+                    2 => Some(Direction::Outbound),
+                    _ => None,
+                };
+            }
+            options = options.get(4 + size.next_multiple_of(4)..)?;
+        }
+        None
     }
 
     /// Returns the next packet. Adds the interfaces that are described before it to `interfaces`.
