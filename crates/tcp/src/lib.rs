@@ -35,6 +35,9 @@ pub use connection::{Connection, Departure, Transmission};
 pub use opening::reply::{reset_for, reset_in_listen_for};
 pub use opening::time_wait::TimeWait;
 pub use opening::{fast_open, isn, state};
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use ranges::work;
 pub use receive::acking;
 pub use record::info::Info;
 pub use record::limits::{Limit, Limits};

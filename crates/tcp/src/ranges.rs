@@ -5,6 +5,8 @@
 
 mod range;
 mod tree;
+#[cfg(any(test, fuzzing))]
+pub mod work;
 
 pub use range::Range;
 
@@ -13,28 +15,6 @@ use tree::Tree;
 
 /// So many ranges are kept in a deque at most; of a tree with a quarter of them a deque is made again.
 const FEW: usize = 128;
-
-/// Elements looked at or moved: tests count them, instead of seconds, to see that what is kept costs O(log n).
-#[cfg(test)]
-pub(crate) mod work {
-    use core::cell::Cell;
-
-    thread_local!(static DONE: Cell<u64> = const { Cell::new(0) });
-
-    pub(crate) fn add(elements: usize) {
-        DONE.with(|done| done.set(done.get() + elements as u64));
-    }
-
-    /// A search among so many.
-    pub(crate) fn search(among: usize) {
-        add(among.checked_ilog2().unwrap_or(0) as usize + 1);
-    }
-
-    /// What was counted since this was last asked.
-    pub(crate) fn take() -> u64 {
-        DONE.with(Cell::take)
-    }
-}
 
 /// The set.
 #[derive(Debug, Default)]
@@ -139,14 +119,14 @@ impl RangeSet {
             return self.insert_among_many(new);
         }
         let from = self.ranges.partition_point(|r| r.end < new.start);
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         work::search(self.ranges.len());
         // What SACK reports, it reports several times.
         if let Some(known) = self.ranges.get(from).filter(|r| r.start <= new.start && new.end <= r.end) {
             return (*known, 0);
         }
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start <= new.end).count();
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         work::add(to - from + from.min(self.ranges.len() - to));
         let mut merged = new;
         let mut absorbed = 0;
@@ -202,7 +182,7 @@ impl RangeSet {
         let from = self.ranges.partition_point(|r| r.end <= gone.start);
         let Some(first) = self.ranges.get(from).copied().filter(|r| r.start < gone.end) else { return };
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start < gone.end).count();
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         work::add(to - from + from.min(self.ranges.len() - to));
         let last = self.ranges[to - 1];
         self.covered -= self.covered_within(gone);
@@ -222,7 +202,7 @@ impl RangeSet {
     /// What of `within` is not in the set, in order.
     pub fn missing_in(&self, within: Range) -> impl Iterator<Item = Range> {
         let from = self.ranges.partition_point(|r| r.end <= within.start);
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         work::search(self.ranges.len());
         let mut few = self.ranges.iter().skip(from).copied();
         let mut behind = within.start;
@@ -239,7 +219,7 @@ impl RangeSet {
         let mut over = false;
         core::iter::from_fn(move || {
             while !over {
-                #[cfg(test)]
+                #[cfg(any(test, fuzzing))]
                 work::add(1);
                 let next = known.next();
                 over = next.is_none();
@@ -275,14 +255,14 @@ impl RangeSet {
             return tree.covered_within(within);
         }
         let from = self.ranges.partition_point(|r| r.end <= within.start);
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         work::search(self.ranges.len());
         self.ranges
             .iter()
             .skip(from)
             .take_while(|r| r.start < within.end)
             .inspect(|_| {
-                #[cfg(test)]
+                #[cfg(any(test, fuzzing))]
                 work::add(1);
             })
             .map(|r| r.end.min(within.end) - r.start.max(within.start))

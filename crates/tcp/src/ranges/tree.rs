@@ -7,7 +7,7 @@
 //! what it reports cannot make it degenerate, as it could if chance, which repeats itself here, were to keep it balanced.
 
 use super::range::Range;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 use super::work;
 
 /// No node.
@@ -79,7 +79,7 @@ impl Tree {
 
     /// Puts another branch below a node, and sums up what the node stands for then.
     fn set_branch(&mut self, at: u32, side: usize, branch: u32) {
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         work::add(1);
         self.nodes[at as usize].branch[side] = branch;
         let Node { range, branch: [before, behind], .. } = self.nodes[at as usize];
@@ -172,7 +172,7 @@ impl Tree {
         let mut open = vec![branch];
         while let Some(at) = open.pop() {
             if at != NIL {
-                #[cfg(test)]
+                #[cfg(any(test, fuzzing))]
                 work::add(1);
                 open.extend(self.nodes[at as usize].branch);
                 self.free.push(at);
@@ -225,7 +225,7 @@ impl Tree {
     fn replace(&mut self, known: Range, new: Range) {
         let mut at = self.root;
         while at != NIL {
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             work::add(1);
             let node = &mut self.nodes[at as usize];
             node.covered = node.covered + new.len() - known.len();
@@ -290,7 +290,7 @@ impl Tree {
     pub(super) fn at_or_after(&self, position: u64) -> Option<Range> {
         let (mut at, mut found) = (self.root, None);
         while at != NIL {
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             work::add(1);
             let node = &self.nodes[at as usize];
             if node.range.end > position {
@@ -306,7 +306,7 @@ impl Tree {
     fn two_from(&self, position: u64) -> (Option<Range>, Option<Range>) {
         let (mut at, mut found, mut above) = (self.root, NIL, None);
         while at != NIL {
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             work::add(1);
             let node = &self.nodes[at as usize];
             if node.range.end > position {
@@ -327,7 +327,7 @@ impl Tree {
     pub(super) fn before(&self, position: u64) -> Option<Range> {
         let (mut at, mut found) = (self.root, None);
         while at != NIL {
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             work::add(1);
             let node = &self.nodes[at as usize];
             if node.range.start < position {
@@ -352,7 +352,7 @@ impl Tree {
     fn covered_below(&self, position: u64) -> u64 {
         let (mut at, mut sum) = (self.root, 0);
         while at != NIL {
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             work::add(1);
             let node = &self.nodes[at as usize];
             if node.range.start < position {
