@@ -285,6 +285,13 @@ impl LossRecovery {
         (found, (found || unrepaired) && loss.phase == Phase::Open)
     }
 
+    /// The original of a retransmitted segment at `start` arrived late.
+    pub(crate) fn note_late_original(&mut self, start: u64) {
+        if let Some(rack) = self.rack_mut() {
+            rack.note_late(start);
+        }
+    }
+
     /// The reports of an ACK are processed. `twice`: it reported a duplicate. `is_bare`: it acknowledges nothing and carries
     /// no data.
     pub(crate) fn conclude(&mut self, una: u64, twice: bool, is_bare: bool) -> Option<Concluded> {

@@ -103,8 +103,7 @@ impl Rack {
         if range.end > self.fack {
             self.fack = range.end;
         } else if never_again {
-            self.reordering_seen = true;
-            self.order.late = Some(self.order.late.map_or(range.start, |late| late.min(range.start)));
+            self.note_late(range.start);
         }
         let Some(sent) = flight.newest_of(range) else { return };
         let rtt = now - sent.at;
@@ -178,6 +177,12 @@ impl Rack {
             self.widened = self.widened.saturating_add(1);
             self.persistence = PERSISTENCE;
         }
+    }
+
+    /// Segments overtook the one at `start`.
+    pub(super) fn note_late(&mut self, start: u64) {
+        self.reordering_seen = true;
+        self.order.late = Some(self.order.late.map_or(start, |late| late.min(start)));
     }
 
     /// The present ACK is processed completely: computes the distance of the reordering that it shows.

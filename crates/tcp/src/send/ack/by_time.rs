@@ -30,7 +30,7 @@ impl Sender {
             && cx.agreed.timestamps
             && advanced
         {
-            self.undo_by_echo(cx, now, stamps.echo);
+            self.undo_by_echo(cx, now, stamps.echo, una_before);
         }
         let found = self.detect_losses(cx, now);
         let is_bare = !advanced && segment.seq_len() == 0;
@@ -117,10 +117,15 @@ impl Sender {
 
     /// An ACK that echoes a timestamp older than the retransmission shows that the original was delivered. The timestamp must
     /// be one that our segments can have carried: as with RTT samples, an invented one proves nothing.
-    fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32) {
+    ///
+    /// During fast recovery it shows reordering, too: Linux, `tcp_try_undo_partial()`.
+    fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32, una_before: u64) {
         if self.recovery.answers_original(self.space.una, echo)
             && echo_age(now, echo, self.space.first_sent).is_some()
         {
+            if self.recovery.phase() == Phase::Fast {
+                self.recovery.note_late_original(una_before);
+            }
             self.undo(cx, now);
         }
     }
