@@ -64,5 +64,5 @@ pub use values::directed::{Directed, Nothing, OrNone, Several};
 pub use values::distribution::{Count, Drawn, Files, Kind, Measure};
 pub use values::form::{Named, OneOrMany};
 pub use values::quantity::{
-    Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
+    Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Quantity, Rate, Size, TimeLimit, Window,
 };

@@ -45,7 +45,7 @@ use std::collections::BinaryHeap;
 const STARTER: u32 = 0;
 
 /// Number of events or of data packets between two checks whether to stop.
-const PATIENCE: u32 = 1 << 16;
+const WORK_BETWEEN_CHECKS: u32 = 1 << 16;
 
 /// A simulated world.
 ///
@@ -136,12 +136,12 @@ impl World {
     /// This is for a driver that does something else in between. Everything that is reported after this call happens at
     /// [`World::now`] or later.
     pub fn proceed(&mut self) -> bool {
-        self.steps(Time::ZERO + self.spec.duration, PATIENCE)
+        self.steps(Time::ZERO + self.spec.duration, WORK_BETWEEN_CHECKS)
     }
 
     /// Runs everything that is due up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
-        while self.steps(until, PATIENCE) {}
+        while self.steps(until, WORK_BETWEEN_CHECKS) {}
     }
 
     /// Ends the run now.

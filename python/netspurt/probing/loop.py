@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netspurt.files.growing import GrowingParquet
     from netspurt.probing.prober import Pace, Probing
 
-PATIENCE_S = 0.2
+WAIT_S = 0.2
 """The time limit of ``wait`` in seconds, so that its caller sees a signal."""
 
 BATCH_S = 0.05
@@ -50,7 +50,7 @@ class Loop:
 
     def wait(self, batch_s: float = BATCH_S) -> bool:
         """Waits for rows; False after the end of the prober. The only blocking call: any thread may make it."""
-        going = self._probing.wait(PATIENCE_S)
+        going = self._probing.wait(WAIT_S)
         if going:
             time.sleep(batch_s)
         return going

@@ -23,7 +23,7 @@ from netspurt import _core
 OURS, KERNELS, PORT = "10.99.0.2", "10.99.0.1", 7000
 OCTETS = 400_000
 BLOCK = bytes(n * n % 251 for n in range(OCTETS))
-PATIENCE_S = 20.0
+TIME_LIMIT_S = 20.0
 OPTIONS = {1: "timestamps", 2: "sack", 4: "scale", 8: "ecn", 16: "ecn seen"}
 """Bits of ``tcpi_options``."""
 
@@ -56,7 +56,7 @@ def carry(case: dict[str, Any], way: str) -> dict[str, Any]:
     listener = None
     if case["opens"] == "we":
         listener = socket.create_server((KERNELS, PORT))
-        listener.settimeout(PATIENCE_S)
+        listener.settimeout(TIME_LIMIT_S)
         role |= {"remote": KERNELS, "connections": 1}
     tcp = [("profile", json.dumps(case.get("profile", "linux")))]
     tcp += [(key, value) for key, value in case.get("tcp", {}).items()]
@@ -70,9 +70,9 @@ def carry(case: dict[str, Any], way: str) -> dict[str, Any]:
             stack.enter_context(listener)
             stream, _ = listener.accept()
         else:
-            stream = socket.create_connection((OURS, PORT), timeout=PATIENCE_S)
+            stream = socket.create_connection((OURS, PORT), timeout=TIME_LIMIT_S)
         stack.enter_context(stream)
-        stream.settimeout(PATIENCE_S)
+        stream.settimeout(TIME_LIMIT_S)
         if way == "kernel sends":
             stream.sendall(BLOCK)
             told = info(stream)
@@ -87,7 +87,7 @@ def carry(case: dict[str, Any], way: str) -> dict[str, Any]:
             told["taken"] = len(taken)
         stream.close()
         closed = None
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIME_LIMIT_S
         while closed is None and time.monotonic() < deadline:
             host.wait(0.05)
             closed = next((news for news in host.take_news() if news["event"] == "closed"), None)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium here (Debian: apt-get install chromium)"
 )
 
-PATIENCE_MS = 30_000
+TIME_LIMIT_MS = 30_000
 
 SLOW = labs.SMALL.replace('profile = "newreno"', 'profile = "linux"\nreceive_window = "8 KiB"').replace(
     '"20 ms"', '"60 ms"'
@@ -67,7 +67,7 @@ def page(browser: Browser, lab: labs.Lab) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(TIME_LIMIT_MS)
     wrong: list[str] = []
     elsewhere: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -85,13 +85,13 @@ def page(browser: Browser, lab: labs.Lab) -> Iterator[Page]:
 
 
 def remedied(page: Page) -> None:
-    expect(page.locator("#capture-remedies button.remedy").first).to_be_visible(timeout=PATIENCE_MS)
-    expect(page.locator("#capture-progress")).to_be_hidden(timeout=PATIENCE_MS)
+    expect(page.locator("#capture-remedies button.remedy").first).to_be_visible(timeout=TIME_LIMIT_MS)
+    expect(page.locator("#capture-progress")).to_be_hidden(timeout=TIME_LIMIT_MS)
 
 
 def test_the_page_opens_on_the_diagnosis_of_the_capture(page: Page, capture: Path) -> None:
     sentence = ns.why(capture).connections["sentence"][0]
-    expect(page.locator("#capture-verdict .large")).to_have_text(sentence, timeout=PATIENCE_MS)
+    expect(page.locator("#capture-verdict .large")).to_have_text(sentence, timeout=TIME_LIMIT_MS)
     expect(page.locator("#capture-verdict .budget")).to_have_attribute(
         "aria-label", re.compile("^receive-window")
     )
@@ -115,10 +115,10 @@ def test_a_remedy_is_a_button_that_moves_the_fitted_path(page: Page) -> None:
     expect(button).to_contain_text("larger receive window")
     then = (button.locator("span").text_content() or "").split("→")[1].strip().split(" (")[0]
     button.click()
-    expect(page.locator("#verdict .large")).to_contain_text(then, timeout=PATIENCE_MS)
+    expect(page.locator("#verdict .large")).to_contain_text(then, timeout=TIME_LIMIT_MS)
     expect(button).to_have_attribute("aria-pressed", "true")
     button.click()
-    expect(page.locator("#verdict .large")).to_have_text(before or "", timeout=PATIENCE_MS)
+    expect(page.locator("#verdict .large")).to_have_text(before or "", timeout=TIME_LIMIT_MS)
 
 
 def test_the_fitted_scenario_is_copied_and_the_report_is_a_file(page: Page) -> None:
@@ -136,10 +136,10 @@ def test_the_fitted_scenario_is_copied_and_the_report_is_a_file(page: Page) -> N
 def test_a_dropped_capture_is_diagnosed_and_listed(page: Page, capture: Path) -> None:
     remedied(page)
     page.evaluate(DROP, ["dropped.pcapng", list(capture.read_bytes())])
-    expect(page.locator("#scenario option:checked")).to_have_text("dropped.pcapng", timeout=PATIENCE_MS)
+    expect(page.locator("#scenario option:checked")).to_have_text("dropped.pcapng", timeout=TIME_LIMIT_MS)
     remedied(page)
     page.reload()
-    expect(page.locator("#scenario option:checked")).to_have_text("dropped.pcapng", timeout=PATIENCE_MS)
+    expect(page.locator("#scenario option:checked")).to_have_text("dropped.pcapng", timeout=TIME_LIMIT_MS)
     remedied(page)
     page.locator("#scenario").select_option("own/0")
     expect(page.locator("#capture")).to_be_hidden()
@@ -151,7 +151,7 @@ def test_a_file_that_is_no_capture_gives_one_sentence(page: Page) -> None:
     page.evaluate(DROP, ["notes.txt", list(b"hello, world\n")])
     expect(page.locator("#capture-wrong")).to_contain_text(
         "notes.txt is a file of an unknown format, not a capture: choose a file of tcpdump or Wireshark",
-        timeout=PATIENCE_MS,
+        timeout=TIME_LIMIT_MS,
     )
     expect(page.locator("#capture-charts")).to_be_hidden()
 
@@ -167,15 +167,15 @@ def test_several_connections_are_listed_and_a_poor_simulation_of_one_is_named(
     ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "1 MB")).run(1, pcap=shared)
     remedied(page)
     page.evaluate(DROP, ["shared.pcapng", list(shared.read_bytes())])
-    expect(page.locator("#capture-list tbody tr")).to_have_count(3, timeout=PATIENCE_MS)
+    expect(page.locator("#capture-list tbody tr")).to_have_count(3, timeout=TIME_LIMIT_MS)
     expect(page.locator("#capture-fit")).to_contain_text(
-        "like the 3 connections that share it, taken together", timeout=PATIENCE_MS
+        "like the 3 connections that share it, taken together", timeout=TIME_LIMIT_MS
     )
     expect(page.locator("#capture-remedies")).to_contain_text(
-        "Simulated, this connection takes", timeout=PATIENCE_MS
+        "Simulated, this connection takes", timeout=TIME_LIMIT_MS
     )
     second = page.locator("#capture-list tbody tr").nth(1)
     second.get_by_role("button").click()
-    expect(second).to_have_class(re.compile("chosen"), timeout=PATIENCE_MS)
+    expect(second).to_have_class(re.compile("chosen"), timeout=TIME_LIMIT_MS)
     number = second.get_attribute("data-connection")
     expect(page.locator("#capture-report")).to_have_attribute("href", re.compile(f"connection={number}$"))

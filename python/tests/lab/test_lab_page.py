@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium here (Debian: apt-get install chromium)"
 )
 
-PATIENCE_S = 30
+TIME_LIMIT_S = 30
 
 DRAWN = "document.body.dataset.drawn ?? '0'"
 
@@ -75,9 +75,9 @@ def page(blank: Page, lab: labs.Lab) -> Page:
 
 def until(page: Page, expression: str) -> None:
     """Waits until an expression holds. Playwright's own way of waiting is forbidden by the page's security policy."""
-    patience = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIME_LIMIT_S
     while not page.evaluate(expression):
-        assert time.monotonic() < patience, f"in vain: {expression}"
+        assert time.monotonic() < deadline, f"in vain: {expression}"
         page.wait_for_timeout(10)
 
 

@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Interval of the checks for signals.
-const PATIENCE: Duration = Duration::from_millis(100);
+const SIGNAL_CHECKS: Duration = Duration::from_millis(100);
 
 /// How long the end of the interpreter waits for simulations to stop. Each checks every few milliseconds.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -181,7 +181,7 @@ impl Look<'_> {
         if ENDING.load(Ordering::Relaxed) {
             return Err(Failure::Ending);
         }
-        if looked.elapsed() >= PATIENCE {
+        if looked.elapsed() >= SIGNAL_CHECKS {
             *looked = now();
             let call = |py: Python<'_>| {
                 py.check_signals()?;

@@ -2,7 +2,7 @@
 
 use crate::values::form::Named;
 use crate::values::quantity::{
-    Cap, Duration, Grain, InitialCwnd, Patience, Quantity as _, Rate, Size, Window,
+    Cap, Duration, Grain, InitialCwnd, Quantity as _, Rate, Size, TimeLimit, Window,
 };
 use netspurt_tcp::config::{InitialWindow, TimerGrain};
 use netspurt_tcp::time::Span;
@@ -39,7 +39,7 @@ settings! {
     u32 => u32: |value| value, |place| place;
     Duration => Span: |value| value.0, |place| Self(place);
     Rate => u64: |value| value.0, |place| Self(place);
-    Patience => Option<Span>:
+    TimeLimit => Option<Span>:
         |value| match value {
             Self::Forever => None,
             Self::For(span) => Some(span.0),

@@ -10,7 +10,7 @@ use crate::tcp::choices::{
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
-use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Rate, Size, Window};
+use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Rate, Size, TimeLimit, Window};
 use crate::values::suggest;
 use netspurt_sim::host::own::OwnTcp;
 use netspurt_tcp::config::{Config, EcnUse as EcnChoice};
@@ -300,7 +300,7 @@ tcp_table! {
         /// How long data may stay unacknowledged before the connection is aborted.
         ///
         /// Document: RFC 9293, section 3.8.3.
-        user_timeout: Patience => user_timeout,
+        user_timeout: TimeLimit => user_timeout,
         /// Retransmissions of a SYN before giving up.
         ///
         /// Document: RFC 9293, section 3.8.3.

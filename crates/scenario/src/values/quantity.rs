@@ -93,7 +93,7 @@ macro_rules! quantities {
     };
 }
 
-quantities!(Duration, Rate, Size, Packets, Limit, Window, Cap, Grain, Patience, InitialCwnd, Direction);
+quantities!(Duration, Rate, Size, Packets, Limit, Window, Cap, Grain, TimeLimit, InitialCwnd, Direction);
 
 fn schema_of<Q: Quantity>() -> Schema {
     let mut forms: Vec<String> = Q::WORDS.iter().map(|word| (*word).to_owned()).collect();
@@ -413,16 +413,16 @@ impl Quantity for Grain {
     }
 }
 
-/// How long something is put up with: `5 min`, or `forever`.
+/// A time limit: `5 min`, or `forever` for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Patience {
-    /// Without end.
+pub enum TimeLimit {
+    /// No limit.
     Forever,
-    /// So long.
+    /// This time.
     For(Duration),
 }
 
-impl Quantity for Patience {
+impl Quantity for TimeLimit {
     const FORMAT: &'static str = "time span or forever";
     const MEANING: &'static str = "a time span, or \"forever\"";
     const EXAMPLES: &'static [&'static str] = &["5 min", "forever"];

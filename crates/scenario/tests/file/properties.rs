@@ -1,7 +1,7 @@
 //! What holds for every text and every quantity.
 
 use netspurt_scenario::{
-    Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Scenario, Size,
+    Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Quantity, Rate, Scenario, Size, TimeLimit,
     Window,
 };
 use netspurt_tcp::time::Span;
@@ -35,7 +35,7 @@ fn units_are_exact() {
     reads("100 segments", Window::Segments(100));
     reads("infinite", Cap::Infinite);
     reads("continuous", Grain::Continuous);
-    reads("forever", Patience::Forever);
+    reads("forever", TimeLimit::Forever);
     reads("rfc3390", InitialCwnd::Rfc3390);
     reads("a->b", Direction { from: "a".to_owned(), to: "b".to_owned() });
 }
@@ -175,7 +175,7 @@ proptest! {
             again(Window::Segments(n))?;
             again(Cap::At(Window::Bytes(n)))?;
             again(Grain::Ticks(Duration(Span::from_ps(n))))?;
-            again(Patience::For(Duration(Span::from_ps(n))))?;
+            again(TimeLimit::For(Duration(Span::from_ps(n))))?;
         }
         again(InitialCwnd::Segments(small))?;
     }

@@ -17,7 +17,7 @@ use netspurt_tcp::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time until a program that found no port tries again, if the time at which one becomes free is unknown.
-const PATIENCE: Span = Span::from_secs(1);
+const RETRY_AFTER: Span = Span::from_secs(1);
 
 /// A range of ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,7 +132,7 @@ impl Ports {
             }
         }
         let soonest = self.held.values().filter_map(|held| held.rested(self.goes_by_clock(timestamp))).min();
-        Err(soonest.filter(|&then| then > now).unwrap_or(now + PATIENCE))
+        Err(soonest.filter(|&then| then > now).unwrap_or(now + RETRY_AFTER))
     }
 
     /// Whether a later timestamp is enough to use a port again that is in TIME-WAIT at the client.

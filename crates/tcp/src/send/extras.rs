@@ -25,7 +25,7 @@ pub(super) struct Extras {
     /// The positions after the ends of unacknowledged records, in order.
     pub(super) records: VecDeque<u64>,
     /// When the user timeout expires.
-    pub(super) patience: Time,
+    pub(super) user_timeout: Time,
     /// Path MTU in bytes; 0 if unknown.
     pub(super) path_mtu: u32,
     /// The state of path MTU probing, if it is in use.
@@ -54,7 +54,7 @@ impl Default for Extras {
             released: 0,
             policy: None,
             records: VecDeque::new(),
-            patience: Time::NEVER,
+            user_timeout: Time::NEVER,
             path_mtu: 0,
             mtu_search: None,
             paced: None,
@@ -77,7 +77,7 @@ impl Extras {
 
     /// The earliest deadline.
     pub(super) fn deadline(&self) -> Time {
-        self.patience.min(self.turn)
+        self.user_timeout.min(self.turn)
     }
 }
 

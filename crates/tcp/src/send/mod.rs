@@ -148,7 +148,7 @@ impl Sender {
     pub(crate) fn stop_timers(&mut self) {
         self.timers.stop_retransmit();
         if let Some(extras) = &mut self.extras {
-            (extras.patience, extras.turn) = (Time::NEVER, Time::NEVER);
+            (extras.user_timeout, extras.turn) = (Time::NEVER, Time::NEVER);
         }
     }
 
@@ -206,8 +206,8 @@ impl Sender {
     /// Starts the user timeout, if one is set.
     #[inline]
     pub(crate) fn start_user_timeout(&mut self, cx: &Context, now: Time) {
-        if let Some(patience) = cx.config.user_timeout {
-            self.extras().patience = now + patience;
+        if let Some(timeout) = cx.config.user_timeout {
+            self.extras().user_timeout = now + timeout;
         }
     }
 
@@ -215,7 +215,7 @@ impl Sender {
     #[inline]
     pub(crate) fn stop_user_timeout(&mut self) {
         if let Some(rare) = &mut self.extras {
-            rare.patience = Time::NEVER;
+            rare.user_timeout = Time::NEVER;
         }
     }
 

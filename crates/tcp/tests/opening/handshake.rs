@@ -105,7 +105,7 @@ fn whoever_has_closed_still_receives() {
 }
 
 #[test]
-fn a_syn_is_repeated_with_doubled_patience_and_then_given_up() {
+fn a_syn_is_retransmitted_with_doubled_timeouts_and_then_given_up() {
     let mut lone = Lone::closed(plain());
     lone.c.open(lone.now);
     let first = lone.poll();

@@ -5,5 +5,5 @@ mod common;
 
 mod fast_open;
 mod handshake;
-mod patience;
 mod state_machine;
+mod time_limits;

@@ -39,7 +39,7 @@ DEVICE = "netspurt0"
 GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
 """On a host of an emulation: where the environment says what our addresses are, and our device beside the host's."""
 
-PATIENCE_S = 0.2
+WAIT_S = 0.2
 """The longest time until Ctrl-C is handled, or the view is updated."""
 
 ROLES = (
@@ -159,7 +159,7 @@ def command(options: argparse.Namespace) -> int:
             every = _interval(options)
             intervals, due = Intervals(time.monotonic()), time.monotonic() + every
             while going and not asked.is_set():
-                going = host.wait(PATIENCE_S)
+                going = host.wait(WAIT_S)
                 if every and time.monotonic() >= due:
                     due += every
                     for each in intervals.report(time.monotonic(), host.snapshot()[0]):

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from netspurt.emulation.programs.sockets import PATIENCE_S, PORT, Work
+from netspurt.emulation.programs.sockets import PORT, TIME_LIMIT_S, Work
 from netspurt.emulation.programs.transfers import content
 
 LOOK_S = 0.005
@@ -76,7 +76,7 @@ def our_exchange(task: dict[str, Any]) -> Work:
         )
 
     host = None if "to" in task else begin()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIME_LIMIT_S
     while host is not None and not Path("/sys/class/net/guest0").exists() and time.monotonic() < deadline:
         time.sleep(LOOK_S)
     yield

@@ -17,7 +17,7 @@ Work = Generator[Any, None, None]
 PORT = 5001
 DEVICE = "netspurt0"
 """The name of a host's interface."""
-PATIENCE_S = 60
+TIME_LIMIT_S = 60
 """Time limit in seconds for a peer, and for the other programs to get ready."""
 SO_MAX_PACING_RATE = 47
 """asm-generic/socket.h."""
@@ -51,7 +51,7 @@ def _controlled(here: socket.socket, task: dict[str, Any]) -> socket.socket:
     if peer := task.get("quickack"):
         address = socket.gethostbyname(peer)
         route = ["ip", "route", "replace", address, "dev", DEVICE, "quickack", "1"]
-        subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
+        subprocess.run(route, check=True, capture_output=True, timeout=TIME_LIMIT_S)
     return here
 
 

@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 from netspurt.emulation.programs import ours, transfers, web
 from netspurt.emulation.programs.lateness import LatenessMonitor
-from netspurt.emulation.programs.sockets import PATIENCE_S, Work
+from netspurt.emulation.programs.sockets import TIME_LIMIT_S, Work
 
 HERE_PORT = 5999
 """A packet to this address reports to the emulator that a program is ready. No program listens there."""
@@ -86,7 +86,7 @@ def main() -> None:
     with socket.create_server(("127.0.0.1", HERE_PORT)):
         if leads:
             signal.signal(signal.SIGALRM, _on_alarm)
-            signal.alarm(PATIENCE_S)
+            signal.alarm(TIME_LIMIT_S)
             for name in tasks:
                 _wait_for(folder / f"{name}.ready")
             signal.alarm(0)

@@ -16,8 +16,8 @@ from collections.abc import Generator
 from typing import Any
 
 from netspurt.emulation.programs.sockets import (
-    PATIENCE_S,
     PORT,
+    TIME_LIMIT_S,
     Work,
     clamp,
     kernel_server,
@@ -126,7 +126,7 @@ def ask(task: dict[str, Any]) -> Work:
     request = [bytes(length) for length in task["request"]]
     began = time.monotonic()
     with kernel_socket(task) as here:
-        here.settimeout(PATIENCE_S)
+        here.settimeout(TIME_LIMIT_S)
         here.connect((task["to"], PORT))
         for number in range(task["exchanges"]):
             if number and task["gap_s"]:

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any
 
-from netspurt.emulation.programs.sockets import DEVICE, PATIENCE_S, PORT, Work, kernel_server, kernel_socket
+from netspurt.emulation.programs.sockets import DEVICE, PORT, TIME_LIMIT_S, Work, kernel_server, kernel_socket
 
 
 def http(task: dict[str, Any]) -> Work:
@@ -71,7 +71,7 @@ def fetch(task: dict[str, Any]) -> Work:
     yield
     took: list[float] = []
     with kernel_socket(task) as here:
-        here.settimeout(PATIENCE_S)
+        here.settimeout(TIME_LIMIT_S)
         here.connect((task["to"], PORT))
         # Nagle's rule holds nothing of a client with one write per request.
         for _ in range(task["requests"]):
@@ -119,7 +119,7 @@ def files(task: dict[str, Any]) -> Work:
     if window := task.get("initial_window"):
         address = socket.gethostbyname(task["to"])
         route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
-        subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
+        subprocess.run(route, check=True, capture_output=True, timeout=TIME_LIMIT_S)
     here = kernel_server(task, backlog=256)
 
     def serve(there: socket.socket) -> None:
@@ -139,7 +139,7 @@ def files(task: dict[str, Any]) -> Work:
 
 def _fetch_alone(host: str, octets: int) -> None:
     """Reads to the last byte: with an initial window of one segment Linux's FIN waits for an ACK of the data."""
-    here = socket.create_connection((host, PORT), timeout=PATIENCE_S)
+    here = socket.create_connection((host, PORT), timeout=TIME_LIMIT_S)
     here.sendall(octets.to_bytes(8, "big"))
     left = octets
     while left:

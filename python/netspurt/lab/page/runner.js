@@ -1,7 +1,7 @@
 // Runs of one side, of which the newest counts. A short run is allowed to finish, so that the charts follow a slider. A
 // longer one is cancelled by a newer request.
 
-const PATIENCE_MS = 150;
+const CANCEL_AFTER_MS = 150;
 const page = crypto.getRandomValues(new Uint32Array(2)).join("-");
 
 export class Runner {
@@ -22,10 +22,10 @@ export class Runner {
     this.#next = body;
     if (!this.#under_way) {
       this.#begin();
-    } else if (performance.now() - this.#under_way.since > PATIENCE_MS) {
+    } else if (performance.now() - this.#under_way.since > CANCEL_AFTER_MS) {
       this.#under_way.stop.abort();
     } else if (!this.#timer) {
-      const left = PATIENCE_MS - (performance.now() - this.#under_way.since);
+      const left = CANCEL_AFTER_MS - (performance.now() - this.#under_way.since);
       this.#timer = setTimeout(() => { this.#timer = 0; if (this.#next) this.#under_way?.stop.abort(); }, left);
     }
   }

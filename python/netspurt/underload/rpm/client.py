@@ -36,7 +36,7 @@ ROUND_TRIPS = {"TLSv1.3": 1, "TLSv1.2": 2}
 RTT_US, RECEIVER_RTT_US = 68, 92
 """Where ``struct tcp_info`` (linux/tcp.h) has the smoothed round trip of the sender, and that of the receiver."""
 
-PATIENCE_S = 10.0
+TIME_LIMIT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Connector:
         )[0]
         raw = socket.socket(family, kind, protocol)
         try:
-            raw.settimeout(PATIENCE_S)
+            raw.settimeout(TIME_LIMIT_S)
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             began = time.perf_counter()
             raw.connect(address)
@@ -256,7 +256,7 @@ class Load:
         self._over.set()
         with contextlib.suppress(OSError):
             self._opened.socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join(PATIENCE_S)
+        self._thread.join(TIME_LIMIT_S)
         self._opened.socket.close()
 
 
@@ -301,7 +301,7 @@ class Prober:
     def close(self) -> None:
         """Ends it after the probe under way."""
         self._over.set()
-        self._thread.join(PATIENCE_S)
+        self._thread.join(TIME_LIMIT_S)
 
 
 def measure(

@@ -14,12 +14,12 @@ from pathlib import Path
 from netspurt.errors import RequestError
 from netspurt.underload.rpm.client import CHUNK, UPLOAD_BYTES, WELL_KNOWN
 
-PATIENCE_S = 60.0
+TIME_LIMIT_S = 60.0
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = PATIENCE_S
+    timeout = TIME_LIMIT_S
 
     def do_GET(self) -> None:
         """The objects, and the configuration."""

@@ -21,7 +21,7 @@ const ETA: [u64; 3] = [1, 10, 80];
 /// W_thresh: below this number of segments it behaves like Reno.
 const SMALL: u32 = 15;
 /// theta: the consecutive RTTs with a short queue before alpha is at its maximum again.
-const PATIENCE: u8 = 5;
+const THETA: u8 = 5;
 
 /// The state of Illinois. Reno handles slow start and the end of recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +101,7 @@ impl Illinois {
             self.alpha = delay.alpha();
         } else if self.was_above {
             self.low_rounds += 1;
-            if self.low_rounds >= PATIENCE {
+            if self.low_rounds >= THETA {
                 (self.was_above, self.low_rounds) = (false, 0);
                 self.alpha = ALPHA.1;
             }

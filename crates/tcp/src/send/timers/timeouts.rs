@@ -54,7 +54,7 @@ impl Sender {
 
     /// Whether the user timeout has expired.
     pub(crate) fn user_timeout_ran_out(&self, now: Time) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.patience <= now)
+        self.extras.as_ref().is_some_and(|extras| extras.user_timeout <= now)
     }
 
     /// No ACK arrived in time: all outstanding data is retransmitted, one segment first (RFC 5681,

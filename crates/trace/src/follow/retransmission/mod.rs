@@ -190,8 +190,8 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
 /// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs.
 fn is_overdue(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
-    let patience = plus(e.behind.smoothed(), round.max(BUSY));
-    e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
+    let reaction = plus(e.behind.smoothed(), round.max(BUSY));
+    e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > reaction)
 }
 
 /// Whether a segment sent later was delivered, either just now or within the longest time that RFC 8985 (section 6.2,

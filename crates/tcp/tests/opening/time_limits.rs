@@ -87,7 +87,7 @@ fn a_peer_that_lost_its_memory_is_found_out_by_a_probe() {
 }
 
 #[test]
-fn unacknowledged_data_is_given_up_when_the_user_loses_patience() {
+fn unacknowledged_data_is_given_up_when_the_user_timeout_expires() {
     // RFC 9293, section 3.10.8.
     let mut lone = Lone::established(limited(10), FULL, 5000);
     lone.until(ms(5000));
@@ -100,7 +100,7 @@ fn unacknowledged_data_is_given_up_when_the_user_loses_patience() {
 }
 
 #[test]
-fn the_users_patience_starts_anew_with_every_acknowledgment() {
+fn every_acknowledgment_restarts_the_user_timeout() {
     let mut lone = Lone::established(limited(10), FULL, 5000);
     lone.writes(2000);
     lone.until(ms(8000));
@@ -112,7 +112,7 @@ fn the_users_patience_starts_anew_with_every_acknowledgment() {
 }
 
 #[test]
-fn a_user_who_waits_for_nothing_does_not_lose_patience() {
+fn without_outstanding_data_no_user_timeout_runs() {
     for passive in [false, true] {
         let mut lone = if passive {
             let mut lone = Lone::reached(limited(10), State::SynReceived);
@@ -135,7 +135,7 @@ fn a_user_who_waits_for_nothing_does_not_lose_patience() {
 }
 
 #[test]
-fn the_users_patience_ends_an_unanswered_open() {
+fn the_user_timeout_ends_an_unanswered_open() {
     let mut lone = Lone::closed(limited(10));
     lone.c.open(lone.now);
     lone.poll();
