@@ -84,6 +84,6 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.Captur
     other = tmp_path / "notes.csv"
     other.write_text("time_s,delay_ms\n0,1\n")
     assert main(["what-if", str(other)]) == 2
-    assert "name a scenario, the folder of a run, or a capture" in capsys.readouterr().err
+    assert "name a scenario, the folder of a run, a capture, or the table" in capsys.readouterr().err
     assert main(["what-if", str(tmp_path / "missing.toml")]) == 2
     assert "there is no" in capsys.readouterr().err
