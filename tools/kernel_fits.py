@@ -3,9 +3,9 @@
 
 Each case is a random path and a cause that limits the transfer. The kernel carries the transfer out on the emulated
 path, captured at both hosts. `fit` fits a scenario to each capture. `prove` predicts remedies from the capture alone,
-applies the best ones to the true scenario, and has the kernel carry that out. No case chose a parameter of the
-program. Every step keeps what is finished, so it can be interrupted and repeated. Runs in which the emulator was late
-are discarded and named.
+applies the best ones to the true scenario, and has the kernel carry that out. Take a seed whose cases chose no
+parameter of the program. Every step keeps what is finished, so it can be interrupted and repeated. Runs in which the
+emulator was late are discarded and named.
 
     sudo tools/kernel_fits.py capture FOLDER [--paths 24] [--minutes 20]
     tools/kernel_fits.py fit FOLDER
@@ -298,7 +298,8 @@ def page(folder: Path) -> str:
     lines += [
         "Made by `tools/kernel_fits.py`. The kernel's TCP transfers data over emulated paths whose rate, delay and "
         "queue are drawn at random, each with several limits, captured at both hosts. A scenario is fitted to each "
-        "capture and simulated. No case chose a parameter of the fit. Runs in which more than "
+        "capture and simulated. Cases that led to a change of the fit are named in "
+        "[the accuracy of remedies](../what-if/accuracy.md). Runs in which more than "
         f"{LATE:.0%} of the packets were more than a millisecond late are discarded.",
     ]
     for vantage in VANTAGES:
