@@ -493,7 +493,10 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
             'unknown host "mars": the scenario has "earth", "space"',
         ),
         (("--client", "mars", "--server", "true", "--", "true"), 'unknown host "mars"'),
-        (("--capture", "mars=x", "--server", "true", "--", "true"), 'unknown host "mars"'),
+        (
+            ("--capture", "mars=x", "--server", "true", "--", "true"),
+            'unknown capture point "mars": use one of earth',
+        ),
         (("--capture", "earth", "--server", "true", "--", "true"), "NODE=FILE"),
         (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
         (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "rejects net.no.such = 1"),
