@@ -140,12 +140,6 @@ CASES = {
         octets=1_000_000,
         share=0.1,
     ),
-    "timeout": Injected(
-        "timeout",
-        lines(FAST, 'loss = { kind = "packet-error", rate = 0.15, direction = "space->earth" }'),
-        octets=150_000,
-        share=0.1,
-    ),
     "tail-loss": Injected(
         "tail-loss",
         lines(FAST, 'loss = { kind = "script", drop = [3], direction = "space->earth" }'),
