@@ -6,7 +6,7 @@ Lives here: arithmetic on the facts of a capture. Must not live here: reading, s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,6 +55,9 @@ STEP, FINE = 0.02, 41
 
 BETTER = 0.9
 """A rate found by search leaves at most this part of what the best candidate leaves unexplained."""
+
+UNDISTURBED = 0.25
+"""If at least this share of the trains agrees with a candidate, no other rate is searched: late ACKs disturb RTTs."""
 
 NOISE_S = 1e-6
 """Less than this is noise."""
@@ -168,13 +171,18 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
         rate = next(each for each in away if away[each] <= CLEARLY * least)
         # A change of the delay would be taken for a queue.
         steady = moved(*unqueued(all_facts, rate)) is None
-        bounds = (min(away) * LOWER, max(away) * HIGHER)
-        searched, left = _searched(all_facts, *bounds) if steady else (rate, away[rate])
-        # Where no train passed undisturbed, only the round trips show the rate.
-        if left < BETTER * away[rate] and away[rate] - left > NOISE_S:
-            rate = searched
+        # Where few trains passed undisturbed, only the round trips show the rate.
+        if steady and _agreeing(found, rate, 0.0) < UNDISTURBED:
+            searched, left = _searched(all_facts, min(away) * LOWER, max(away) * HIGHER)
+            if left < BETTER * away[rate] and away[rate] - left > NOISE_S:
+                rate = searched
+    return rate, _agreeing(found, rate, share), len(found[TRAINS[seldom]])
+
+
+def _agreeing(found: Mapping[int, Floats], rate: float, none: float) -> float:
+    """The largest share of trains of a kind that agree with a rate; `none` if there is no train."""
     agree = [float(np.mean(np.abs(np.log(each / rate)) <= 2 * WIDTH)) for each in found.values() if len(each)]
-    return rate, max(agree, default=share), len(found[TRAINS[seldom]])
+    return max(agree, default=none)
 
 
 def _searched(all_facts: Sequence[Facts], lowest: float, highest: float) -> tuple[float, float]:
