@@ -119,7 +119,7 @@ impl Trial {
         sums
     }
 
-    /// Whether the found limit has nearly as much of the true time as the one with the most: [`NEAR`] less at most.
+    /// Whether the found limit has nearly as much of the true time as the one with the most: `NEAR` less at most.
     pub fn is_near(&self) -> bool {
         let [truths, _] = self.sums();
         self.dominant()
