@@ -101,7 +101,7 @@ fn acks_that_do_not_make_a_sender_send_show_a_rest_that_waits() {
     }
 }
 
-/// By the timestamps of what comes after the pause, it had left before it.
+/// The timestamps of the segments after the pause show that they were sent before it.
 #[test]
 fn a_pause_in_which_the_path_holds_packets_is_none_of_the_application() {
     let folder = Folder::new("held");

@@ -1,7 +1,8 @@
 //! The world: a network with hosts, their connections and their applications.
 //!
-//! This file is the main loop. `starting.rs` has the start of flows, `turns.rs` hosts with a processor, `errands.rs` the
-//! connections of sessions, and `datagrams.rs` flows without a connection.
+//! This file is the main loop. `inbox.rs` and `serving.rs` have the work of endpoints, `starting.rs` the start of flows,
+//! `turns.rs` hosts with a processor, `errands.rs` the connections of sessions, and `datagrams.rs` flows without a
+//! connection.
 
 mod datagrams;
 mod detours;

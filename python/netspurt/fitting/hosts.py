@@ -33,7 +33,7 @@ LEAST_PART = 0.5
 """A flight below this part of the window is not held by the window."""
 
 LEAST_TRIPS = 6
-"""Intervals of two round trips from which on a ceiling of the flight is told from chance."""
+"""The least number of intervals of two RTTs that shows a limit of the flight rather than chance."""
 
 FLAT = 0.1
 """The relative width of a ceiling."""

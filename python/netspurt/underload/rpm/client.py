@@ -178,7 +178,7 @@ def fetch(url: SplitResult, connector: Connector) -> tuple[bytes, Opened, float]
 
 
 def discover(url: str, *, verify: bool = True) -> Server:
-    """The test server of a URL, or of a host, whose well-known URL is asked.
+    """Finds the test server of a URL, or of a host by its well-known URL.
 
     Raises:
         RequestError: there is no such server.
@@ -261,7 +261,7 @@ class Load:
 
 
 class Prober:
-    """Sends foreign and self probes in turn until it is told to stop."""
+    """Sends foreign and self probes in turn until the test ends."""
 
     def __init__(self, server: Server, connector: Connector, loads: list[Load]) -> None:
         self._server, self._connector, self._loads = server, connector, loads

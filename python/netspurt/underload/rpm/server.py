@@ -42,7 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(404)
 
     def do_POST(self) -> None:
-        """Discards what comes."""
+        """Receives and discards data."""
         left = int(self.headers.get("Content-Length") or 0)
         room = bytearray(CHUNK)
         with contextlib.suppress(OSError):

@@ -21,7 +21,7 @@ struct Turn {
 #[derive(Default)]
 pub(super) struct Detours {
     turns: Vec<Turn>,
-    /// The way back of each route that a change concerns. There and back are the same links.
+    /// The reverse route of each changed route. Both directions use the same links.
     back: BTreeMap<u32, u32>,
 }
 
