@@ -287,7 +287,7 @@ INTERRUPTED = [
 
 @contextlib.contextmanager
 def _begun(words: str, here: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command as a process that has loaded the native module, so that it has begun its work."""
+    """The command as a process that has begun its work: the lab has printed its address, others loaded the core."""
     with subprocess.Popen(
         [sys.executable, "-m", "netspurt", *shlex.split(words)],
         cwd=here,
@@ -300,8 +300,13 @@ def _begun(words: str, here: Path) -> Iterator[subprocess.Popen[str]]:
         loaded = Path(f"/proc/{process.pid}/maps")
         while process.poll() is None and "_core.abi3" not in loaded.read_text():
             time.sleep(0.02)
-        # Until the work itself is under way.
-        time.sleep(0.5)
+        if words.startswith("lab"):
+            # The server handles SIGINT before it prints its address.
+            assert process.stdout is not None
+            assert "http://" in process.stdout.readline()
+        else:
+            # No other command shows when its work begins.
+            time.sleep(0.5)
         try:
             yield process
         finally:
