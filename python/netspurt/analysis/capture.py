@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -292,7 +293,7 @@ def collect(
     """
     import polars as pl
 
-    kept = {name: [_frame(name, {})] for name in SCHEMAS}
+    kept = {name: [_frame(name, {})] for name in schemas()}
     more = True
     while more:
         more = reading.step()
@@ -309,50 +310,15 @@ def collect(
     return Capture(reading.path, reading.tally(), tables)
 
 
-_WHO = {"connection": int, "from": str}
+@cache
+def schemas() -> dict[str, dict[str, type]]:
+    """The columns of every table and their types, from the code that fills the tables."""
+    from netspurt import _core
 
-_ROUND_TRIPS = ("min", "mean", "median", "p95", "max")
-
-SCHEMAS: dict[str, dict[str, type]] = {
-    "connections": {
-        **{"connection": int, "interface": int, "client": str, "client_port": int, "server": str},
-        **{"server_port": int, "start_s": float, "duration_s": float, "opening": str, "closing": str},
-        **{"handshake_rtt_s": float, "sender": str, "limit": str, "vantage": str},
-    },
-    "streams": {
-        **_WHO,
-        **dict.fromkeys(("packets", "segments", "bytes", "acknowledged_bytes"), int),
-        **dict.fromkeys(("data_from_s", "data_until_s", "goodput_bps"), float),
-        **dict.fromkeys(("retransmitted", "retransmitted_timeout", "retransmitted_fast"), int),
-        **dict.fromkeys(("retransmitted_tail_probe", "retransmitted_nak", "retransmitted_unexplained"), int),
-        **dict.fromkeys(("retransmitted_bytes", "spurious", "reordered", "reordering_extent"), int),
-        **dict.fromkeys(("duplicated", "unseen_bytes", "duplicate_acks", "zero_windows"), int),
-        **dict.fromkeys(
-            ("window_probes", "keep_alives", "marked", "flight_max", "window_max", "segment_max"), int
-        ),
-        **{"mss": int, "window_scale": int, "sack": bool, "timestamps": bool, "rtt_samples": int},
-        **{f"rtt_{what}_s": float for what in _ROUND_TRIPS},
-        "rtt_timestamps_samples": int,
-        **{f"rtt_timestamps_{what}_s": float for what in _ROUND_TRIPS},
-    },
-    "samples": {
-        **{"time_s": float, **_WHO, "method": str, "ack": int, "length": int},
-        **{"sent_s": float, "rtt_s": float},
-    },
-    "events": {
-        **{"time_s": float, **_WHO, "event": str, "reason": str, "seq": int, "length": int},
-        **{"after_s": float, "count": int},
-    },
-    "flight": {"time_s": float, **_WHO, "flight": int, "window": int},
-    "segments": {
-        **{"time_s": float, "connection": int, "from_client": bool},
-        **dict.fromkeys(("seq", "length", "ack", "window", "nak", "sack_from", "sack_until"), int),
-    },
-}
-"""The columns of every table and their meaning."""
+    return _core.Capture.schemas()
 
 
 def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
     import polars as pl
 
-    return pl.DataFrame(dict(columns), schema=dict(SCHEMAS[name]))
+    return pl.DataFrame(dict(columns), schema=schemas()[name])

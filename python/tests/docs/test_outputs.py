@@ -12,7 +12,7 @@ import pytest
 from scenarios import SCENARIO
 
 import netspurt as ns
-from netspurt.analysis.capture import SCHEMAS
+from netspurt.analysis.capture import schemas
 from netspurt.cli import exits, main
 from netspurt.probing.prober import SCHEMA
 from netspurt.scenario import SERIES
@@ -87,11 +87,11 @@ def test_every_column_of_what_is_recorded_is_named(web: ns.Result, bulk: ns.Resu
 
 def test_every_column_of_captures_and_probes_is_named() -> None:
     named = _firsts("Captures")
-    assert named == set(SCHEMAS["connections"]) | set(SCHEMAS["streams"])
+    assert named == set(schemas()["connections"]) | set(schemas()["streams"])
     text = _section("Captures").split("`--samples` writes")[1]
     samples, events = (_names(part) for part in text.split("`--events` writes"))
-    assert samples == list(SCHEMAS["samples"])
-    assert events == list(SCHEMAS["events"])
+    assert samples == list(schemas()["samples"])
+    assert events == list(schemas()["events"])
     assert _names(_section("Delays and timers").split("\n\n")[0].split(" has ")[1]) == list(SCHEMA)
 
 

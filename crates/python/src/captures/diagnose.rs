@@ -1,19 +1,15 @@
 //! The class `Diagnosis`: what limited the connections of a capture, read in steps.
 
 use crate::captures::limits::intervals;
-use crate::captures::tally::json_of;
-use crate::errors::{broken_reader, open_error};
+use crate::captures::steps::Steps;
 use netspurt_budget::{Limit, Line};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::Stamp;
-use netspurt_trace::capture::CaptureReader;
 use netspurt_trace::diagnosis::{ConnectionDiagnosis, Diagnoser, DirectionDiagnosis, Masked, Transfer};
-use netspurt_trace::follow::{Follower, Limits, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,48 +19,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Diagnosis(Mutex<State>);
 
 struct State {
-    name: String,
-    reader: CaptureReader,
-    /// `None` at the end of the capture.
-    follower: Option<Follower>,
+    steps: Steps,
     diagnoser: Diagnoser,
     /// Finished and not yet returned.
     waiting: VecDeque<ConnectionDiagnosis>,
-    tally: Tally,
-    connections: u64,
-    damage: Option<String>,
-}
-
-impl State {
-    /// Reads this number of bytes of the file. Returns whether there is more.
-    fn read(&mut self, octets: u64) -> bool {
-        let Some(follower) = &mut self.follower else { return false };
-        let until = self.reader.octets().saturating_add(octets);
-        while self.reader.octets() < until {
-            match self.reader.next() {
-                Ok(Some(packet)) => follower.process(&packet, &mut self.diagnoser),
-                Ok(None) => return self.finish(),
-                Err(damage) => {
-                    self.damage = Some(damage.to_string());
-                    return self.finish();
-                }
-            }
-        }
-        true
-    }
-
-    fn finish(&mut self) -> bool {
-        if let Some(follower) = self.follower.take() {
-            self.connections = follower.connections();
-            self.tally = follower.finish(&mut self.diagnoser);
-        }
-        false
-    }
-
-    /// The time of the first packet.
-    fn origin(&self) -> Stamp {
-        self.follower.as_ref().map_or(&self.tally, Follower::tally).first.unwrap_or_default()
-    }
 }
 
 impl Diagnosis {
@@ -80,54 +38,41 @@ impl Diagnosis {
     #[staticmethod]
     #[pyo3(signature = (path, min_bytes = 1))]
     fn open(py: Python<'_>, path: PathBuf, min_bytes: u64) -> PyResult<Self> {
-        let reader = py.detach(|| CaptureReader::open(&path)).map_err(|error| open_error(&error))?;
-        Ok(Self(Mutex::new(State {
-            name: path.to_string_lossy().into_owned(),
-            reader,
-            follower: Some(Follower::new(Limits::default())),
-            diagnoser: Diagnoser::new(min_bytes),
-            waiting: VecDeque::new(),
-            tally: Tally::default(),
-            connections: 0,
-            damage: None,
-        })))
+        let steps = Steps::open(py, &path)?;
+        Ok(Self(Mutex::new(State { steps, diagnoser: Diagnoser::new(min_bytes), waiting: VecDeque::new() })))
     }
 
     /// Reads this number of bytes; False at the end. Releases the interpreter lock.
     fn read(&self, py: Python<'_>, octets: u64) -> PyResult<bool> {
         py.detach(|| {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let state = &mut *state;
-            catch_unwind(AssertUnwindSafe(|| state.read(octets))).map_err(|panic| {
-                state.follower = None;
-                broken_reader(&state.name, &*panic)
-            })
+            let State { steps, diagnoser, .. } = &mut *state;
+            steps.read(octets, diagnoser)
         })
     }
 
     /// Ends all connections, as at the end of the file; nothing more is read.
     fn end(&self, py: Python<'_>) {
-        self.state(py).finish();
+        let mut state = self.state(py);
+        let State { steps, diagnoser, .. } = &mut *state;
+        steps.finish(diagnoser);
     }
 
     /// Number of bytes of the file that were read.
     #[getter]
     fn octets(&self, py: Python<'_>) -> u64 {
-        self.state(py).reader.octets_of_file()
+        self.state(py).steps.octets_of_file()
     }
 
     /// Counts of packets, as JSON.
     fn tally(&self, py: Python<'_>) -> String {
-        let state = self.state(py);
-        let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
-        let connections = state.follower.as_ref().map_or(state.connections, Follower::connections);
-        json_of(tally, connections, 0, state.reader.interfaces(), state.damage.as_deref())
+        self.state(py).steps.tally(0)
     }
 
     /// At most `most` connections that have ended and were not returned before, as a JSON array; see `netspurt why --json`.
     fn take(&self, py: Python<'_>, most: usize) -> String {
         let mut state = self.state(py);
-        let origin = state.origin();
+        let origin = state.steps.origin();
         let found = state.diagnoser.take();
         state.waiting.extend(found);
         let count = most.min(state.waiting.len());

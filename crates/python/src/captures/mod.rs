@@ -6,4 +6,5 @@ pub(crate) mod diagnose;
 pub(crate) mod gathered;
 pub(crate) mod limits;
 pub(crate) mod packets;
+pub(crate) mod steps;
 pub(crate) mod tally;

@@ -232,7 +232,7 @@ impl Run {
     /// One row for each segment that any host has sent; empty unless recorded. ``arrives_s``, if arrivals were
     /// recorded, is NaN for segments that did not arrive.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (columns, rows) = (Columns::new(py), &self.result.recording.segments);
+        let (mut columns, rows) = (Columns::new(py), &self.result.recording.segments);
         let mut talks: BTreeMap<(u32, u32), Conversation> = BTreeMap::new();
         let told: Vec<_> = rows
             .iter()
@@ -251,7 +251,7 @@ impl Run {
         columns.counts("window", told.iter().map(|told| told.window))?;
         columns.words("reason", rows.iter().map(|row| row.reason.name()))?;
         columns.array("nak", told.iter().map(|told| told.nak.unwrap_or(-1)).collect())?;
-        sacked(&columns, told.iter().zip(rows).map(|(told, row)| told.sack(&row.segment)))?;
+        sacked(&mut columns, told.iter().zip(rows).map(|(told, row)| told.sack(&row.segment)))?;
         if self.recorded.arrivals() {
             let times = arrivals::matched(&self.result.recording, &self.arrivals);
             columns.array(

@@ -64,7 +64,7 @@ impl<'py> Columns<'py> {
 }
 
 impl<'py> Table<'py> for Columns<'py> {
-    fn array<T: Element + Into<Cell>>(&mut self, name: &str, values: Vec<T>) -> PyResult<()> {
+    fn array<T: Element + Into<Cell> + Kind>(&mut self, name: &str, values: Vec<T>) -> PyResult<()> {
         Self::array(self, name, values)
     }
 
@@ -83,5 +83,9 @@ impl<'py> Table<'py> for Columns<'py> {
         rows: impl ExactSizeIterator<Item = usize>,
     ) -> PyResult<()> {
         Self::names(self, name, names, rows)
+    }
+
+    fn words(&mut self, name: &str, rows: impl ExactSizeIterator<Item = &'static str>) -> PyResult<()> {
+        Self::words(self, name, rows)
     }
 }

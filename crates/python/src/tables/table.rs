@@ -51,7 +51,7 @@ impl From<String> for Cell {
 /// A table under construction, column by column. All columns have the same number of rows.
 pub(crate) trait Table<'py> {
     /// Numbers or booleans.
-    fn array<T: Element + Into<Cell>>(&mut self, name: &str, values: Vec<T>) -> PyResult<()>;
+    fn array<T: Element + Into<Cell> + Kind>(&mut self, name: &str, values: Vec<T>) -> PyResult<()>;
 
     /// Values that may be missing.
     fn list<T: IntoPyObject<'py> + Into<Cell> + Kind>(
@@ -68,16 +68,33 @@ pub(crate) trait Table<'py> {
         rows: impl ExactSizeIterator<Item = usize>,
     ) -> PyResult<()>;
 
+    /// Text with few different words.
+    fn words(&mut self, name: &str, rows: impl ExactSizeIterator<Item = &'static str>) -> PyResult<()> {
+        self.list(name, rows.map(Some).collect())
+    }
+
     /// Counts as signed 64-bit numbers, so that differences are right.
     fn counts<T: TryInto<i64>>(&mut self, name: &str, values: impl Iterator<Item = T>) -> PyResult<()> {
         self.array(name, values.map(|value| value.try_into().unwrap_or(i64::MAX)).collect::<Vec<i64>>())
     }
 }
 
-/// The cell type of a Rust type; a column of a file has one even if all its values are missing.
+/// The cell type of a Rust type; a column has one even if it has no values.
 pub(crate) trait Kind {
     /// Any value of that type.
     fn kind() -> Cell;
+}
+
+impl Kind for i64 {
+    fn kind() -> Cell {
+        Cell::Integer(0)
+    }
+}
+
+impl Kind for bool {
+    fn kind() -> Cell {
+        Cell::Truth(false)
+    }
 }
 
 impl Kind for u64 {

@@ -102,7 +102,7 @@ impl Wide {
 }
 
 impl<'py> Table<'py> for Wide {
-    fn array<T: Element + Into<Cell>>(&mut self, name: &str, values: Vec<T>) -> PyResult<()> {
+    fn array<T: Element + Into<Cell> + Kind>(&mut self, name: &str, values: Vec<T>) -> PyResult<()> {
         let mut cells = values.into_iter().map(|value| Some(value.into())).peekable();
         if let Some(Some(kind)) = cells.peek().cloned() {
             self.put(name, &kind, cells);

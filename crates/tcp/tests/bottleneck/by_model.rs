@@ -50,3 +50,60 @@ pub(crate) fn rounds_to_fill(world: &mut World) -> u32 {
     }
     full.expect("startup ends")
 }
+
+fn bandwidth(world: &World) -> u64 {
+    world.sender.info().path.expect("a model").bandwidth
+}
+
+/// An application that sends little does not lower the estimated bandwidth; after a pause, a bulk transfer reaches this
+/// share of the path's rate at once.
+pub(crate) fn keeps_the_estimate_when_application_limited(
+    kind: congestion::Kind,
+    pause: Span,
+    least_share: f64,
+) {
+    let mut world = World::new(with(kind), PATH, 1);
+    world.write(20_000_000);
+    world.run_for(Span::from_secs(3));
+    let before = bandwidth(&world);
+    assert!(before.abs_diff(PATH.rate) < PATH.rate / 50, "{before}");
+    // Twenty segments every 100 ms are a sixtieth of the path's rate.
+    for _ in 0..40 {
+        world.write(20_000);
+        world.run_for(Span::from_ms(100));
+    }
+    let after = bandwidth(&world);
+    assert!(after.abs_diff(PATH.rate) < PATH.rate / 50, "{after}");
+    world.run_for(pause);
+    world.write(100_000_000);
+    world.run_for(Span::from_ms(200));
+    let goodput = world.goodput(Span::from_secs(2));
+    assert!(goodput > least_share * PATH.rate as f64, "{goodput}");
+}
+
+/// The rate falls to a quarter and rises again; after each change the estimate is right within `time`, up to these
+/// fractions of the path's rate.
+pub(crate) fn follows_changes_of_rate(kind: congestion::Kind, time: Span, slower: u64, faster: u64) {
+    let mut world = bulk(with(kind), PATH, 1);
+    world.run_for(Span::from_secs(3));
+    for (rate, error) in [(PATH.rate / 4, PATH.rate / slower), (PATH.rate, PATH.rate / faster)] {
+        world.path.rate = rate;
+        world.run_for(time);
+        let found = bandwidth(&world);
+        assert!(found.abs_diff(rate) < error, "{rate}: {found}");
+    }
+}
+
+/// Profiles without SACK and without loss detection by time reach these shares of the path's rate without loss and with
+/// `loss` (in a million).
+pub(crate) fn works_without_sack(kind: congestion::Kind, loss: u32, lossless_share: f64, lossy_share: f64) {
+    for name in ["newreno", "rfc"] {
+        let config = Config { congestion: kind, pacing: true, ..config(name) };
+        for (loss, least) in [(0, lossless_share), (loss, lossy_share)] {
+            let mut world = bulk(config.clone(), Path { loss, ..PATH }, 1);
+            world.run_for(Span::from_secs(2));
+            let goodput = world.goodput(Span::from_secs(5));
+            assert!(goodput > least * PATH.rate as f64, "{name} {loss}: {goodput}");
+        }
+    }
+}

@@ -1,7 +1,10 @@
 //! BBR over paths that are known: what it believes of them, and what it does to them.
 
-use crate::bottleneck::by_model::{PATH, at, bulk, finds_the_path, rounds_to_fill, with};
-use crate::bottleneck::{MSS, Path, World, config};
+use crate::bottleneck::by_model::{
+    PATH, at, bulk, finds_the_path, follows_changes_of_rate, keeps_the_estimate_when_application_limited,
+    rounds_to_fill, with, works_without_sack,
+};
+use crate::bottleneck::{MSS, Path};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::congestion;
 use netspurt_tcp::time::{Span, Time};
@@ -87,51 +90,16 @@ fn a_shallow_queue_does_not_slow_it() {
 }
 
 #[test]
-fn an_application_that_sends_little_does_not_bring_the_estimate_down() {
-    let mut world = World::new(bbr(), PATH, 1);
-    world.write(20_000_000);
-    world.run_for(Span::from_secs(3));
-    let before = world.sender.info().path.expect("a model").bandwidth;
-    assert!(before.abs_diff(PATH.rate) < PATH.rate / 50, "{before}");
-    // Twenty segments every 100 ms are a sixtieth of it.
-    for _ in 0..40 {
-        world.write(20_000);
-        world.run_for(Span::from_ms(100));
-    }
-    let after = world.sender.info().path.expect("a model").bandwidth;
-    assert!(after.abs_diff(PATH.rate) < PATH.rate / 50, "{after}");
-    // And after a pause it goes on at once.
-    world.run_for(Span::from_secs(5));
-    world.write(100_000_000);
-    world.run_for(Span::from_ms(200));
-    let goodput = world.goodput(Span::from_secs(2));
-    assert!(goodput > 0.9 * PATH.rate as f64, "{goodput}");
+fn an_application_that_sends_little_does_not_lower_the_estimate() {
+    keeps_the_estimate_when_application_limited(congestion::Kind::Bbr, Span::from_secs(5), 0.9);
 }
 
 #[test]
-fn a_path_that_becomes_slower_is_believed_within_ten_rounds_or_so() {
-    let mut world = bulk(bbr(), PATH, 1);
-    world.run_for(Span::from_secs(3));
-    world.path.rate = PATH.rate / 4;
-    world.run_for(Span::from_secs(5));
-    let found = world.sender.info().path.expect("a model").bandwidth;
-    assert!(found.abs_diff(PATH.rate / 4) < PATH.rate / 100, "{found}");
-    world.path.rate = PATH.rate;
-    world.run_for(Span::from_secs(5));
-    let found = world.sender.info().path.expect("a model").bandwidth;
-    assert!(found.abs_diff(PATH.rate) < PATH.rate / 50, "{found}");
+fn a_path_that_becomes_slower_or_faster_is_recognised_within_five_seconds() {
+    follows_changes_of_rate(congestion::Kind::Bbr, Span::from_secs(5), 100, 50);
 }
 
 #[test]
 fn it_needs_neither_sack_nor_detection_by_time() {
-    for name in ["newreno", "rfc"] {
-        let config = Config { congestion: congestion::Kind::Bbr, pacing: true, ..config(name) };
-        for loss in [0, 1000] {
-            let mut world = bulk(config.clone(), Path { loss, ..PATH }, 1);
-            world.run_for(Span::from_secs(2));
-            let goodput = world.goodput(Span::from_secs(5));
-            let least = if loss == 0 { 0.95 } else { 0.3 };
-            assert!(goodput > least * PATH.rate as f64, "{name} {loss}: {goodput}");
-        }
-    }
+    works_without_sack(congestion::Kind::Bbr, 1_000, 0.95, 0.3);
 }

@@ -1,8 +1,11 @@
 //! BBR version 3 over paths that are known: what it believes of them, and what it does to them. The cases of the draft's
 //! appendix are among them.
 
-use crate::bottleneck::by_model::{PATH, at, bulk, finds_the_path, rounds_to_fill, with};
-use crate::bottleneck::{MSS, Path, World, config};
+use crate::bottleneck::by_model::{
+    PATH, at, bulk, finds_the_path, follows_changes_of_rate, keeps_the_estimate_when_application_limited,
+    rounds_to_fill, with, works_without_sack,
+};
+use crate::bottleneck::{MSS, Path};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::congestion;
 use netspurt_tcp::time::{Span, Time};
@@ -91,50 +94,17 @@ fn in_a_shallow_queue_it_loses_less_than_version_1_and_keeps_the_path_full() {
 }
 
 #[test]
-fn an_application_that_sends_little_does_not_bring_the_estimate_down() {
-    let mut world = World::new(bbr3(), PATH, 1);
-    world.write(20_000_000);
-    world.run_for(Span::from_secs(3));
-    let before = world.sender.info().path.expect("a model").bandwidth;
-    assert!(before.abs_diff(PATH.rate) < PATH.rate / 50, "{before}");
-    for _ in 0..40 {
-        world.write(20_000);
-        world.run_for(Span::from_ms(100));
-    }
-    let after = world.sender.info().path.expect("a model").bandwidth;
-    assert!(after.abs_diff(PATH.rate) < PATH.rate / 50, "{after}");
-    // After a pause of more than five seconds it goes on at once: the pause has drained the queue.
-    world.run_for(Span::from_secs(7));
-    world.write(100_000_000);
-    world.run_for(Span::from_ms(200));
-    let goodput = world.goodput(Span::from_secs(2));
-    assert!(goodput > 0.85 * PATH.rate as f64, "{goodput}");
+fn an_application_that_sends_little_does_not_lower_the_estimate() {
+    // A pause of more than five seconds ends in a probe of the round trip; the empty queue satisfies it.
+    keeps_the_estimate_when_application_limited(congestion::Kind::Bbr3, Span::from_secs(7), 0.85);
 }
 
 #[test]
-fn a_path_that_becomes_slower_or_faster_is_believed_within_two_cycles() {
-    let mut world = bulk(bbr3(), PATH, 1);
-    world.run_for(Span::from_secs(3));
-    world.path.rate = PATH.rate / 4;
-    world.run_for(Span::from_secs(9));
-    let found = world.sender.info().path.expect("a model").bandwidth;
-    assert!(found.abs_diff(PATH.rate / 4) < PATH.rate / 80, "{found}");
-    world.path.rate = PATH.rate;
-    world.run_for(Span::from_secs(9));
-    let found = world.sender.info().path.expect("a model").bandwidth;
-    assert!(found.abs_diff(PATH.rate) < PATH.rate / 20, "{found}");
+fn a_path_that_becomes_slower_or_faster_is_recognised_within_two_cycles() {
+    follows_changes_of_rate(congestion::Kind::Bbr3, Span::from_secs(9), 80, 20);
 }
 
 #[test]
 fn it_needs_neither_sack_nor_detection_by_time() {
-    for name in ["newreno", "rfc"] {
-        let config = Config { congestion: congestion::Kind::Bbr3, pacing: true, ..config(name) };
-        for loss in [0, 100] {
-            let mut world = bulk(config.clone(), Path { loss, ..PATH }, 1);
-            world.run_for(Span::from_secs(2));
-            let goodput = world.goodput(Span::from_secs(5));
-            let least = if loss == 0 { 0.9 } else { 0.3 };
-            assert!(goodput > least * PATH.rate as f64, "{name} {loss}: {goodput}");
-        }
-    }
+    works_without_sack(congestion::Kind::Bbr3, 100, 0.9, 0.3);
 }

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.analysis.capture import SCHEMAS, Capture, Reading, collect
+from netspurt.analysis.capture import Capture, Reading, collect, schemas
 from netspurt.analysis.capture_lines import (
     BOTH,
     COLUMNS,
@@ -175,7 +175,7 @@ def _read(
 def _writer(path: Path, name: str) -> Iterator[ParquetWriter]:
     from netspurt.files.parquet import ParquetWriter
 
-    with output.file(path) as stage, ParquetWriter(stage, {"file": str, **SCHEMAS[name]}) as writer:
+    with output.file(path) as stage, ParquetWriter(stage, {"file": str, **schemas()[name]}) as writer:
         yield writer
 
 
