@@ -297,17 +297,17 @@ def _begun(words: str, here: Path) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        loaded = Path(f"/proc/{process.pid}/maps")
-        while process.poll() is None and "_core.abi3" not in loaded.read_text():
-            time.sleep(0.02)
-        if words.startswith("lab"):
-            # The server handles SIGINT before it prints its address.
-            assert process.stdout is not None
-            assert "http://" in process.stdout.readline()
-        else:
-            # No other command shows when its work begins.
-            time.sleep(0.5)
         try:
+            loaded = Path(f"/proc/{process.pid}/maps")
+            while process.poll() is None and "_core.abi3" not in loaded.read_text():
+                time.sleep(0.02)
+            if words.startswith("lab"):
+                # The server handles SIGINT before it prints its address.
+                assert process.stdout is not None
+                assert "http://" in process.stdout.readline()
+            else:
+                # No other command shows when its work begins.
+                time.sleep(0.5)
             yield process
         finally:
             process.kill()
