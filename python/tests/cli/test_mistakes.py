@@ -287,7 +287,7 @@ INTERRUPTED = [
 
 @contextlib.contextmanager
 def _begun(words: str, here: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command as a process that has begun its work: the lab has printed its address, others loaded the core."""
+    """The command as a process that has begun its work."""
     with subprocess.Popen(
         [sys.executable, "-m", "netspurt", *shlex.split(words)],
         cwd=here,

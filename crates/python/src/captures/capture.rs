@@ -5,6 +5,7 @@ use crate::captures::gathered::Gathered;
 use crate::captures::steps::Steps;
 use crate::errors::capture_error;
 use crate::tables::columns::Columns;
+use netspurt_trace::Stamp;
 use netspurt_trace::capture::{Filter, PacketCopy};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,6 +27,21 @@ struct State {
 impl Capture {
     fn state<'py>(&'py self, py: Python<'py>) -> MutexGuard<'py, State> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A table of the rows since the last call; without rows if they are not recorded.
+    fn recorded<'py, R>(
+        &self,
+        py: Python<'py>,
+        rows: fn(&mut Gathered) -> &mut Option<Vec<R>>,
+        fill: fn(&mut Columns<'py>, &[R], Stamp) -> PyResult<()>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (rows, origin) = {
+            let mut state = self.state(py);
+            let rows = rows(&mut state.gathered).as_mut().map(core::mem::take).unwrap_or_default();
+            (rows, state.steps.origin())
+        };
+        Columns::filled(py, |table| fill(table, &rows, origin))
     }
 }
 
@@ -90,54 +106,29 @@ impl Capture {
             let limits = state.gathered.take_limits();
             (core::mem::take(&mut state.gathered.connections), limits, state.steps.origin())
         };
-        let (mut connections, mut streams) = (Columns::new(py), Columns::new(py));
-        tables::connections(&mut connections, &rows, &limits, origin)?;
-        tables::streams(&mut streams, &rows, origin)?;
-        Ok((connections.finish(), streams.finish()))
+        let connections = Columns::filled(py, |table| tables::connections(table, &rows, &limits, origin))?;
+        let streams = Columns::filled(py, |table| tables::streams(table, &rows, origin))?;
+        Ok((connections, streams))
     }
 
     /// The RTT samples since the last call, if recorded.
     fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut state = self.state(py);
-        let rows = state.gathered.samples.as_mut().map(core::mem::take).unwrap_or_default();
-        let origin = state.steps.origin();
-        drop(state);
-        let mut columns = Columns::new(py);
-        tables::samples(&mut columns, &rows, origin)?;
-        Ok(columns.finish())
+        self.recorded(py, |gathered| &mut gathered.samples, tables::samples)
     }
 
     /// The events since the last call, if recorded.
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut state = self.state(py);
-        let rows = state.gathered.events.as_mut().map(core::mem::take).unwrap_or_default();
-        let origin = state.steps.origin();
-        drop(state);
-        let mut columns = Columns::new(py);
-        tables::events(&mut columns, &rows, origin)?;
-        Ok(columns.finish())
+        self.recorded(py, |gathered| &mut gathered.events, tables::events)
     }
 
     /// Bytes in flight and windows since the last call, if recorded.
     fn flight<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut state = self.state(py);
-        let rows = state.gathered.flights.as_mut().map(core::mem::take).unwrap_or_default();
-        let origin = state.steps.origin();
-        drop(state);
-        let mut columns = Columns::new(py);
-        tables::flight(&mut columns, &rows, origin)?;
-        Ok(columns.finish())
+        self.recorded(py, |gathered| &mut gathered.flights, tables::flight)
     }
 
     /// The segments since the last call, if recorded.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut state = self.state(py);
-        let rows = state.gathered.segments.as_mut().map(core::mem::take).unwrap_or_default();
-        let origin = state.steps.origin();
-        drop(state);
-        let mut columns = Columns::new(py);
-        tables::segments(&mut columns, &rows, origin)?;
-        Ok(columns.finish())
+        self.recorded(py, |gathered| &mut gathered.segments, tables::segments)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

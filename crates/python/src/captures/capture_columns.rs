@@ -55,8 +55,7 @@ pub(crate) fn connections<'py>(
     columns.words("sender", reports().map(|report| side_name(report.sender())))?;
     let found = || rows.iter().map(|(id, _)| limits.get(id));
     columns.list("limit", found().map(|each| each.map(|(limit, _)| limit.name())).collect())?;
-    columns.list("vantage", found().map(|each| each.map(|(_, vantage)| vantage.name())).collect())?;
-    Ok(())
+    columns.list("vantage", found().map(|each| each.map(|(_, vantage)| vantage.name())).collect())
 }
 
 /// Two rows for each connection: the client's stream and the server's.
@@ -101,8 +100,7 @@ pub(crate) fn streams<'py>(
     columns.array("sack", all.iter().map(|s| s.sack_permitted).collect())?;
     columns.array("timestamps", all.iter().map(|s| s.timestamps).collect())?;
     distribution(columns, "rtt", all.iter().map(|s| &s.rtt))?;
-    distribution(columns, "rtt_timestamps", all.iter().map(|s| &s.rtt_timestamps))?;
-    Ok(())
+    distribution(columns, "rtt_timestamps", all.iter().map(|s| &s.rtt_timestamps))
 }
 
 fn count<'py>(
@@ -152,8 +150,7 @@ pub(crate) fn samples<'py>(
     columns.array("ack", rows.iter().map(|(_, row)| row.ack).collect())?;
     columns.counts("length", rows.iter().map(|(_, row)| row.len))?;
     columns.array("sent_s", rows.iter().map(|(_, row)| relative(row.sent, origin)).collect())?;
-    columns.array("rtt_s", rows.iter().map(|(_, row)| seconds(row.rtt())).collect())?;
-    Ok(())
+    columns.array("rtt_s", rows.iter().map(|(_, row)| seconds(row.rtt())).collect())
 }
 
 /// One row for each event.
@@ -178,8 +175,7 @@ pub(crate) fn events<'py>(
         Event::DuplicateAck { count } => Some(u64::from(count)),
         _ => None,
     };
-    columns.list("count", rows.iter().map(|(_, row)| count(&row.event)).collect())?;
-    Ok(())
+    columns.list("count", rows.iter().map(|(_, row)| count(&row.event)).collect())
 }
 
 /// One row for each change of the bytes in flight.
@@ -190,8 +186,7 @@ pub(crate) fn flight<'py>(
 ) -> PyResult<()> {
     placed(columns, rows.iter().map(|(id, row)| (*id, row.at, row.side)), origin)?;
     columns.counts("flight", rows.iter().map(|(_, row)| row.bytes))?;
-    columns.counts("window", rows.iter().map(|(_, row)| row.window))?;
-    Ok(())
+    columns.counts("window", rows.iter().map(|(_, row)| row.window))
 }
 
 /// One row for each segment.
@@ -208,8 +203,7 @@ pub(crate) fn segments<'py>(
     columns.array("ack", rows.iter().map(|(_, row)| row.told.ack.unwrap_or(-1)).collect())?;
     columns.counts("window", rows.iter().map(|(_, row)| row.told.window))?;
     columns.array("nak", rows.iter().map(|(_, row)| row.told.nak.unwrap_or(-1)).collect())?;
-    sacked(columns, rows.iter().map(|(_, row)| row.sack))?;
-    Ok(())
+    sacked(columns, rows.iter().map(|(_, row)| row.sack))
 }
 
 /// The first SACK block of each segment, or -1.

@@ -56,41 +56,38 @@ impl Steps {
         })
     }
 
+    /// Reads; at the end of the file and at damage, ends all connections.
     fn step<W: Watch>(&mut self, octets: u64, watch: &mut W) -> bool {
-        let Some(follower) = &mut self.follower else { return false };
+        let more = self.packets(octets, watch).unwrap_or_else(|damage| {
+            self.damage = Some(damage);
+            false
+        });
+        if !more {
+            self.finish(watch);
+        }
+        more
+    }
+
+    /// Follows and copies packets. Fails with the damage of the file, or of the copy, as a sentence.
+    fn packets<W: Watch>(&mut self, octets: u64, watch: &mut W) -> Result<bool, String> {
+        let Some(follower) = &mut self.follower else { return Ok(false) };
         let until = self.reader.octets().saturating_add(octets);
         while self.reader.octets() < until {
-            match self.reader.next() {
-                Ok(Some(packet)) => {
-                    if self.filter.as_ref().is_some_and(|filter| !filter.matches(packet.link, packet.bytes)) {
-                        continue;
-                    }
-                    follower.process(&packet, watch);
-                    // The interfaces are the reader's, which the packet borrows; a packet is copied to let go of it.
-                    if let Some(copy) = &mut self.copy {
-                        let (at, interface, link, wire_len) =
-                            (packet.at, packet.interface, packet.link, packet.wire_len);
-                        let bytes = packet.bytes.to_vec();
-                        let packet = Packet { at, interface, link, wire_len, bytes: &bytes };
-                        if let Err(error) = copy.push(&packet, self.reader.interfaces()) {
-                            self.damage = Some(error.to_string());
-                            self.finish(watch);
-                            return false;
-                        }
-                    }
-                }
-                Ok(None) => {
-                    self.finish(watch);
-                    return false;
-                }
-                Err(damage) => {
-                    self.damage = Some(damage.to_string());
-                    self.finish(watch);
-                    return false;
-                }
+            let Some(packet) = self.reader.next().map_err(|damage| damage.to_string())? else {
+                return Ok(false);
+            };
+            if self.filter.as_ref().is_some_and(|filter| !filter.matches(packet.link, packet.bytes)) {
+                continue;
+            }
+            follower.process(&packet, watch);
+            // The interfaces are the reader's, which the packet borrows; a packet is copied to let go of it.
+            if let Some(copy) = &mut self.copy {
+                let bytes = packet.bytes.to_vec();
+                let packet = Packet { bytes: &bytes, ..packet };
+                copy.push(&packet, self.reader.interfaces()).map_err(|error| error.to_string())?;
             }
         }
-        true
+        Ok(true)
     }
 
     /// Ends all connections, as at the end of the file; nothing more is read.
@@ -103,7 +100,7 @@ impl Steps {
         self.tally = follower.finish(watch);
     }
 
-    /// The time of the first packet.
+    /// The time of the first packet; zero before it, when no table has rows.
     pub(crate) fn origin(&self) -> Stamp {
         self.follower.as_ref().map_or(&self.tally, Follower::tally).first.unwrap_or_default()
     }

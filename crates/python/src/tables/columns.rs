@@ -16,6 +16,16 @@ impl<'py> Columns<'py> {
         Self { py, table: PyDict::new(py) }
     }
 
+    /// A table that is filled by this function.
+    pub(crate) fn filled(
+        py: Python<'py>,
+        fill: impl FnOnce(&mut Self) -> PyResult<()>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut columns = Self::new(py);
+        fill(&mut columns)?;
+        Ok(columns.finish())
+    }
+
     /// Numbers or booleans, moved to a numpy array.
     pub(crate) fn array<T: Element>(&self, name: &str, values: Vec<T>) -> PyResult<()> {
         self.table.set_item(name, values.into_pyarray(self.py))
