@@ -15,6 +15,7 @@ from netspurt.errors import RequestError
 from netspurt.fitting import draft, hosts
 from netspurt.fitting.capacity import Recording
 from netspurt.fitting.checking import Measured, Row, compare, distance, measure, overlap, simulate
+from netspurt.fitting.departures import relocated
 from netspurt.fitting.draft import Choice, controls
 from netspurt.fitting.facts import Facts, read
 from netspurt.fitting.path import Path as Estimate
@@ -152,6 +153,8 @@ def fit(
         raise RequestError(f"{path} shows no rate: no two packets followed each other closely enough")
     captured = measure(flows)
     tried = [] if rate == "trace" else _try(found, flows, captured, loss, None, advance)
+    if tried and flows[0].vantage != "sender":
+        found, tried = _departed(found, flows, captured, loss, tried, advance)
     if not tried or (rate is None and not _explains(captured, tried[0][2])):
         tried = _varied(path, found, flows, captured, loss, rate, tried, advance)
     _, choice, simulated = tried[0]
@@ -188,6 +191,28 @@ def fit(
         [facts.number for facts in flows],
         flows[0].vantage,
     )
+
+
+def _departed(
+    path: Estimate,
+    flows: Sequence[Facts],
+    captured: Measured,
+    loss: str,
+    tried: list[Tried],
+    advance: Callable[[int, int], object],
+) -> tuple[Estimate, list[Tried]]:
+    """The path and candidates with the queue that the losses show once the times of sending are simulated."""
+    if not path.overflows + path.stray:
+        return path, tried
+    # A candidate that loses the same packets is judged by what it does, not by the queue.
+    scripted = [each for each in tried if not each[1].queue or not path.overflows]
+    choice = min(scripted, key=lambda each: each[0])[1]
+    choice = replace(choice, queue=False, losses="script", longer=0, discipline="")
+    found = relocated(path, flows, parse(draft.write(path, flows, choice)))
+    if found is None or (found.overflows, found.queue_packets) == (path.overflows, path.queue_packets):
+        return path, tried
+    again = _try(found, flows, captured, loss, None, advance)
+    return (found, again) if again[0][0] <= tried[0][0] + CLOSE else (path, tried)
 
 
 def _of_polls(path: File, socket: int | None, rate: str | None) -> Fit:

@@ -116,7 +116,9 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     full_share += min(shares.get("fast-recovery", 0.0), full_share)
     seldom = full_share < SELDOM
     rate, share, count = _rate(all_facts, seldom)
-    delay = min(base(facts, rate) for facts in all_facts)
+    # Away from the sender only handshakes show the whole path: repairs that had begun earlier look shorter.
+    opened = [facts for facts in all_facts if facts.vantage == "sender" or facts.handshake_s]
+    delay = min(base(facts, rate) for facts in opened or all_facts)
     queue = _queue(all_facts, rate, delay)
     packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate if rate > 0 else math.inf
     # The packet being sent is in part behind its first bit when another one enters.

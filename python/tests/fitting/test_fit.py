@@ -96,6 +96,19 @@ def test_a_capture_at_the_receiver_shows_path_and_losses(tmp_path: Path) -> None
     assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.1)
 
 
+def test_the_limit_of_a_short_queue_is_found_at_the_receiver(tmp_path: Path) -> None:
+    app = '{ kind = "bulk", bytes = "6845987 B" }'
+    more = '[host.left.tcp]\nprofile = "newreno"\n[host.right.tcp]\nprofile = "newreno"'
+    fit = ns.fit(
+        captured(
+            tmp_path, rate="12585180 bit/s", delay="8794.008 us", queue=6, app=app, more=more, at="right"
+        )
+    )
+    assert fit.vantage == "receiver"
+    assert fit.estimate.overflows > 0
+    assert fit.estimate.queue_packets == 6
+
+
 def test_packets_that_were_lost_before_the_capture_are_put_where_they_are_missing(tmp_path: Path) -> None:
     more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }'
     trace = captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }', at="right")
