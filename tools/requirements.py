@@ -3,7 +3,8 @@
 `docs/requirements/*.toml` holds the table, one file per RFC. A row states one requirement in our own words. It also
 names either the code that implements it (`kept`: a file and a text in that file) and a `test`, or the reason why there
 is none: `not` (not implemented), `left` (a permission that is not used), `na` (does not apply here). Without arguments
-the tool writes the page. With `--check` it fails if a line or a test no longer exists, or if the page is out of date.
+the tool writes the page. With `--check` it fails if a line or a test no longer exists, if a line is only a comment, or
+if the page is out of date.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ implemented. Paths without a crate are in `crates/tcp/src`, those of tests in `c
 
 The page describes the profile `rfc`, or a mechanism that a scenario selects. Profiles of older systems follow the
 documents of their time. The data is in `docs/requirements/`, and `python3 tools/requirements.py` writes this page.
-`make lint` fails when a named line or test no longer exists.
+`make lint` fails when a named line or test no longer exists, and when a named line is only a comment.
 """
 
 
@@ -91,13 +92,13 @@ def place(text: str, base: Path, source: str) -> tuple[Path, str]:
 
 
 def is_comment(text: str, anchor: str) -> bool:
-    """Whether the anchor stands in comments only."""
-    lines = (line.strip() for line in text.splitlines() if anchor in line)
-    return all(line.startswith(("//", "#")) for line in lines)
+    """Whether all lines that contain the anchor are comments."""
+    lines = [line.strip() for line in text.splitlines() if anchor in line]
+    return bool(lines) and all(line.startswith(("//", "#")) for line in lines)
 
 
 def faults(row: Row) -> list[str]:
-    """Files, texts and tests that a row names and that do not exist."""
+    """Files, texts and tests that a row names and that do not exist, and texts that are only comments."""
     found = []
     if row.state == "kept":
         file, anchor = place(row.text, ROOT / "crates/tcp/src", row.source)
@@ -105,6 +106,11 @@ def faults(row: Row) -> list[str]:
             found.append(f"{row.source}: {file.relative_to(ROOT)} does not exist")
         elif anchor not in file.read_text():
             found.append(f"{row.source}: {file.relative_to(ROOT)} does not contain {anchor!r}")
+        elif is_comment(file.read_text(), anchor):
+            found.append(
+                f"{row.source}: {anchor!r} is only a comment in {file.relative_to(ROOT)}; name the code that "
+                "implements the requirement"
+            )
     if row.test:
         file, test = place(row.test, ROOT / "crates/tcp", row.source)
         if not file.is_file():
