@@ -152,12 +152,16 @@ names! {
     PrrRule for config::PrrRule {
         /// From the outstanding data at the loss.
         ///
-        /// Document: RFC 6937, with the choice of the bound as in Linux, tcp_cwnd_reduction().
+        /// Document: RFC 6937. One segment more only for an ACK that advances SND.UNA and shows no loss.
         Rfc6937,
         /// From the data in flight at the loss. An ACK that delivers nothing permits nothing.
         ///
         /// Document: RFC 9937.
         Rfc9937,
+        /// From cwnd before the loss, in whole segments, rounded up.
+        ///
+        /// Document: Linux, tcp_cwnd_reduction().
+        Linux,
     }
 }
 

@@ -56,11 +56,12 @@ pub enum Recovery {
 /// How proportional rate reduction computes the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrrRule {
-    /// RFC 6937, with the conservative bound unless an ACK advances SND.UNA and shows no loss (Linux,
-    /// `tcp_cwnd_reduction()`).
+    /// RFC 6937, with the conservative bound unless an ACK advances SND.UNA and shows no loss.
     Rfc6937,
     /// RFC 9937.
     Rfc9937,
+    /// Linux, `tcp_cwnd_reduction()`: from cwnd before the loss, in whole segments.
+    Linux,
 }
 
 /// How a loss is interpreted (RFC 1106, section 4.2).

@@ -309,8 +309,10 @@ impl Connection {
         if let Decision::Send(plan) = decision {
             self.snd.count_run(plan.len);
         }
+        // A segment that only SACK blocks make shorter than others is a full one (Linux, `tcp_minshall_update()`).
+        let short = matches!(decision, Decision::Short(plan) if plan.len < self.payload_beside_reports());
         let reason = plan.map(|plan| self.emit(now, plan, segment));
-        if let Decision::Short(_) = decision {
+        if short {
             self.snd.note_short_segment();
         }
         if let Some(why) = hold {

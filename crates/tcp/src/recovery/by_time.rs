@@ -6,13 +6,29 @@ use super::departures::{Concluded, Departures};
 use super::flight::{Flight, Sent};
 use super::prr::{Progress, Prr, Start};
 use super::rack::Rack;
-use super::undo::Undo;
+use super::spurious::frto::{Frto, LaterAck};
+use super::spurious::undo::Undo;
 use super::{LossRecovery, Phase};
 use crate::config::PrrRule;
 use crate::ranges::Range;
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
 use crate::wire::options::timestamp;
+
+/// The facts of a timeout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeout {
+    /// The first unacknowledged segment.
+    pub(crate) first: Range,
+    /// SND.MAX.
+    pub(crate) max: u64,
+    /// The peer may have discarded what it had reported.
+    pub(crate) has_reneged: bool,
+    /// It begins a recovery: none was under way, and it repeats no timeout.
+    pub(crate) begins: bool,
+    /// Whether it may be spurious.
+    pub(crate) frto: Frto,
+}
 
 /// Queries.
 impl LossRecovery {
@@ -155,6 +171,11 @@ impl LossRecovery {
         Some((undisturbed, rack.timeout))
     }
 
+    /// Whether only new data is sent until the next ACK, to find out whether the timeout was spurious.
+    pub(crate) fn sends_only_new(&self) -> bool {
+        self.loss.phase == Phase::Loss && self.rack().is_some_and(|rack| rack.frto == Frto::Probing)
+    }
+
     /// Whether an ACK up to `ack` with this echo answers a segment that was sent before its retransmission.
     pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
         self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.answers_original(ack, echo))
@@ -229,23 +250,25 @@ impl LossRecovery {
     }
 
     /// `range` was delivered; a part of it may have been known before. `is_echoed` says whether the ACK can answer a
-    /// transmission at a given time. Returns whether that shows a timeout to be spurious (RFC 5682, section 3.1, step 3):
-    /// after it, data that was sent once is acknowledged.
+    /// transmission at a given time. Returns whether that shows a timeout to be spurious (RFC 5682, section 3.1, step 3 b):
+    /// data that was sent once before it is delivered after it.
     pub(crate) fn note_delivery(
         &mut self,
         now: Time,
-        una: u64,
         range: Range,
         is_echoed: impl Fn(Time) -> bool,
     ) -> bool {
         let Self { departures: Some(departures), loss, .. } = self else { return false };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return false };
         let reported = loss.reported();
-        let originals = reported.missing_in(range).any(|piece| !rack.was_resent(piece));
+        let before = Range::new(range.start, range.end.min(loss.recover));
+        let shows_original = loss.phase == Phase::Loss
+            && rack.frto != Frto::Off
+            && reported.missing_in(before).any(|piece| !rack.was_resent(piece));
         for piece in reported.missing_in(range) {
             rack.deliver(flight, least, now, piece, &is_echoed);
         }
-        originals && loss.phase == Phase::Loss && range.start == una
+        shows_original
     }
 
     /// An ACK of `range` carries new SACK reports, too.
@@ -308,13 +331,16 @@ impl LossRecovery {
         self.rack().map(|rack| rack.delivered)
     }
 
-    /// A recovery begins. `prr` is the rule by which its window is reduced, if any.
-    pub(crate) fn recover_by_time(&mut self, una: u64, max: u64, prr: Option<PrrRule>) {
+    /// A recovery begins. `prr` is the rule by which its window is reduced, if any, and cwnd before that.
+    pub(crate) fn recover_by_time(&mut self, una: u64, max: u64, prr: Option<(PrrRule, u32)>) {
         self.enter(Phase::Fast, max);
         let sacked = self.loss.sacked();
         if let Some(rack) = self.rack_mut() {
-            let start = Start { outstanding: max - una, sacked, newly: rack.delivered };
-            rack.prr = prr.map(|rule| Prr::new(rule, start));
+            rack.prr = prr.map(|(rule, cwnd)| {
+                let start =
+                    Start { outstanding: max - una, sacked, newly: rack.delivered, cwnd: u64::from(cwnd) };
+                Prr::new(rule, start)
+            });
         }
         self.prepare_undo(una);
     }
@@ -374,16 +400,10 @@ impl LossRecovery {
         }
     }
 
-    /// A timeout: `first` is lost, and all data up to `max` that was sent long enough ago. `has_reneged`: the peer may have
-    /// discarded what it had reported. `is_first`: the first timeout in a row, which may be spurious.
-    pub(crate) fn time_out(
-        &mut self,
-        now: Time,
-        first: Range,
-        max: u64,
-        srtt: Option<Span>,
-        (has_reneged, is_first): (bool, bool),
-    ) {
+    /// A timeout: the first segment is lost, and all data that was sent long enough ago. Unless it begins
+    /// a recovery, the state that can show the recovery to be spurious is kept.
+    pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {
+        let Timeout { first, max, has_reneged, begins, frto } = timeout;
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
         if has_reneged {
@@ -392,12 +412,25 @@ impl LossRecovery {
             let window = rack.window(*least, true, srtt);
             rack.time_out(flight, now, first, window, loss.reported());
         }
-        if is_first {
-            rack.undo = None;
+        if has_reneged {
+            // The log no longer knows what was reported or retransmitted, so an ACK proves nothing.
+            (rack.frto, rack.undo) = (Frto::Off, None);
+            return;
         }
-        // The peer reports no duplicates of data that it has discarded.
-        if is_first && !has_reneged {
+        rack.frto = frto;
+        if begins {
             self.prepare_undo(first.start);
+        }
+    }
+
+    /// An ACK in the recovery of a timeout did not show the timeout to be spurious. `max` is SND.MAX.
+    pub(crate) fn proceed_after_timeout(&mut self, max: u64, ack: impl FnOnce(bool) -> LaterAck) {
+        let Self { departures: Some(departures), loss, .. } = self else { return };
+        if loss.phase != Phase::Loss {
+            return;
+        }
+        if let Some(rack) = &mut departures.rack {
+            rack.frto = rack.frto.after(ack(max > loss.recover));
         }
     }
 
@@ -406,7 +439,7 @@ impl LossRecovery {
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return };
         rack.time_out(flight, now, range, Span::ZERO, loss.reported());
-        rack.undo = None;
+        (rack.frto, rack.undo) = (Frto::Off, None);
         rack.forgive();
     }
 

@@ -15,12 +15,13 @@ mod reno;
 pub mod rto;
 mod sack;
 pub(crate) mod scoreboard;
+pub(crate) mod spurious;
 mod state;
 mod tahoe;
 pub(crate) mod tail_probe;
 mod timeout;
-mod undo;
 
+pub(crate) use by_time::Timeout;
 pub(crate) use departures::Concluded;
 pub(crate) use flight::Sent;
 pub(crate) use state::{DupAck, OnDupAck, OnNewAck, Phase, Resend};
@@ -213,9 +214,11 @@ impl LossRecovery {
     }
 
     /// After a timeout, reports of the peer are kept, except if it may have discarded the reported data (RFC 2018, section
-    /// 8): at a second timeout in a row (`is_repeated`), or if it reported the byte at `una`, which it does not acknowledge.
-    /// Returns whether they were forgotten.
+    /// 8): if it reported the byte at `una`, which it does not acknowledge. Where duplicate ACKs reveal losses, a second
+    /// timeout in a row (`is_repeated`) raises the same doubt. Loss detection by time keeps the reports, as Linux does
+    /// (`tcp_timeout_mark_lost()`). Returns whether they were forgotten.
     pub(crate) fn doubt_reports(&mut self, una: u64, is_repeated: bool) -> bool {
+        let is_repeated = is_repeated && !self.is_by_time();
         let Some(board) = &mut self.loss.trouble().scoreboard else { return false };
         let reneged = board.reported().first().is_some_and(|range| range.start <= una);
         if is_repeated || reneged {

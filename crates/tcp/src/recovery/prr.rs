@@ -26,13 +26,16 @@ pub(crate) struct Start {
     pub(crate) sacked: u64,
     /// Bytes that the ACK that reveals the loss newly acknowledges or reports.
     pub(crate) newly: u64,
+    /// cwnd before its reduction.
+    pub(crate) cwnd: u64,
 }
 
 impl Start {
-    /// RecoverFS. RFC 9937, section 6.1: without data that SACK had reported before this ACK.
+    /// RecoverFS. RFC 9937, section 6.1: without data that SACK had reported before this ACK. Linux: `prior_cwnd`.
     fn recover_flight(self, rule: PrrRule) -> u64 {
         match rule {
             PrrRule::Rfc6937 => self.outstanding,
+            PrrRule::Linux => self.cwnd,
             PrrRule::Rfc9937 => (self.outstanding + self.newly).saturating_sub(self.sacked),
         }
     }
@@ -66,6 +69,9 @@ impl Prr {
         if self.rule == PrrRule::Rfc9937 && ack.delivered == 0 && self.window > 0 {
             return;
         }
+        if self.rule == PrrRule::Linux {
+            return self.on_ack_in_segments(ack);
+        }
         self.delivered += ack.delivered;
         let room = if ack.pipe > ack.ssthresh {
             let share = u128::from(self.delivered) * u128::from(ack.ssthresh);
@@ -78,11 +84,34 @@ impl Prr {
         };
         // The fast retransmit is always sent. RFC 9937: as a full segment only if nothing else is permitted.
         let forced = match self.rule {
-            PrrRule::Rfc6937 => room < ack.mss,
+            PrrRule::Rfc6937 | PrrRule::Linux => room < ack.mss,
             PrrRule::Rfc9937 => room == 0,
         };
         let room = if self.out == 0 && forced { ack.mss } else { room };
         self.window = ack.pipe + room;
+    }
+
+    /// `tcp_cwnd_reduction()` on every ACK in recovery. It counts segments: a part of one counts as one. If a timer has
+    /// detected the loss, no ACK has delivered anything, and it counts one segment as delivered (`tcp_rack_reo_timeout()`).
+    fn on_ack_in_segments(&mut self, ack: Progress) {
+        let started = self.window > 0;
+        if ack.delivered == 0 && started {
+            return;
+        }
+        let mss = ack.mss.max(1);
+        let newly = ack.delivered.max(mss);
+        self.delivered += newly;
+        let [pipe, newly, delivered, out] =
+            [ack.pipe, newly, self.delivered, self.out].map(|bytes| bytes.div_ceil(mss));
+        let [ssthresh, before] = [ack.ssthresh, self.recover_flight].map(|window| (window / mss).max(1));
+        let room = if pipe > ssthresh {
+            (delivered * ssthresh).div_ceil(before).saturating_sub(out)
+        } else {
+            let bound = delivered.saturating_sub(out).max(newly) + u64::from(ack.is_safe);
+            bound.min(ssthresh - pipe)
+        };
+        // The fast retransmit is always sent.
+        self.window = ack.pipe + room.max(u64::from(out == 0)) * mss;
     }
 
     /// `bytes` were sent.
@@ -104,17 +133,18 @@ mod tests {
 
     /// So many bytes outstanding, of which nothing has been reported.
     fn outstanding(outstanding: u64) -> Start {
-        Start { outstanding, sacked: 0, newly: 0 }
+        Start { outstanding, sacked: 0, newly: 0, cwnd: outstanding }
     }
 
     #[test]
     fn rfc_9937_reduces_from_what_was_in_flight() {
         // Twelve outstanding, three reported by SACK, one of them by the ACK that reveals the loss.
-        let start = Start { outstanding: 12 * MSS, sacked: 3 * MSS, newly: MSS };
+        let start = Start { outstanding: 12 * MSS, sacked: 3 * MSS, newly: MSS, cwnd: 11 * MSS };
         assert_eq!(start.recover_flight(PrrRule::Rfc9937), 10 * MSS);
         assert_eq!(start.recover_flight(PrrRule::Rfc6937), 12 * MSS);
+        assert_eq!(start.recover_flight(PrrRule::Linux), 11 * MSS);
         // That ACK acknowledges two more, which are no longer outstanding.
-        let start = Start { outstanding: 10 * MSS, sacked: 3 * MSS, newly: 3 * MSS };
+        let start = Start { outstanding: 10 * MSS, sacked: 3 * MSS, newly: 3 * MSS, cwnd: 10 * MSS };
         assert_eq!(start.recover_flight(PrrRule::Rfc9937), 10 * MSS);
     }
 
@@ -224,6 +254,32 @@ mod tests {
                 .collect();
             assert_eq!(ours, document(flight as i64, &acks));
         }
+    }
+
+    #[test]
+    fn linux_rounds_up_to_whole_segments() {
+        // cwnd 14 is halved. 15 segments are outstanding: one is lost, five are reported, four of them by this ACK.
+        let start = Start { outstanding: 15 * MSS, sacked: 5 * MSS, newly: 4 * MSS, cwnd: 14 * MSS };
+        let ack = Progress { delivered: 4 * MSS, pipe: 9 * MSS, ssthresh: 7 * MSS, mss: MSS, is_safe: false };
+        let window = |rule| {
+            let mut prr = Prr::new(rule, start);
+            prr.on_ack(ack);
+            prr.window()
+        };
+        // (7 * 4 + 14 - 1) / 14 = 2: the fast retransmit and one new segment.
+        assert_eq!(window(PrrRule::Linux), 11 * MSS);
+        assert!(window(PrrRule::Rfc6937) < 11 * MSS);
+    }
+
+    #[test]
+    fn linux_counts_one_segment_if_a_timer_detects_the_loss() {
+        let mut prr = Prr::new(PrrRule::Linux, outstanding(20 * MSS));
+        let ack = Progress { delivered: 0, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false };
+        prr.on_ack(ack);
+        assert_eq!(prr.window(), 5 * MSS);
+        prr.sent(MSS);
+        prr.on_ack(Progress { pipe: 2 * MSS, ..ack });
+        assert_eq!(prr.window(), 5 * MSS, "an ACK that delivers nothing changes nothing");
     }
 
     #[test]

@@ -5,8 +5,9 @@
 
 use super::flight::{Flight, LeastRtt, Sent};
 use super::prr::Prr;
+use super::spurious::frto::Frto;
+use super::spurious::undo::Undo;
 use super::tail_probe::Probe;
-use super::undo::Undo;
 use crate::ranges::{Range, RangeSet};
 use crate::time::{Span, Time};
 
@@ -56,6 +57,8 @@ pub(crate) struct Rack {
     pub(super) timeout: Time,
     pub(super) prr: Option<Prr>,
     pub(super) undo: Option<Undo>,
+    /// Whether the latest timeout may be spurious.
+    pub(super) frto: Frto,
     /// Whether the present ACK has ended a recovery.
     ended: bool,
 }

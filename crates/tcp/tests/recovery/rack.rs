@@ -168,7 +168,7 @@ fn a_probe_that_arrives_twice_changes_nothing() {
 
 #[test]
 fn the_window_falls_in_proportion_to_what_arrives() {
-    [PrrRule::Rfc6937, PrrRule::Rfc9937].into_iter().for_each(falls_in_proportion);
+    [PrrRule::Rfc6937, PrrRule::Rfc9937, PrrRule::Linux].into_iter().for_each(falls_in_proportion);
 }
 
 fn falls_in_proportion(prr_rule: PrrRule) {

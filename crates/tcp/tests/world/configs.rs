@@ -98,7 +98,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         30 => c.prr = !c.prr,
         31 => {
             c.undo = !c.undo;
-            c.prr_rule = dice.pick(&[PrrRule::Rfc6937, PrrRule::Rfc9937]);
+            c.prr_rule = dice.pick(&[PrrRule::Rfc6937, PrrRule::Rfc9937, PrrRule::Linux]);
         }
         32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406, HyStart::Search]),
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),

@@ -37,8 +37,8 @@ pub(super) const LINUX: Config = Config {
     reordering_tick: Span::ZERO,
     tail_loss_probe: true,
     prr: true,
-    // tcp_cwnd_reduction() divides by the cwnd before the loss, RFC 6937 by the outstanding data.
-    prr_rule: PrrRule::Rfc6937,
+    // tcp_cwnd_reduction().
+    prr_rule: PrrRule::Linux,
     undo: true,
     // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not require pacing.
     pacing: false,

@@ -1,11 +1,13 @@
 //! Applies loss detection by time ([`crate::recovery::rack`]), its probes, and the undo of spurious recoveries.
 
+use super::reports::Reports;
 use crate::config::{Grows, LossMeans};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::recovery::prr::Progress;
+use crate::recovery::spurious::frto::LaterAck;
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::{Concluded, Phase};
 use crate::send::{Sender, in_ticks};
@@ -14,16 +16,15 @@ use crate::wire::options::echo_age;
 use crate::wire::segment::Segment;
 
 impl Sender {
-    /// The reports of an ACK are processed: detects losses, and computes what may be sent. `twice`: the ACK reported a
-    /// duplicate.
+    /// The reports of an ACK are processed: detects losses, and computes what may be sent.
     #[cold]
-    pub(crate) fn judge_by_time(
+    pub(super) fn judge_by_time(
         &mut self,
         cx: &mut Context,
         now: Time,
         una_before: u64,
         segment: &Segment,
-        twice: bool,
+        Reports { told, twice }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         if let Some(stamps) = segment.options.timestamps
@@ -32,8 +33,9 @@ impl Sender {
         {
             self.undo_by_echo(cx, now, stamps.echo, una_before);
         }
-        let found = self.detect_losses(cx, now);
         let is_bare = !advanced && segment.seq_len() == 0;
+        self.probe_after_timeout(advanced, told || is_bare && !twice);
+        let found = self.detect_losses(cx, now);
         let Some(Concluded { delivered, answer }) = self.recovery.conclude(self.space.una, twice, is_bare)
         else {
             return;
@@ -46,6 +48,18 @@ impl Sender {
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
         }
+    }
+
+    /// F-RTO after an ACK that `advances` SND.UNA, or `shows_gap` below other data.
+    fn probe_after_timeout(&mut self, advances: bool, shows_gap: bool) {
+        let (max, wnd_end) = (self.space.max, self.space.una + u64::from(self.space.wnd));
+        let may_send_new = self.space.data_end().min(wnd_end) > max;
+        self.recovery.proceed_after_timeout(max, |sent_new| LaterAck {
+            advances,
+            shows_gap,
+            sent_new,
+            may_send_new,
+        });
     }
 
     /// Whether a report without new acknowledged data increases cwnd: Linux does so outside recovery once reordering has
@@ -82,14 +96,14 @@ impl Sender {
             return;
         }
         cx.counters().fast_retransmits += 1;
-        let (una, max) = (self.space.una, self.space.max);
+        let (una, max, cwnd) = (self.space.una, self.space.max, self.congestion.cwnd());
         if cx.config.loss_means == LossMeans::Congestion {
             self.signal(cx, now, Signal::EnterRecovery, max - una);
         }
         let reduces = cx.config.prr
             && cx.config.loss_means == LossMeans::Congestion
             && !self.congestion.controls_recovery_cwnd();
-        self.recovery.recover_by_time(una, max, reduces.then_some(cx.config.prr_rule));
+        self.recovery.recover_by_time(una, max, reduces.then_some((cx.config.prr_rule, cwnd)));
         self.recovery.send_first_lost(cx.agreed.payload, Reason::RackLoss);
         self.restart_retransmit(cx, now);
         cx.note(now, Event::Phase(self.phase()));

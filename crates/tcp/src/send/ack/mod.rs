@@ -62,7 +62,7 @@ impl Sender {
         }
         self.judge_echo(cx, now, una_before, flight_before, marked);
         if self.recovery.is_by_time() {
-            self.judge_by_time(cx, now, una_before, segment, twice);
+            self.judge_by_time(cx, now, una_before, segment, Reports { told, twice });
         }
         self.judge_mtu_probe(cx);
         self.conclude_sample(cx, now);

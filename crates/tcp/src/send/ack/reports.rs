@@ -95,7 +95,7 @@ impl Sender {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps && acknowledged);
         let echo = stamps.map(|stamps| stamps.echo);
         let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
-        if self.recovery.note_delivery(now, self.space.una, range, is_echoed) {
+        if self.recovery.note_delivery(now, range, is_echoed) {
             self.undo(cx, now);
         }
     }

@@ -1,13 +1,14 @@
 //! The timers of the sender expire: retransmission, window probe, tail loss probe (RFC 9293, section 3.10.8).
 
-use crate::config::WindowProbe;
+use crate::config::{Reduces, WindowProbe};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::{Hold, Reason};
-use crate::recovery::tail_probe;
+use crate::recovery::spurious::frto::Frto;
+use crate::recovery::{Phase, Timeout, tail_probe};
 use crate::send::{PROBE, Sender};
 use crate::time::Time;
 
@@ -86,10 +87,16 @@ impl Sender {
         }
         self.suspect_black_hole(cx, now);
         let flight = self.space.max - self.space.una;
-        self.signal(cx, now, Signal::Timeout { first: self.timers.unanswered == 1 }, flight);
+        let is_repeated = self.timers.unanswered > 1;
+        let before = self.recovery.phase();
+        // Linux has reduced ssthresh already when the recovery began (`tcp_enter_loss()`).
+        let reduced = is_repeated || before == Phase::Fast && cx.config.reduces == Reduces::Cwnd;
+        self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
         self.recovery.go_back(self.space.max);
-        let has_reneged = self.recovery.doubt_reports(self.space.una, self.timers.unanswered > 1);
-        self.time_out_by_time(cx, now, has_reneged);
+        let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
+        if self.recovery.is_by_time() {
+            self.time_out_by_time(cx, now, has_reneged, before);
+        }
         Expired::Nothing
     }
 
@@ -180,14 +187,16 @@ impl Sender {
     }
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
-    pub(crate) fn time_out_by_time(&mut self, cx: &Context, now: Time, has_reneged: bool) {
-        if !self.recovery.is_by_time() {
-            return;
-        }
-        let (una, max, srtt) = (self.space.una, self.space.max, self.srtt(cx));
+    fn time_out_by_time(&mut self, cx: &Context, now: Time, has_reneged: bool, before: Phase) {
+        let (una, max) = (self.space.una, self.space.max);
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
-        let is_first = self.timers.unanswered == 1;
-        self.recovery.time_out(now, first, max, srtt, (has_reneged, is_first));
+        let is_repeated = self.timers.unanswered > 1;
+        let frto =
+            if cx.config.undo { Frto::after_timeout(before != Phase::Open, is_repeated) } else { Frto::Off };
+        // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too.
+        let begins = before != Phase::Fast && !is_repeated;
+        let timeout = Timeout { first, max, has_reneged, begins, frto };
+        self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
     }
 
