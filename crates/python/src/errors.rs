@@ -4,7 +4,8 @@ use netspurt_scenario as scenario;
 use netspurt_trace::capture::{CaptureError as WriteError, OpenError};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use std::io;
+use std::path::Path;
+use std::{fs, io};
 
 pyo3::create_exception!(
     netspurt._core,
@@ -52,6 +53,14 @@ pub(crate) fn scenario_fault(py: Python<'_>, name: &str, message: String) -> PyE
         message,
     };
     scenario_error(py, &error)
+}
+
+/// The text of a scenario's file, or a `ScenarioError` that says why it cannot be read.
+pub(crate) fn text_of(py: Python<'_>, path: &Path) -> PyResult<String> {
+    fs::read_to_string(path).map_err(|error| {
+        let reason = system_words(&error).to_lowercase();
+        scenario_fault(py, &path.to_string_lossy(), format!("cannot be read: {reason}"))
+    })
 }
 
 /// The system's error message.

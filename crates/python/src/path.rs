@@ -1,6 +1,6 @@
 //! The class `SyntheticPath`: synthetic delays from a few parameters.
 
-use crate::errors::{scenario_error, scenario_fault, system_words};
+use crate::errors::{scenario_error, scenario_fault, text_of};
 use crate::tables::columns::Columns;
 use netspurt_scenario as scenario;
 use netspurt_scenario::synthetic::Cycle;
@@ -42,10 +42,7 @@ impl SyntheticPath {
     #[pyo3(signature = (path, overrides = Vec::new()))]
     fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let name = path.to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).map_err(|error| {
-            scenario_fault(py, &name, format!("cannot be read: {}", system_words(&error).to_lowercase()))
-        })?;
-        Self::read(py, text.into(), name, overrides)
+        Self::read(py, text_of(py, &path)?.into(), name, overrides)
     }
 
     /// Reads a path from TOML text; ``name`` appears in error messages.

@@ -7,6 +7,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+from scenarios import HOME_LINE
 
 import netspurt as ns
 from netspurt.cli.entry import main
@@ -17,15 +18,7 @@ from netspurt.underload.rpm.server import serving
 
 pytest.importorskip("netspurt._core")
 
-LINE = """
-[tcp]
-profile = "linux"
-[link.line]
-between = ["home", "net"]
-rate = ["5 Mbit/s", "20 Mbit/s"]
-delay = "10 ms"
-queue = { kind = "fq-codel" }
-"""
+LINE = HOME_LINE.replace('"drop-tail", limit = "200 packets"', '"fq-codel"')
 
 QUICK = Parameters(interval_s=1.0)
 

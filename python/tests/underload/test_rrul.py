@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from scenarios import HOME_LINE
 
 import netspurt as ns
 from netspurt.cli.entry import main
@@ -14,15 +15,7 @@ from netspurt.underload import Test as LoadTest
 
 pytest.importorskip("netspurt._core")
 
-LINE = """
-[tcp]
-profile = "linux"
-[link.line]
-between = ["home", "net"]
-rate = ["5 Mbit/s", "20 Mbit/s"]
-delay = "10 ms"
-queue = { kind = "drop-tail", limit = "200 packets" }
-"""
+LINE = HOME_LINE
 
 SHORT = LoadTest(load_s=10.0)
 

@@ -1,4 +1,6 @@
 //! The matrices as a page of the documentation.
+//!
+//! `write!` to a `String` never fails, so this file ignores its result.
 
 use super::matrix::Matrix;
 use super::trial::Place;

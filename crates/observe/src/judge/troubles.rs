@@ -1,7 +1,6 @@
 //! Paths that police, shape, reorder, delay or stop packets.
 
 use super::cases::{Draw, Settings};
-use std::fmt::Write as _;
 
 /// Adds what a path with the trouble of this kind has.
 pub(super) fn trouble(draw: &mut Draw, settings: &mut Settings) {
@@ -95,5 +94,5 @@ fn ack_path(draw: &mut Draw) -> String {
 
 fn change(settings: &mut Settings, at: f64, set: &str) {
     let at = (at * 1e6) as u64;
-    let _ = writeln!(settings.changes, "[[change]]\nat = \"{at} us\"\nset = {{ {set} }}");
+    settings.changes.push_str(&format!("[[change]]\nat = \"{at} us\"\nset = {{ {set} }}\n"));
 }

@@ -1,6 +1,6 @@
 //! The class `Scenario`.
 
-use crate::errors::{scenario_error, scenario_fault, system_words};
+use crate::errors::{scenario_error, scenario_fault, system_words, text_of};
 #[cfg(target_os = "linux")]
 use crate::live::emulate::{self, Request, Words};
 use crate::own::Algorithms;
@@ -58,10 +58,7 @@ impl Scenario {
     #[pyo3(signature = (path, overrides = Vec::new()))]
     fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let name = path.to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).map_err(|error| {
-            scenario_fault(py, &name, format!("cannot be read: {}", system_words(&error).to_lowercase()))
-        })?;
-        Self::read(py, text.into(), name, overrides)
+        Self::read(py, text_of(py, &path)?.into(), name, overrides)
     }
 
     /// Reads a scenario from TOML text; ``name`` appears in error messages.

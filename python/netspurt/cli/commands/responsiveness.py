@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.analysis import formats
-from netspurt.cli.arguments import path_options
+from netspurt.cli.arguments import path_options, under_load
 from netspurt.cli.arguments.options import add_json, add_settings
 from netspurt.cli.exits import FINE
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.views import tables
 from netspurt.errors import RequestError
-from netspurt.inputs.typed import natural, positive, seconds
+from netspurt.inputs.typed import natural, seconds
 
 if TYPE_CHECKING:
     from netspurt.underload.rpm import Parameters, Responsiveness
-
-PROFILE = "linux"
 
 PORT = 4043
 
@@ -51,15 +48,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         default="both",
         help="what loads the path (default: both at once)",
     )
-    command.add_argument(
-        "-t",
-        "--duration",
-        dest="limit_s",
-        type=seconds,
-        default=60.0,
-        metavar="TIME",
-        help="end after this time, stable or not (default: 60 s)",
-    )
+    under_load.add_duration(command, 60.0, "end after this time, stable or not")
     command.add_argument(
         "--interval",
         dest="interval_s",
@@ -68,15 +57,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="time from one decision to the next (default: 5 s)",
     )
-    command.add_argument(
-        "-P",
-        "--parallel",
-        dest="most",
-        type=positive,
-        default=16,
-        metavar="N",
-        help="most connections each way (default: 16)",
-    )
+    under_load.add_parallel(command, 16, "most connections each way")
     simulated = command.add_argument_group("in a simulation")
     simulated.add_argument("--plain", action="store_true", help="probe without TLS handshakes")
     simulated.add_argument("--seed", type=natural, default=1, metavar="N", help="of the run (default: 1)")
@@ -97,11 +78,11 @@ def command(options: argparse.Namespace) -> int:
         if options.url:
             raise RequestError("--serve and --server: be a server, or measure to one")
         return _serve(options.serve, options.cert)
-    if options.limit_s < options.interval_s:
+    if options.duration_s < options.interval_s:
         raise RequestError(
-            f"--duration {options.limit_s:g} s is shorter than one interval of {options.interval_s:g} s"
+            f"--duration {options.duration_s:g} s is shorter than one interval of {options.interval_s:g} s"
         )
-    chosen = Parameters(interval_s=options.interval_s, most=options.most)
+    chosen = Parameters(interval_s=options.interval_s, most=options.connections)
     found = _measure(options, chosen) if options.url else _simulate(options, chosen)
     if options.json:
         print(json.dumps({**asdict(found), "direction": options.direction}))
@@ -132,26 +113,22 @@ def _measure(options: argparse.Namespace, chosen: Parameters) -> Responsiveness:
     return measure(
         server,
         direction=options.direction,
-        limit_s=options.limit_s,
+        limit_s=options.duration_s,
         verify=not options.insecure,
         parameters=chosen,
     )
 
 
 def _simulate(options: argparse.Namespace, chosen: Parameters) -> Responsiveness:
-    from netspurt.scenario import Scenario
     from netspurt.underload.rpm import simulate
 
-    scenario = Scenario(path_options.load(options, flow=False))
-    if "tcp" not in tomllib.loads(scenario.merged()):
-        scenario = scenario.set({"tcp.profile": PROFILE})
     return simulate(
-        scenario,
+        under_load.load(options),
         client=options.client,
         server=options.host,
         direction=options.direction,
         tls=not options.plain,
-        limit_s=options.limit_s,
+        limit_s=options.duration_s,
         seed=options.seed,
         parameters=chosen,
     )

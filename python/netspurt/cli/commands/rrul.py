@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.analysis import formats
-from netspurt.cli.arguments import path_options, picture_options
+from netspurt.cli.arguments import path_options, picture_options, under_load
 from netspurt.cli.arguments.options import add_json, add_output, add_settings
 from netspurt.cli.exits import FINE
 from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output, places
-from netspurt.inputs.typed import natural, positive, seconds
+from netspurt.inputs.typed import natural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from netspurt.underload import Latency, UnderLoad
 
 PAPER = (".svg", ".pdf", ".png")
-
-PROFILE = "linux"
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -39,24 +36,8 @@ def declare(command: argparse.ArgumentParser) -> None:
             metavar="HOST",
             help=f"the host that {which} (default: the flows' ends, or the outermost)",
         )
-    command.add_argument(
-        "-P",
-        "--parallel",
-        dest="streams",
-        type=positive,
-        default=4,
-        metavar="N",
-        help="transfers each way (default: 4)",
-    )
-    command.add_argument(
-        "-t",
-        "--duration",
-        dest="load_s",
-        type=seconds,
-        default=30.0,
-        metavar="TIME",
-        help="length of the load (default: 30 s)",
-    )
+    under_load.add_parallel(command, 4, "transfers each way")
+    under_load.add_duration(command, 30.0, "length of the load")
     command.add_argument(
         "--diffserv",
         action="store_true",
@@ -66,7 +47,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--profile",
         dest="tcp_profile",
         metavar="NAME",
-        help=f"TCP profile (default: the file's, or {PROFILE})",
+        help=f"TCP profile (default: the file's, or {under_load.PROFILE})",
     )
     add_output(
         command, "--out", places.DRAWN, "FILE", "a picture (.svg, .pdf, .png) of throughput and latency"
@@ -81,19 +62,16 @@ def command(options: argparse.Namespace) -> int:
         RequestError: no path, an unknown host, or a place that cannot be written to.
         ScenarioError: the scenario is wrong.
     """
-    from netspurt.scenario import Scenario
     from netspurt.underload import Test, rrul
 
     if options.out and Path(options.out).suffix not in PAPER:
         raise RequestError(f"--out {options.out}: end the name in {', '.join(PAPER)}")
-    scenario = Scenario(path_options.load(options, flow=False))
-    if options.tcp_profile or "tcp" not in tomllib.loads(scenario.merged()):
-        scenario = scenario.set({"tcp.profile": options.tcp_profile or PROFILE})
+    scenario = under_load.load(options, options.tcp_profile)
     test = Test(
         client=options.client,
         server=options.server,
-        streams=options.streams,
-        load_s=options.load_s,
+        streams=options.connections,
+        load_s=options.duration_s,
         diffserv=options.diffserv,
     )
     drawn = bool(options.out or options.report)

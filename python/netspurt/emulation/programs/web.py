@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from netspurt.emulation.programs.sockets import DEVICE, PORT, TIME_LIMIT_S, Work, kernel_server, kernel_socket
@@ -22,19 +23,28 @@ def http(task: dict[str, Any]) -> Work:
     here = kernel_server(task, backlog=64)
 
     def serve(there: socket.socket) -> None:
+        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(task["mode"] == "nodelay"))
+        while _request(there):
+            _answer(there, writes, corked=task["mode"] == "cork")
+
+    _serve_each(here, serve)
+    yield
+    yield None
+
+
+def _serve_each(here: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+    """Accepts connections, and serves each in a thread of its own until it ends or fails."""
+
+    def served(there: socket.socket) -> None:
         with contextlib.suppress(OSError), there:
-            there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(task["mode"] == "nodelay"))
-            while _request(there):
-                _answer(there, writes, corked=task["mode"] == "cork")
+            serve(there)
 
     def accept() -> None:
         while True:
             there, _ = here.accept()
-            threading.Thread(target=serve, args=(there,), daemon=True).start()
+            threading.Thread(target=served, args=(there,), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
-    yield
-    yield None
 
 
 def _writes(response: bytes, pattern: list[int]) -> list[bytes]:
@@ -123,16 +133,9 @@ def files(task: dict[str, Any]) -> Work:
     here = kernel_server(task, backlog=256)
 
     def serve(there: socket.socket) -> None:
-        with contextlib.suppress(OSError), there:
-            wanted = int.from_bytes(there.recv(8), "big")
-            there.sendall(bytes(wanted))
+        there.sendall(bytes(int.from_bytes(there.recv(8), "big")))
 
-    def accept() -> None:
-        while True:
-            there, _ = here.accept()
-            threading.Thread(target=serve, args=(there,), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
+    _serve_each(here, serve)
     yield
     yield None
 

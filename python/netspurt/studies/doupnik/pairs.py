@@ -12,24 +12,15 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from netspurt.settings import Value, overrides
+from netspurt.studies.doupnik import wire
 from netspurt.studies.doupnik.setting import LAN
-from netspurt.studies.doupnik.wire import MSS
 from netspurt.studies.experiment import DATA, Experiment, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Table
 
 if TYPE_CHECKING:
     from netspurt import _core
 
-POLICIES = (
-    "nodelay",
-    "nagle-strict",
-    "nagle-liberal",
-    "minshall",
-    "linux22",
-    "doupnik",
-    "doupnik-liberal",
-    "cork",
-)
+POLICIES = (*wire.POLICIES, "cork")
 WAITS_FOR_ACKS = ("nagle-strict", "nagle-liberal", "minshall", "linux22")
 
 ACKINGS = (
@@ -75,11 +66,11 @@ def pattern(writes: Writes, window: int) -> str:
     """The letter in ``PATTERNS`` of these writes."""
     if sum(writes) > window:
         return "n"
-    if max(writes) < MSS:
+    if max(writes) < wire.MSS:
         return "s" if len(writes) == 1 else "w"
     if len(writes) > 1:
         return "m"
-    full, tail = divmod(writes[0], MSS)
+    full, tail = divmod(writes[0], wire.MSS)
     if tail == 0:
         return "f"
     return "o" if full % 2 else "e"
