@@ -48,6 +48,13 @@ def _instead(path: Path, error: OSError) -> str:
     return ""
 
 
+def native(error: Exception) -> RequestError:
+    """An error of the native module; one that names a file says that it cannot be written."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return OutputError(error.filename, error)
+    return RequestError(str(error))
+
+
 class EngineError(Exception):
     """What should have run the tasks of a sweep is gone; one sentence. What was done is kept."""
 

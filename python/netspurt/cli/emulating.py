@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt.analysis import formats
 from netspurt.cli.arguments.options import add_settings
 from netspurt.emulation.shells import PATH, environment, is_shell
-from netspurt.errors import RequestError
+from netspurt.errors import native
 from netspurt.files.places import CAPTURE, Destination
 from netspurt.inputs.typed import capture_place, natural, positive, setting
 
@@ -106,7 +106,7 @@ def run(
     standard error at its end.
 
     Raises:
-        RequestError: no privilege.
+        RequestError: no privilege, or a capture that cannot be written.
         ScenarioError: a host that is not there, or a program that does not exist.
     """
     try:
@@ -125,7 +125,7 @@ def run(
             outside=outside,
         )
     except OSError as error:
-        raise RequestError(str(error)) from None
+        raise native(error) from None
 
 
 def _silent(_sentence: str) -> None:

@@ -225,7 +225,8 @@ def test_a_folder_keeps_the_scenario_that_is_run(here: Path, capsys: pytest.Capt
 def test_a_folder_keeps_files_and_results_of_others(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "mine").mkdir()
     (here / "mine" / "flows.csv").write_text("mine")
-    _refused(capsys, ["run", "scenario.toml", "--out", "mine"], "cannot replace mine/flows.csv")
+    # With the option in the message: it is refused before the simulation, not when its results are written.
+    _refused(capsys, ["run", "scenario.toml", "--out", "mine"], "cannot replace mine/flows.csv (--out)")
     assert sorted(path.name for path in (here / "mine").iterdir()) == ["flows.csv"]
     assert main(["run", "scenario.toml", "--out", "mine", "--force"]) == 0
     _refused(capsys, ["reproduce", "terabit", "--out", "mine"], "it holds other results")

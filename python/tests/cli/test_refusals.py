@@ -189,7 +189,16 @@ def test_a_name_that_is_no_text_is_printed_as_it_is(here: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("emulate s.toml --server true --capture a=/nonexistent/x -- true", "/nonexistent/x"),
+        (
+            "emulate s.toml --server true --capture a=/nonexistent/x -- true",
+            "cannot write /nonexistent/x: no such file or directory; nothing was left there: make the folder "
+            "/nonexistent first",
+        ),
+        (
+            "host sink 9 --capture /nonexistent/x",
+            "cannot write /nonexistent/x: no such file or directory; nothing was left there: make the folder "
+            "/nonexistent first",
+        ),
         ("run latin.toml", "latin.toml"),
         ("delays latin.csv", "latin.csv"),
         ("sweep latin.toml", "latin.toml"),

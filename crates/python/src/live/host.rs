@@ -1,6 +1,6 @@
 //! The class `Host`: our TCP on a TUN device, in a thread of its own.
 
-use crate::errors::scenario_error;
+use crate::errors::{capture_error, scenario_error};
 use netspurt_live::host::app::Writes;
 use netspurt_live::host::{Account, Limits, Mss, News, Plan, Role, Row, Service, StartError, Stdio, Where};
 use netspurt_live::tun::{Network, Offload, OpenError};
@@ -74,6 +74,7 @@ impl Host {
             Err(error @ StartError::Open(OpenError::Denied(_))) => {
                 Err(PyPermissionError::new_err(error.to_string()))
             }
+            Err(StartError::Capture(error)) => Err(capture_error(py, "netspurt host", &error)),
             Err(error) => Err(wrong(&error)),
         }
     }

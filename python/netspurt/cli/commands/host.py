@@ -26,7 +26,7 @@ from netspurt.cli.arguments.options import (
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.emulation.intervals import Intervals, sentence
-from netspurt.errors import RequestError
+from netspurt.errors import RequestError, native
 from netspurt.files.places import CAPTURE
 from netspurt.inputs import one_path
 from netspurt.inputs.typed import interval, port, positive, setting
@@ -218,8 +218,8 @@ def _start(options: argparse.Namespace) -> _core.Host:
         )
     except _core.ScenarioError:
         raise
-    except (ValueError, PermissionError, OSError) as error:
-        raise RequestError(str(error)) from error
+    except (ValueError, OSError) as error:
+        raise native(error) from error
     own = ", ".join(address.partition("/")[0] for address in options.addresses)
     kernel = ", ".join(host.kernel())
     if not options.json and not options.quiet:
