@@ -338,7 +338,7 @@ fn the_constant_of_ott_kemperman_and_mathis_comes_out_of_the_renewal_equation() 
 /// Losses at random. For Reno the constant is published. What is published of CUBIC is for losses at equal distances; losses at
 /// random come further apart now and then, and CUBIC makes more of that than Reno.
 #[test]
-fn losses_at_random_make_of_reno_and_cubic_what_renewal_theory_says() {
+fn reno_and_cubic_under_random_loss_agree_with_renewal_theory() {
     for (kind, p, losses) in [
         (Kind::Reno, 1e-3, 3000_u64),
         (Kind::Reno, 3e-4, 1500),

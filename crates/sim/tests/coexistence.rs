@@ -45,7 +45,7 @@ fn shares(kinds: [Kind; 2], packets: usize) -> ([f64; 2], f64) {
 }
 
 #[test]
-fn version_3_leaves_loss_based_flows_several_times_what_version_1_does_and_loses_less() {
+fn version_3_leaves_loss_based_flows_a_larger_share_than_version_1_and_loses_less() {
     for others in [Kind::Cubic, Kind::NewReno] {
         for part in [4, 1] {
             let queue = BDP_PACKETS / part;

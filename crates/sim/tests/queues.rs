@@ -217,7 +217,7 @@ fn run(queue: QueueSpec, seed: u64) -> Outcome {
 }
 
 #[test]
-fn nothing_is_lost_or_made_flows_keep_their_order_and_nobody_starves() {
+fn no_packet_is_lost_or_made_flows_keep_their_order_and_none_starves() {
     for kind in 0..KINDS {
         for seed in 1..=25 {
             let queue = random_queue(kind, &mut Stream::new(seed, "queue"));
@@ -240,7 +240,7 @@ fn nothing_is_lost_or_made_flows_keep_their_order_and_nobody_starves() {
 }
 
 #[test]
-fn every_queue_that_drops_says_why() {
+fn every_drop_of_a_queue_has_a_reason() {
     let law = PieSpec { max_burst: Span::ZERO, ..PieSpec::default() };
     for (queue, cause) in [
         (QueueSpec::Pie(Room::Unlimited, law), Cause::Pie),

@@ -111,7 +111,7 @@ fn a_window_smaller_than_the_pipe_sets_the_pace() {
 
 /// The closed form of "TCP sending rate control at Tera bits per second", table I.
 #[test]
-fn a_megabyte_at_a_terabit_takes_what_arithmetic_says() {
+fn a_megabyte_at_a_terabit_takes_the_calculated_time() {
     for rate in [1_000_000_000_000u64, 10_000_000_000_000] {
         let config =
             Config { initial_ssthresh: 65_535, timer_grain: TimerGrain::Continuous, ..config("ssfnet") };
@@ -150,7 +150,7 @@ fn exchanges_follow_one_another_with_their_gap() {
 }
 
 #[test]
-fn whatever_the_path_does_the_stream_arrives() {
+fn the_stream_arrives_over_any_path() {
     for profile in profile::profiles() {
         for seed in 0..3 {
             let result = run(&crowd(&rough(), profile.config.clone()), seed);
@@ -183,7 +183,7 @@ fn managed() -> impl Iterator<Item = ChannelSpec> {
 }
 
 #[test]
-fn fused_or_not_watched_or_not_in_one_go_or_in_steps_it_is_the_same_run() {
+fn a_run_is_the_same_fused_or_not_with_or_without_probes_at_once_or_in_steps() {
     let resend_first = ChannelSpec { queue: QueueSpec::ResendFirst(Room::Packets(15)), ..slow() };
     for name in ["bsd43-tahoe", "newreno", "rfc"] {
         for channel in [slow(), rough(), resend_first.clone()].into_iter().chain(managed()) {

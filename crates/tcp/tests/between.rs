@@ -11,7 +11,7 @@ use between::Between;
 use dice::Dice;
 
 #[test]
-fn no_adversary_changes_the_stream_behind_the_receivers_back() {
+fn no_adversary_changes_the_stream_without_a_refusal() {
     let mut seen = [0; 2];
     for seed in 0..3000 {
         let mut dice = Dice(seed);

@@ -202,7 +202,7 @@ fn a_data_offset_below_five_or_behind_the_end_is_an_error() {
 }
 
 #[test]
-fn fragments_and_other_protocols_are_told_apart() {
+fn fragments_are_distinguished_from_other_protocols() {
     let mut packet = Vec::new();
     encode_packet(&bare(Options::NONE), PORTS, &Ip::new(V4), Layout::DOCUMENT, Body::Virtual, &mut packet)
         .expect("valid");

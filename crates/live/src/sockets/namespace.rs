@@ -53,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_in_the_folder_of_ip_netns() {
+    fn a_name_is_looked_up_in_the_folder_of_ip_netns() {
         assert_eq!(file_of("blue"), Path::new("/run/netns/blue"));
         assert_eq!(file_of("/proc/1/ns/net"), Path::new("/proc/1/ns/net"));
     }
 
     #[test]
-    fn what_is_not_there_or_no_namespace_is_said() {
+    fn a_missing_file_or_one_without_a_namespace_is_reported() {
         let missing = within(Path::new("/run/netns/no-such-one"), || ()).expect_err("missing").to_string();
         assert!(missing.starts_with("there is no network namespace /run/netns/no-such-one"), "{missing}");
         let file = within(Path::new("/proc/self/stat"), || ()).expect_err("a file").to_string();

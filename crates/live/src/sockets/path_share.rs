@@ -236,7 +236,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_gains_of_bbr_tell_its_phases_apart() {
+    fn the_gains_of_bbr_show_its_phase() {
         let bbr = |pacing_gain, cwnd_gain| {
             let min_rtt = Span::from_ms(20);
             changed(|socket| {

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_is_gone_has_ended() {
+    fn a_socket_missing_from_the_dump_has_ended() {
         let mut table = Table::new(Keep::Sums);
         poll(&mut table, 0, &[at(1, 0, 0), at(2, 0, 0)]);
         poll(&mut table, 100, &[at(2, 0, 0)]);

@@ -189,7 +189,7 @@ mod tests {
     use crate::judge::{Place, draw, run};
 
     #[test]
-    fn a_sender_knows_why_it_sends_again() {
+    fn a_sender_records_the_reason_of_each_retransmission() {
         assert_eq!(cause(Reason::SackHole, false), Some(Cause::Fast));
         assert_eq!(cause(Reason::TailProbe, false), Some(Cause::TailProbe));
         assert_eq!(cause(Reason::TailProbe, true), Some(Cause::Timeout));

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_is_one_and_the_variation_as_asked() {
+    fn the_mean_is_one_and_the_variation_as_requested() {
         for cov in [0.0, 0.1, 0.5, 1.0, 1.5] {
             let (gamma, mut stream) = (Gamma::with_cov(cov), Stream::new(1, "gamma"));
             let drawn: Vec<f64> = (0..200_000).map(|_| gamma.draw(&mut stream)).collect();

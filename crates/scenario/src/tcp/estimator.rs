@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_a_sentence() {
+    fn an_error_is_one_sentence() {
         for (name, parameters, words) in [
             ("lunix", &[][..], "linux"),
             ("rfc889", &[("f3", "0.5")][..], "f3"),

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_by_line_and_column() {
+    fn an_error_of_parsing_has_line_and_column() {
         let text = "probability,length,time\n0,1,2\n1,x,3\n";
         let error = |text, column| columns(text, column).unwrap_err();
         assert_eq!(error(text, Some("length")), "line 3: \"x\" is no number, or below 0");

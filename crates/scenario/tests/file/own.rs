@@ -128,7 +128,7 @@ fn digest(overrides: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_built_in_algorithm_brought_in_from_outside_does_the_same() {
+fn a_built_in_algorithm_installed_from_outside_gives_the_same_run() {
     for (path, built_in, own) in [
         ("tcp.congestion", "reno", "python:reno"),
         ("tcp.rto", "rfc6298", "python:rfc6298"),
@@ -150,7 +150,7 @@ fn refusal(overrides: &[(&str, &str)], own: &dyn Algorithms) -> ScenarioError {
 }
 
 #[test]
-fn an_algorithm_that_nobody_gave_is_named_with_its_place() {
+fn a_missing_algorithm_is_reported_with_its_place() {
     let error = refusal(&[("host.a.tcp.congestion", "python:cubik")], &Given);
     assert_eq!(error.to_string(), "own: flow 0: tcp.congestion: \"cubik\" is not \"reno\"");
     let app = ("flow.1.app", "{ kind = \"python\", client = \"python:bulk\", server = \"python:x\" }");
@@ -168,7 +168,7 @@ fn a_merged_scenario_names_it_as_before() {
 }
 
 #[test]
-fn a_name_that_is_none_is_refused_where_it_stands() {
+fn an_invalid_name_is_refused_with_its_place() {
     let error = Scenario::parse(SCENARIO, "own", &[("tcp.congestion", "\"python: no\"")]).unwrap_err();
     assert!(error.to_string().contains("names no algorithm"), "{error}");
     let error = Scenario::parse(SCENARIO, "own", &[("tcp.recovery", "python:mine")]).unwrap_err();

@@ -47,7 +47,7 @@ fn every_model_builds_and_its_merged_form_is_the_same_scenario() {
 }
 
 #[test]
-fn every_model_says_what_it_models_what_not_and_where_its_numbers_are_from() {
+fn every_model_documents_its_scope_limits_and_sources() {
     let models = paths_json();
     let names: Vec<_> =
         models.as_array().unwrap().iter().map(|model| model["name"].as_str().unwrap()).collect();
@@ -78,7 +78,7 @@ fn every_model_says_what_it_models_what_not_and_where_its_numbers_are_from() {
 }
 
 #[test]
-fn parameters_and_keys_beside_the_path_replace_what_the_model_says() {
+fn parameters_and_keys_beside_the_path_replace_values_of_the_model() {
     let parameters = "path = { model = \"vdsl\", down = \"100 Mbit/s\", up = \"40 Mbit/s\" }";
     same(parameters, &format!("rate = [\"40 Mbit/s\", \"100 Mbit/s\"]\n{VDSL}"));
     same("path = \"vdsl\"\nrate = \"7 Mbit/s\"", &format!("rate = \"7 Mbit/s\"\n{VDSL}"));
@@ -88,7 +88,7 @@ fn parameters_and_keys_beside_the_path_replace_what_the_model_says() {
 }
 
 #[test]
-fn a_model_brings_changes_of_the_link_but_not_of_what_is_replaced() {
+fn a_model_adds_changes_of_the_link_except_for_replaced_values() {
     let leo = read("path = \"leo\"", &[]);
     assert_eq!(leo.change.len(), 10);
     assert!(leo.change.iter().any(|change| change.set.contains_key("link.line.rate")));

@@ -31,7 +31,7 @@ fn an_ordinary_scenario_has_none() {
 }
 
 #[test]
-fn bbr_switches_pacing_on_and_says_so() {
+fn bbr_switches_pacing_on_with_a_remark() {
     for name in ["bbr", "bbr3"] {
         let overrides = [("tcp.profile", "linux"), ("tcp.congestion", name)];
         let scenario = Scenario::parse(GOOD, "file.toml", &overrides).expect("pacing switches on by itself");
@@ -44,7 +44,7 @@ fn bbr_switches_pacing_on_and_says_so() {
 }
 
 #[test]
-fn dctcp_switches_ecn_on_and_says_so() {
+fn dctcp_switches_ecn_on_with_a_remark() {
     let overrides = [("tcp.congestion", "dctcp")];
     let scenario = Scenario::parse(GOOD, "file.toml", &overrides).expect("ECN switches on by itself");
     assert!(scenario.tcp_for(0, End::From).is_ok_and(|config| config.ecn.asks()));
@@ -54,7 +54,7 @@ fn dctcp_switches_ecn_on_and_says_so() {
 }
 
 #[test]
-fn who_switches_off_what_is_required_is_refused() {
+fn switching_off_a_required_mechanism_is_refused() {
     for overrides in [
         [("tcp.congestion", "bbr"), ("tcp.pacing", "false")],
         [("tcp.congestion", "dctcp"), ("tcp.ecn", "off")],

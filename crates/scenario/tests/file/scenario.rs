@@ -131,7 +131,7 @@ fn overrides_reach_values_lists_and_what_was_not_there() {
 }
 
 #[test]
-fn profiles_are_listed_as_a_file_would_say_them() {
+fn profiles_are_listed_in_the_form_of_a_file() {
     let list = profiles_json();
     let list = list.as_array().expect("a list");
     assert_eq!(list.len(), profile::profiles().len());

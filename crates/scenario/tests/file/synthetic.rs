@@ -23,7 +23,7 @@ fn moments(run: &[Cycle]) -> (f64, f64, usize) {
 }
 
 #[test]
-fn a_calibrated_run_has_the_mean_the_variation_and_the_losses_asked_for() {
+fn a_calibrated_run_has_the_requested_mean_variation_and_losses() {
     for (mean, cov, lost) in
         [("865 ms", 1.13, 20), ("589 ms", 0.06, 0), ("267 ms", 1.1, 196), ("2 s", 0.3, 1)]
     {
@@ -47,7 +47,7 @@ fn a_calibrated_run_has_the_mean_the_variation_and_the_losses_asked_for() {
 }
 
 #[test]
-fn a_variation_out_of_reach_is_an_error_that_says_so() {
+fn an_unreachable_variation_is_an_error() {
     let losses = [("calibrate.mean", "1 s"), ("calibrate.cov", "0.1"), ("calibrate.lost", "100")];
     assert!(matches!(path(&losses).build().run(1), Err(Unreachable::LossesGiveMore { .. })));
     let flat = [("calibrate.mean", "1 s"), ("calibrate.cov", "100")];
@@ -71,7 +71,7 @@ fn without_noise_a_delay_is_that_of_its_length() {
 }
 
 #[test]
-fn losses_come_with_glitches_where_they_are_said_to() {
+fn losses_coincide_with_glitches_if_so_configured() {
     let text = [("cycles", "200000"), ("glitch.shape", r#"{ kind = "plateau", cycles = 20 }"#)];
     let count = |loss: &str| {
         let mut overrides = text.to_vec();

@@ -127,7 +127,7 @@ fn expect_marks_on_new_data(queue: QueueSpec, ecn: EcnUse) {
 }
 
 #[test]
-fn marks_make_the_same_run_again_and_whoever_watches() {
+fn a_run_with_marks_is_repeatable_with_and_without_probes() {
     for (name, queue) in marking_queues() {
         let spec = || bottleneck(queue, 3, Span::from_ms(40), config(EcnUse::Rfc3168));
         let unwatched = World::new(spec(), 1, None).expect("routes").run(&|| false);
@@ -136,7 +136,7 @@ fn marks_make_the_same_run_again_and_whoever_watches() {
 }
 
 #[test]
-fn a_path_that_drops_what_asks_for_ecn_is_crossed_without() {
+fn a_path_that_drops_ecn_setup_syns_is_used_without_ecn() {
     let plain = Flags::SYN;
     let (classic, accurate) = (plain | Flags::ECE | Flags::CWR, plain | Flags::AE | Flags::ECE | Flags::CWR);
     expect_fallback(EcnUse::Rfc3168, &[classic, plain]);
@@ -232,7 +232,7 @@ fn accurate_feedback_survives_acks_that_are_late_and_few() {
 }
 
 #[test]
-fn dctcp_asks_for_it_by_itself_and_is_refused_without() {
+fn dctcp_requests_ecn_by_default_and_is_refused_without_it() {
     let text = |tcp: &str| {
         format!(
             "duration = '5 s'\n[tcp]\n{tcp}\n[link.l]\nbetween = ['a', 'b']\nrate = '10 Mbit/s'\ndelay = '5 ms'\n\

@@ -71,7 +71,7 @@ fn an_answer_with_an_odd_number_of_full_segments_holds_its_tail() {
 }
 
 #[test]
-fn who_holds_nothing_is_not_accused() {
+fn a_sender_that_holds_no_segment_is_not_reported() {
     for transmit in ["nodelay", "doupnik", "doupnik-liberal"] {
         for acking in [DELAYED_200, DELAYED_40, BSD_TICK] {
             let flow = &write_write_read(transmit, acking).flows[0];
@@ -82,7 +82,7 @@ fn who_holds_nothing_is_not_accused() {
 }
 
 #[test]
-fn a_sender_with_nothing_to_say_waits_for_nobody() {
+fn a_sender_without_data_is_not_reported_as_waiting() {
     // One write for each question: the ACK of the last answer is late, and nobody minds.
     let flow = &exchange("nagle-strict", DELAYED_200, "\"100 B\"", "\"100 B\"").flows[0];
     assert_eq!(flow.held_tails, 0);

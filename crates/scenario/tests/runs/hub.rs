@@ -232,7 +232,7 @@ fn by_contests(stations: usize, size: u32) -> f64 {
 }
 
 #[test]
-fn busy_stations_waste_what_the_rules_say() {
+fn busy_stations_waste_the_share_that_follows_from_the_rules() {
     for (stations, size) in [(2, 1500), (2, 100), (3, 500), (10, 500)] {
         let (got, expected) = (efficiency(stations, size, 0), by_contests(stations as usize, size));
         assert!((got / expected - 1.0).abs() < 0.01, "{stations}, {size}: {got} instead of {expected}");
@@ -240,7 +240,7 @@ fn busy_stations_waste_what_the_rules_say() {
 }
 
 #[test]
-fn busy_stations_waste_no_more_than_the_classical_model_says() {
+fn busy_stations_waste_no_more_than_in_the_classical_model() {
     // Metcalfe and Boggs, CACM 19(7), 1976, section 6: a frame, then on average W slots without one, W = (1 - A) / A with
     // A = (1 - 1/Q)^(Q-1) for Q stations that each send in a slot with probability 1/Q. With the largest delay, half a
     // slot, that is what a collision costs. Backoff does better, since who has lost leaves the medium to the winner for
@@ -257,7 +257,7 @@ fn busy_stations_waste_no_more_than_the_classical_model_says() {
 }
 
 #[test]
-fn first_come_is_served_first_over_all_stations() {
+fn frames_are_sent_in_order_of_arrival_over_all_stations() {
     let spec = lan(3, &station(3), Access::FirstCome);
     let mut network = Network::new(&spec, 1, None).unwrap();
     let stations = [1, 0, 2, 2, 0, 1, 1];

@@ -36,7 +36,7 @@ fn dropped(result: &RunResult) -> u64 {
 const PROFILES: [&str; 4] = ["newreno", "rfc", "linux", "bbr"];
 
 #[test]
-fn a_router_that_tells_costs_one_round_trip() {
+fn a_packet_too_big_message_costs_one_round_trip() {
     for profile in PROFILES {
         let tcp = format!("profile = '{profile}'");
         let (wide, narrow) = (run("", &tcp), run("mtu = { size = '1400 bytes' }", &tcp));
@@ -102,7 +102,7 @@ fn a_path_that_becomes_narrower_in_mid_transfer_is_followed() {
 }
 
 #[test]
-fn a_narrow_first_link_tells_as_well() {
+fn a_narrow_first_link_reports_packet_too_big_as_well() {
     let text = text("", "profile = 'linux'")
         .replace("between = ['a', 'r']", "between = ['a', 'r']\nmtu = { size = '1280 bytes' }");
     let spec = Scenario::parse(&text, "s.toml", &[]).expect("a scenario").build("s").expect("a world");
@@ -111,7 +111,7 @@ fn a_narrow_first_link_tells_as_well() {
 }
 
 #[test]
-fn the_same_run_again_fused_or_not_and_whoever_watches() {
+fn a_run_is_repeatable_fused_or_not_with_and_without_probes() {
     for mtu in ["mtu = { size = '1400 bytes' }", "mtu = { size = '1400 bytes', too_big = 'silent' }"] {
         let digest = |fuse: bool, watched: bool| {
             let mut spec = world(mtu, "profile = 'linux'\npath_mtu_discovery = 'probe'");

@@ -45,7 +45,7 @@ fn following(milliseconds: &[u64]) -> ChannelSpec {
 }
 
 #[test]
-fn full_packets_leave_one_at_an_opportunity_and_what_comes_at_it_is_too_late() {
+fn one_full_packet_leaves_per_opportunity_and_one_arriving_at_that_instant_is_too_late() {
     let link = following(&[3, 4, 10]);
     let packets = [(0, 1500), (0, 1500), (3, 1500), (4, 1500), (30, 1500)];
     // Opportunities at 3, 4, 10, 13, 14, 20, 23, …, 30, 33: the third packet finds a queue, the last one comes at 30.
@@ -62,14 +62,14 @@ fn short_packets_share_an_opportunity() {
 }
 
 #[test]
-fn who_waits_for_an_opportunity_waits_in_the_queue() {
+fn a_packet_that_waits_for_an_opportunity_counts_as_queued() {
     let link = following(&[5]).with_queue(2);
     let (arrived, drops) = arrivals(&link, &[(0, 1500), (0, 1500), (0, 1500), (5, 1500)]);
     assert_eq!((arrived, drops), (vec![105, 110, 115], 1));
 }
 
 #[test]
-fn queues_that_decide_at_departure_let_go_at_opportunities() {
+fn queues_that_decide_at_departure_release_packets_at_opportunities() {
     let fifo = following(&[3, 4, 10]);
     let patient = CodelSpec { target: Span::from_secs(60), ..CodelSpec::default() };
     let codel = ChannelSpec { queue: QueueSpec::Codel(Room::Unlimited, patient), ..fifo.clone() };

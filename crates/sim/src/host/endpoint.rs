@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn all_connections_of_a_host_hear_the_same_ticks_and_two_hosts_do_not() {
+    fn all_connections_of_a_host_share_its_ticks_and_two_hosts_do_not() {
         let (config, mut a, mut b) =
             (ticking(), host("a", TimerPhase::Random), host("b", TimerPhase::Random));
         let of_a = a.config(&config, 1);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_may_be_told_when_it_ticks() {
+    fn the_phase_of_a_hosts_ticks_can_be_set() {
         let config = ticking();
         assert!(Arc::ptr_eq(&config, &host("a", TimerPhase::AsConfigured).config(&config, 1)));
     }

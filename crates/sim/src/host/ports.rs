@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_come_one_after_the_other_and_none_twice() {
+    fn ports_are_assigned_in_order_and_none_twice() {
         let mut ports = Ports::new(RANGE, Reuse::Never, 2);
         let taken: Vec<_> = (0..4).map(|_| ports.take(at(0), any, None)).collect();
         assert_eq!(taken, [Ok(12), Ok(13), Ok(10), Ok(11)]);

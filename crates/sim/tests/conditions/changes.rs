@@ -20,7 +20,7 @@ fn link(changes: Changes) -> ChannelSpec {
 }
 
 #[test]
-fn what_waits_while_a_link_is_down_goes_on_waiting_and_what_is_being_sent_is_sent() {
+fn while_a_link_is_down_queued_packets_wait_and_the_one_on_the_link_is_sent() {
     let changes = Changes { up: vec![once(1500 * US, false), once(9 * MS, true)], ..Changes::default() };
     for link in with_queues(&link(changes)) {
         let passed =

@@ -28,7 +28,7 @@ fn packets_that_come_seldom_have_the_delays_that_are_drawn() {
 }
 
 #[test]
-fn order_is_kept_unless_the_link_says_otherwise() {
+fn order_is_kept_unless_the_link_is_set_to_reorder() {
     let sent: Vec<_> = (0..1000).map(|n| (n * MS, 1000)).collect();
     let kept = send(&varying(normal(), false), &sent);
     assert_eq!(kept.numbers(), (0..1000).collect::<Vec<_>>());

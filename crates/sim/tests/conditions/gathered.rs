@@ -58,7 +58,7 @@ fn thinning() -> ChannelSpec {
 }
 
 #[test]
-fn the_last_of_so_many_acks_goes_on_and_none_waits_longer_than_the_interval() {
+fn the_last_of_a_group_of_acks_is_forwarded_and_none_waits_longer_than_the_interval() {
     for link in with_queues(&thinning()) {
         let sent =
             [ack(0, 1, 10), ack(10, 1, 20), ack(15, 2, 10), ack(20, 1, 30), ack(30, 1, 40), ack(40, 1, 50)];
@@ -70,7 +70,7 @@ fn the_last_of_so_many_acks_goes_on_and_none_waits_longer_than_the_interval() {
 }
 
 #[test]
-fn acks_that_say_more_than_a_number_are_not_left_out() {
+fn acks_with_more_than_an_ack_number_are_not_left_out() {
     let mut sack = SackBlocks::EMPTY;
     sack.push(SackBlock { left: Seq(5), right: Seq(9) });
     let mut with_sack = ack(20, 1, 10);

@@ -103,7 +103,7 @@ fn a_full_path_is_measured_at_its_rate() {
 }
 
 #[test]
-fn acknowledgments_that_come_all_at_once_do_not_deceive() {
+fn acks_that_arrive_all_at_once_do_not_raise_the_rate() {
     let (mut sender, _) = steady(100);
     let held = 40 + 2 * 119;
     // Twenty ACKs that were held up somewhere come together.
@@ -124,7 +124,7 @@ fn the_longer_of_both_phases_counts() {
 }
 
 #[test]
-fn duplicate_acks_count_at_once_and_not_again_when_it_is_known_what_they_told_of() {
+fn duplicate_acks_count_as_delivered_once() {
     let mut sender = Sender::default();
     sender.send(0, 10);
     for n in 0..9 {

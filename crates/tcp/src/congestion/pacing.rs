@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_late_makes_up_for_half_a_gap_at_most() {
+    fn a_late_sender_makes_up_for_half_a_gap_at_most() {
         let mut pacer = pacer();
         pacer.sent(at(0), 1000);
         pacer.sent(at(1300), 1000);

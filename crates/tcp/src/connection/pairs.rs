@@ -176,7 +176,7 @@ fn live(seed: u64) -> (u64, u64) {
 }
 
 #[test]
-fn the_short_way_and_the_full_procedure_agree_in_every_step_of_a_random_life() {
+fn header_prediction_and_the_full_procedure_agree_in_every_step_of_random_connections() {
     let (mut sent, mut acknowledged) = (0, 0);
     // In the last one the peer acknowledges a part of a segment.
     for seed in (0..400).chain([6575]) {

@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_stays_balanced_whatever_comes() {
+    fn the_tree_stays_balanced_under_any_operations() {
         let orders: [fn(u64) -> u64; 4] =
             [|n| n, |n| 5000 - n, |n| n * 2011 % 5003, |n| (n ^ 0x555) * 7 % 9973];
         for order in orders {

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_without_having_been_sent_again_shows_reordering() {
+    fn a_late_segment_that_was_not_retransmitted_shows_reordering() {
         let (mut rack, _) = after(&[1, 2, 0]);
         assert_eq!(rack.window(true, None), Span::from_ms(10));
         // Each round trip with a D-SACK widens it, up to a smoothed round trip.

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_with_new_data_tells_of_no_loss() {
+    fn a_probe_with_new_data_repairs_no_loss() {
         let mut new = probe(false);
         assert_eq!(new.answered(1000, false, false), Answer::Nothing);
         assert!(!new.is_over());

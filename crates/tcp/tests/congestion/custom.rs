@@ -121,7 +121,7 @@ impl Policy for Never {
 }
 
 #[test]
-fn what_a_policy_of_the_users_own_holds_leaves_after_200_ms_all_the_same() {
+fn a_segment_held_by_a_custom_policy_is_sent_after_200_ms() {
     let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
     let mut pair = Pair::new(Config { mss: 1000, ..reno.clone() }, reno, Span::from_ms(50));
     pair.client.set_transmit(Box::new(Never));

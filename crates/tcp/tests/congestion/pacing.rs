@@ -71,7 +71,7 @@ fn the_delivery_rate_is_the_senders_where_that_is_lower_and_the_bottlenecks_wher
 }
 
 #[test]
-fn losses_do_not_deceive_the_measure() {
+fn losses_do_not_change_the_measured_rate() {
     let lossy = Path { loss: 20_000, ..PATH };
     for name in ["newreno", "linux", "rfc"] {
         let world = at_rate(800_000, lossy, name);
@@ -125,7 +125,7 @@ fn a_window_is_spread_over_its_round_trip() {
 }
 
 #[test]
-fn segments_that_ask_for_answers_do_not_wait_their_turn() {
+fn segments_that_request_an_ack_are_not_paced() {
     // At a kilobyte a second the turn of the next one comes after the timeout.
     let mut world = World::unopened(paced("linux"), Path { loss: 1_000_000, ..PATH }, 1);
     world.sender.set_congestion(Box::new(Fixed { cwnd: 1000 * MSS, rate: 1000 }));

@@ -73,7 +73,7 @@ fn sends(lab: &mut Lab) -> bool {
 }
 
 #[test]
-fn a_syn_asks_twice_and_then_no_more() {
+fn two_syns_request_accurate_ecn_and_later_ones_do_not() {
     let mut tcp = Connection::new(Arc::new(asking()), OURS);
     let (mut now, mut syns) = (Time::ZERO, Vec::new());
     tcp.open(now);
@@ -126,7 +126,7 @@ fn syn(flags: Flags, ecn: Ecn) -> Segment {
 }
 
 #[test]
-fn a_listener_answers_by_what_it_is_asked_and_tells_how_the_syn_came() {
+fn a_listener_answers_the_request_and_reports_the_codepoint_of_the_syn() {
     use EcnUse::{Accept, AcceptRfc9768, Off, Rfc3168, Rfc9768};
     for choice in [AcceptRfc9768, Rfc9768] {
         for (asked, ecn, expected) in [
@@ -153,7 +153,7 @@ fn a_listener_answers_by_what_it_is_asked_and_tells_how_the_syn_came() {
 }
 
 #[test]
-fn a_syn_ack_without_an_answer_goes_without_the_option_and_then_without_flags() {
+fn a_retransmitted_syn_ack_drops_first_the_option_and_then_the_flags() {
     let (mut tcp, first) = listener(asking(), ALL, Ecn::NotEct);
     let option = first.options.accurate_ecn().expect("the first tries the path");
     assert_eq!((option.ect0(), first.header_len), (Some(1), 32), "MSS, and one counter");
@@ -181,7 +181,7 @@ fn a_syn_ack_without_an_answer_goes_without_the_option_and_then_without_flags() 
 }
 
 #[test]
-fn classic_and_accurate_ecn_asked_for_in_one_handshake_end_it() {
+fn classic_and_accurate_ecn_in_one_handshake_disable_ecn() {
     for (first, then) in [(ALL, CWR | ECE), (CWR | ECE, ALL)] {
         let (mut tcp, _) = listener(asking(), first, Ecn::NotEct);
         let later = Time::ZERO + Span::from_ms(900);
@@ -192,7 +192,7 @@ fn classic_and_accurate_ecn_asked_for_in_one_handshake_end_it() {
 }
 
 #[test]
-fn a_listener_whose_peer_falls_back_counts_but_sends_nothing_capable() {
+fn a_listener_whose_peer_falls_back_counts_marks_but_sends_no_ect() {
     let (mut tcp, _) = listener(asking(), ALL, Ecn::NotEct);
     let later = Time::ZERO + Span::from_ms(900);
     tcp.handle_segment(later, &syn(Flags::NONE, Ecn::Ce));
@@ -298,7 +298,7 @@ fn in_a_simultaneous_open_the_peers_report_is_no_count() {
 }
 
 #[test]
-fn a_mark_halves_the_window_once_in_a_round_trip_and_is_told_once() {
+fn a_mark_halves_the_window_once_in_a_round_trip_and_is_reported_once() {
     let mut lab = agreed(asking());
     lab.write(100);
     lab.out();
@@ -317,7 +317,7 @@ fn a_mark_halves_the_window_once_in_a_round_trip_and_is_told_once() {
 }
 
 #[test]
-fn the_field_goes_round_and_every_mark_is_counted() {
+fn the_field_wraps_and_every_mark_is_counted() {
     let mut lab = agreed(Config { congestion: congestion::Kind::None, ..asking() });
     lab.write(30);
     lab.at(200);
@@ -348,7 +348,7 @@ fn thinned_acks_are_taken_for_the_worst_that_is_likely() {
 }
 
 #[test]
-fn an_older_ack_is_not_believed_twice() {
+fn an_older_ack_does_not_count_marks_twice() {
     let mut lab = agreed(Config { congestion: congestion::Kind::None, ..asking() });
     lab.write(20);
     lab.at(200);
@@ -360,7 +360,7 @@ fn an_older_ack_is_not_believed_twice() {
 }
 
 #[test]
-fn a_field_that_begins_with_zero_is_not_believed() {
+fn an_ace_field_that_begins_with_zero_is_ignored() {
     let mut lab = agreed(asking());
     lab.write(20);
     lab.at(200);
@@ -378,7 +378,7 @@ fn a_field_that_begins_with_zero_is_not_believed() {
 }
 
 #[test]
-fn counters_that_begin_with_zero_are_not_believed() {
+fn counters_that_begin_with_zero_are_ignored() {
     let option = AccurateEcn::new(Order::Ect0First, ByteCounters::default(), 3);
     let options = Options { mss: Some(MSS as u16), ..Options::NONE }.with_accurate_ecn(option);
     let mut lab = Lab::open_with(Config { congestion: congestion::Kind::None, ..asking() }, options, CWR);
@@ -390,7 +390,7 @@ fn counters_that_begin_with_zero_are_not_believed() {
 }
 
 #[test]
-fn bytes_marked_in_no_packet_are_somebody_elses_doing() {
+fn bytes_marked_without_a_marked_packet_are_ignored() {
     let mut lab = agreed(Config { congestion: congestion::Kind::None, ..asking() });
     lab.write(20);
     lab.at(200);
@@ -462,7 +462,7 @@ fn a_mark_after_none_and_every_second_mark_are_acknowledged_at_once() {
 }
 
 #[test]
-fn only_counters_that_ever_changed_are_told_and_only_with_news() {
+fn only_changed_counters_are_reported_and_only_with_a_change() {
     let mut lab = agreed(asking());
     let told = |lab: &mut Lab, n, ecn| receives(lab, n, &[ecn])[0].expect("each is acknowledged").1;
     assert_eq!(told(&mut lab, 0, Ecn::NotEct), [None; 3]);
@@ -490,7 +490,7 @@ fn marked_acks_are_acknowledged_by_threes_and_never_else() {
 }
 
 #[test]
-fn the_first_data_that_is_lost_with_the_option_takes_it_along() {
+fn the_option_is_dropped_if_the_first_data_with_it_is_lost() {
     let mut lab = agreed(asking());
     lab.write(1);
     lab.at(1500);

@@ -61,7 +61,7 @@ fn answer(lab: &mut Lab, offset: u32, ecn: Ecn, flags: Flags) -> bool {
 }
 
 #[test]
-fn a_syn_asks_with_both_flags_and_is_not_capable_itself() {
+fn a_syn_requests_ecn_with_both_flags_and_is_not_ect_itself() {
     let lab = agreed(asking());
     let syn = lab.sent[0].1.segment;
     assert_eq!((syn.flags, syn.ecn), (Flags::SYN | SETUP, Ecn::NotEct));
@@ -70,7 +70,7 @@ fn a_syn_asks_with_both_flags_and_is_not_capable_itself() {
 }
 
 #[test]
-fn a_listener_answers_with_one_flag_if_it_is_asked_and_willing() {
+fn a_listener_with_ecn_answers_a_request_with_one_flag() {
     for (choice, asked, expected) in [
         (EcnUse::Accept, SETUP, Flags::ECE),
         (EcnUse::Rfc3168, SETUP, Flags::ECE),
@@ -89,7 +89,7 @@ fn a_listener_answers_with_one_flag_if_it_is_asked_and_willing() {
 }
 
 #[test]
-fn new_data_is_capable_and_what_goes_again_is_not() {
+fn new_data_is_ect_and_retransmissions_are_not() {
     let mut lab = agreed(asking());
     lab.write(20);
     assert!(data(&lab, 0).iter().all(|(_, ecn, cwr)| *ecn == Ecn::Ect0 && !cwr));
@@ -103,7 +103,7 @@ fn new_data_is_capable_and_what_goes_again_is_not() {
 }
 
 #[test]
-fn without_the_peers_consent_nothing_is_capable() {
+fn without_negotiation_no_segment_is_ect() {
     for said in [Flags::NONE, SETUP] {
         let options = Options { mss: Some(MSS as u16), ..Options::NONE };
         let mut lab = Lab::open_with(asking(), options, said);
@@ -155,7 +155,7 @@ fn a_mark_and_a_loss_in_one_window_are_one_reduction() {
 }
 
 #[test]
-fn the_receiver_repeats_itself_until_the_sender_has_reduced() {
+fn the_receiver_sets_ece_until_the_sender_has_reduced() {
     let mut lab = agreed(asking());
     assert!(!answer(&mut lab, 0, Ecn::Ect0, Flags::NONE));
     assert!(answer(&mut lab, MSS, Ecn::Ce, Flags::NONE));
@@ -176,7 +176,7 @@ fn a_mark_outside_the_window_is_ignored() {
 }
 
 #[test]
-fn a_window_probe_is_not_capable() {
+fn a_window_probe_is_not_ect() {
     let mut lab = agreed(asking());
     lab.write(1).at(200);
     lab.window = 0;
@@ -188,7 +188,7 @@ fn a_window_probe_is_not_capable() {
 }
 
 #[test]
-fn a_timeout_is_told_with_the_first_new_data() {
+fn the_first_new_data_after_a_timeout_carries_cwr() {
     let mut lab = agreed(asking());
     lab.write(12);
     lab.out();
@@ -214,13 +214,13 @@ fn unanswered(config: Config) -> (Connection, Vec<Flags>) {
 }
 
 #[test]
-fn a_syn_without_an_answer_goes_again_without_asking() {
+fn a_retransmitted_syn_does_not_request_ecn() {
     let (_, syns) = unanswered(asking());
     assert_eq!(syns, [Flags::SYN | SETUP, Flags::SYN, Flags::SYN]);
 }
 
 #[test]
-fn who_has_fallen_back_sends_nothing_capable_but_tells_of_marks() {
+fn an_end_that_has_fallen_back_sends_no_ect_but_reports_marks() {
     let (mut tcp, _) = unanswered(asking());
     let now = Time::ZERO + Span::from_secs(8);
     let accept = Segment {
@@ -243,7 +243,7 @@ fn who_has_fallen_back_sends_nothing_capable_but_tells_of_marks() {
 }
 
 #[test]
-fn a_listener_whose_peer_falls_back_forgets_what_it_was_asked() {
+fn a_listener_whose_peer_falls_back_forgets_the_request() {
     let mut tcp = Connection::listen(Arc::new(asking()), Seq(1));
     let syn =
         |flags| Segment { flags: Flags::SYN | flags, header_len: 20, window: 60_000, ..Segment::default() };
@@ -264,7 +264,7 @@ fn dctcp() -> Config {
 }
 
 #[test]
-fn a_dctcp_receiver_tells_of_each_change_at_once() {
+fn a_dctcp_receiver_reports_each_change_at_once() {
     let acking = netspurt_tcp::acking::Acking::Delayed { every: 2, delay: Span::from_ms(40) };
     let mut lab = agreed(Config { acking, ..dctcp() });
     let mut acks = |n: u32, ecn| {

@@ -53,7 +53,7 @@ fn slow_start_opens_to_twice_of_what_was_out() {
 }
 
 #[test]
-fn a_timeout_of_one_segment_leaves_a_share_of_cwnd_or_of_what_was_out() {
+fn a_timeout_of_one_segment_leaves_a_share_of_cwnd_or_of_the_flight() {
     let ssthresh = |reduces| {
         let mut lab = Lab::with_sack(Config { reduces, ..config(Recovery::Rack) });
         lab.write(1).at(1300);
@@ -76,7 +76,7 @@ fn asked(window_probe: WindowProbe) -> (u32, Seq, Reason) {
 }
 
 #[test]
-fn a_closed_window_is_asked_by_a_byte_or_by_nothing_before_it() {
+fn a_closed_window_is_probed_with_a_byte_or_with_an_old_sequence_number() {
     assert_eq!(asked(WindowProbe::Byte), (1, Lab::behind(1), Reason::WindowProbe));
     assert_eq!(asked(WindowProbe::Empty), (0, Seq(Lab::behind(1).0.wrapping_sub(1)), Reason::WindowProbe));
 }
@@ -116,7 +116,7 @@ fn a_reset_carries_the_timestamp_that_both_agreed_on() {
 }
 
 #[test]
-fn who_acknowledges_what_was_never_sent_does_not_move_the_timestamp() {
+fn an_ack_of_unsent_data_does_not_change_ts_recent() {
     let mut lab = stamped();
     let wild = Segment {
         seq: Lab::their_first(),
@@ -134,7 +134,7 @@ fn who_acknowledges_what_was_never_sent_does_not_move_the_timestamp() {
 }
 
 #[test]
-fn how_far_segments_overtake_each_other_is_told() {
+fn the_degree_of_reordering_is_reported() {
     // packetdrill's sack-shift-sacked-2-6-8-3-9: eight got ahead of three, six segments between their ends.
     let mut lab = Lab::with_sack(Config { prr: true, ..config(Recovery::Rack) });
     lab.write(10);

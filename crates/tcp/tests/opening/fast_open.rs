@@ -60,7 +60,7 @@ fn a_request_with_the_right_cookie_is_answered_within_one_round_trip() {
 }
 
 #[test]
-fn who_asks_for_a_cookie_gets_it_and_sends_its_data_when_the_connection_is_open() {
+fn a_client_that_requests_a_cookie_gets_it_and_sends_its_data_when_the_connection_is_open() {
     let mut pair = open(shows(None), 500, CookiePolicy::Required);
     assert_eq!(pair.sent[0].segment.payload.len, 0);
     pair.run_until(ms(150));
@@ -71,7 +71,7 @@ fn who_asks_for_a_cookie_gets_it_and_sends_its_data_when_the_connection_is_open(
 }
 
 #[test]
-fn data_with_a_wrong_cookie_is_left_for_the_client_to_repeat_which_it_does_at_once() {
+fn data_with_a_wrong_cookie_is_retransmitted_by_the_client_at_once() {
     let wrong = Cookie::new(b"wrong!").unwrap();
     let mut pair = open(shows(Some(wrong)), 500, CookiePolicy::Required);
     pair.run_until(ms(50));
@@ -88,7 +88,7 @@ fn data_with_a_wrong_cookie_is_left_for_the_client_to_repeat_which_it_does_at_on
 }
 
 #[test]
-fn the_cookie_of_the_key_before_still_opens_and_brings_the_new_one() {
+fn a_cookie_of_the_previous_key_is_accepted_and_replaced() {
     let old = Key([7; 16]).cookie([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
     let mut pair = Pair::new(config(), config(), DELAY);
     let server = Server { policy: CookiePolicy::Required, cookie: cookie(), previous: Some(old) };
@@ -130,7 +130,7 @@ fn a_syn_carries_what_one_segment_takes_and_the_rest_follows() {
 }
 
 #[test]
-fn a_syn_that_goes_again_carries_neither_data_nor_option() {
+fn a_retransmitted_syn_carries_neither_data_nor_option() {
     // RFC 7413, section 4.1.3.1: whoever dropped it may do so because of them.
     let mut first = true;
     let mut pair = Pair::new(config(), config(), DELAY)
@@ -150,7 +150,7 @@ fn a_syn_that_goes_again_carries_neither_data_nor_option() {
 }
 
 #[test]
-fn a_syn_too_large_for_the_path_goes_again_at_once_without_data() {
+fn a_syn_too_large_for_the_path_is_retransmitted_at_once_without_data() {
     let mut pair = open(shows(Some(cookie())), 1000, CookiePolicy::Required);
     pair.client.set_path_mtu(800);
     pair.settle();
@@ -186,7 +186,7 @@ fn cookies_are_four_to_sixteen_octets_an_even_number_and_differ_by_address_and_k
 }
 
 #[test]
-fn whatever_the_path_does_both_streams_arrive_whole() {
+fn both_streams_arrive_complete_over_any_path() {
     for seed in 0..300_u64 {
         let mut dice = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let path = move |_: &crate::common::Sent| {

@@ -37,7 +37,7 @@ fn three_segments_open_a_connection() {
 }
 
 #[test]
-fn two_that_open_at_once_make_one_connection() {
+fn a_simultaneous_open_makes_one_connection() {
     // RFC 9293, section 3.5, figure 8; MUST-10.
     let mut pair = pair();
     let now = pair.now;
@@ -63,7 +63,7 @@ fn two_that_open_at_once_make_one_connection() {
 }
 
 #[test]
-fn two_that_close_at_once_both_wait_out_the_old_duplicates() {
+fn after_a_simultaneous_close_both_ends_are_in_time_wait() {
     // RFC 9293, section 3.6, figure 13.
     let mut pair = pair().open();
     pair.write(End::Client, 1500);
@@ -85,7 +85,7 @@ fn two_that_close_at_once_both_wait_out_the_old_duplicates() {
 }
 
 #[test]
-fn whoever_has_closed_still_receives() {
+fn an_end_that_has_closed_still_receives() {
     for (closer, state, other) in
         [(End::Client, State::FinWait2, State::CloseWait), (End::Server, State::FinWait2, State::CloseWait)]
     {
@@ -167,7 +167,7 @@ fn a_syn_ack_is_repeated_and_then_given_up() {
 }
 
 #[test]
-fn a_syn_that_comes_again_gets_its_syn_ack_again_at_once() {
+fn a_duplicate_syn_gets_a_syn_ack_at_once() {
     let mut lone = Lone::reached(plain(), State::SynReceived);
     let out = lone.gets(segment(SYN, 0, 0));
     assert_eq!(out.iter().map(|o| (o.flags, o.seq, o.ack)).collect::<Vec<_>>(), [(SYN_ACK, 0, 1)]);
@@ -210,7 +210,7 @@ fn a_lost_fin_is_repaired_on_both_sides() {
 }
 
 #[test]
-fn a_reset_brings_a_half_open_listener_back_as_good_as_new() {
+fn a_reset_returns_a_half_open_listener_to_its_initial_state() {
     // RFC 9293, section 3.10.7.4, second step. Here after two timeouts of the SYN-ACK, and a peer with small segments.
     let mut lone = Lone::listening(plain());
     let options = Options { mss: Some(500), ..Options::NONE };
@@ -349,7 +349,7 @@ fn a_new_syn_may_take_over_from_time_wait_if_its_timestamp_is_new() {
 }
 
 #[test]
-fn an_abort_tells_a_peer_that_knows_of_the_connection() {
+fn an_abort_resets_a_peer_that_has_the_connection() {
     // RFC 9293, section 3.10.5; the number is SND.NXT.
     let reset = |seq| Some((seq, true));
     let expected = [
@@ -436,7 +436,7 @@ fn a_fin_on_a_syn_is_made_good_when_the_peer_repeats_it() {
 }
 
 #[test]
-fn writes_are_taken_where_section_3_10_2_takes_them() {
+fn writes_are_accepted_in_the_states_of_section_3_10_2() {
     use State::{
         CloseWait, Closed, Closing, Established, FinWait1, FinWait2, LastAck, Listen, SynReceived, SynSent,
         TimeWait,
@@ -462,7 +462,7 @@ fn data_written_before_the_connection_is_open_follows_the_handshake() {
 }
 
 #[test]
-fn closing_before_anything_was_heard_ends_the_connection_in_silence() {
+fn closing_before_an_answer_ends_the_connection_without_a_segment() {
     for state in [State::Closed, State::Listen, State::SynSent] {
         let mut lone = Lone::reached(plain(), state);
         assert_eq!(lone.closes(), []);
@@ -509,7 +509,7 @@ fn an_old_duplicate_syn_is_found_out() {
 }
 
 #[test]
-fn a_connection_that_is_over_says_nothing_when_its_leftovers_are_read() {
+fn reading_the_rest_of_a_closed_connection_sends_nothing() {
     let mut lone = Lone::established(plain(), FULL, 5000);
     for n in 0..10 {
         lone.gets(data(1 + n * 1000, 1, 1000));

@@ -540,7 +540,7 @@ fn judge(at: At, kind: Kind, want: &Row) -> Option<String> {
 }
 
 #[test]
-fn the_table_speaks_of_every_pair_exactly_once() {
+fn the_table_has_every_pair_exactly_once() {
     for at in PLACES {
         for &kind in KINDS {
             let said: Vec<_> = rows()
@@ -555,7 +555,7 @@ fn the_table_speaks_of_every_pair_exactly_once() {
 }
 
 #[test]
-fn every_state_takes_every_segment_as_section_3_10_7_says() {
+fn every_state_handles_every_segment_by_section_3_10_7() {
     let mut wrong = Vec::new();
     let mut pairs = 0;
     for row in rows() {

@@ -34,7 +34,7 @@ fn no_profile_probes_an_idle_connection_by_itself() {
 }
 
 #[test]
-fn an_idle_peer_is_asked_and_given_up_when_it_does_not_answer() {
+fn an_idle_peer_is_probed_and_given_up_without_an_answer() {
     let mut lone = Lone::established(probing(), FULL, 5000);
     lone.writes(100);
     lone.gets(ack(1, 101, 5000));
@@ -58,7 +58,7 @@ fn an_answer_puts_the_next_question_off() {
 }
 
 #[test]
-fn whatever_is_heard_puts_the_first_question_off() {
+fn any_segment_postpones_the_first_keep_alive() {
     let mut lone = Lone::established(probing(), FULL, 5000);
     lone.until(ms(3_000_000));
     lone.gets(data(1, 1, 10));

@@ -37,7 +37,7 @@ fn a_reset_counts_only_at_the_very_number_expected() {
 }
 
 #[test]
-fn a_syn_is_challenged_wherever_it_stands() {
+fn a_syn_with_any_sequence_number_gets_a_challenge_ack() {
     // Section 4.2.
     for seq in [501, 502, 0, 10_000, 10_001, 1_000_000, -1_000_000] {
         for syn in [segment(SYN, seq, 0), segment(SYN | ACK, seq, 3001), segment(SYN | ACK, seq, 9999)] {

@@ -72,7 +72,7 @@ fn an_old_timestamp_marks_an_old_duplicate_which_is_answered_and_dropped() {
 }
 
 #[test]
-fn nothing_of_an_old_duplicate_is_believed() {
+fn an_old_duplicate_changes_nothing() {
     let mut lone = established(config(), 1000);
     lone.writes(1000);
     lone.gets(stamped(999, ack(1, 1001, 7000)));
@@ -81,7 +81,7 @@ fn nothing_of_an_old_duplicate_is_believed() {
 }
 
 #[test]
-fn nothing_of_an_old_duplicate_is_believed_while_our_window_is_closed() {
+fn an_old_duplicate_changes_nothing_while_our_window_is_closed() {
     let mut lone = established(config(), 1000);
     lone.writes(1000);
     for n in 0..10 {
@@ -179,7 +179,7 @@ fn every_segment_but_a_reset_carries_the_timestamp() {
 }
 
 #[test]
-fn who_acknowledges_what_was_never_sent_does_not_renew_the_timestamp() {
+fn an_ack_of_unsent_data_does_not_renew_the_timestamp() {
     // RFC 5961, section 5.2: such a segment is dropped, and so its timestamp is not remembered.
     for len in [0, 100] {
         let mut lone = established(config(), 1000);
@@ -259,7 +259,7 @@ fn linux_reports_each_old_segment_with_its_fin() {
 }
 
 #[test]
-fn a_segment_that_the_short_way_declines_does_not_renew_the_timestamp() {
+fn a_segment_that_header_prediction_declines_does_not_change_ts_recent() {
     // Each is dropped, or acknowledged without being taken in: data beyond the window, and data of a foreign place.
     let mut lone = established(config(), 1000);
     lone.writes(3000);
@@ -324,7 +324,7 @@ fn an_echo_of_what_was_never_sent_is_no_round_trip() {
 }
 
 #[test]
-fn an_echo_tells_the_round_trip_across_the_wrap_of_the_clock() {
+fn an_echo_gives_the_round_trip_across_the_wrap_of_the_clock() {
     // 2^32 milliseconds are 49.7 days.
     let wrap = 1_u64 << 32;
     for start in [wrap - 5000, wrap - 1, wrap, 2 * wrap - 3] {

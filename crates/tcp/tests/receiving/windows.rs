@@ -72,7 +72,7 @@ fn a_peer_that_answers_our_fin_may_keep_its_window_closed_for_ever() {
 }
 
 #[test]
-fn probes_that_nobody_answers_are_given_up() {
+fn unanswered_probes_end_the_connection() {
     let mut lone = Lone::established(Config { retries: 3, ..plain() }, FULL, 0);
     lone.writes(100);
     let out = lone.until(ms(1_000_000));
@@ -155,7 +155,7 @@ fn the_receiver_opens_a_closed_window_by_a_segment_at_least() {
 }
 
 #[test]
-fn an_urgent_pointer_is_heard_though_the_window_is_closed() {
+fn an_urgent_pointer_is_processed_while_the_window_is_closed() {
     // RFC 9293, section 3.8.6.1, MUST-66: of a probe that cannot be taken the pointer counts.
     let mut lone = Lone::established(plain(), FULL, 5000);
     for n in 0..10 {

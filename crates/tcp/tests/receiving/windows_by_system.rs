@@ -92,7 +92,7 @@ fn a_window_grows_in_steps_or_at_once() {
 }
 
 #[test]
-fn a_window_told_at_once_is_closed_below_a_segment_and_a_quarter_of_the_buffer() {
+fn a_window_announced_at_once_is_zero_below_a_segment_and_a_quarter_of_the_buffer() {
     let config = Config { receive_window: 2000, window_growth: WindowGrowth::AtOnce, ..plain() };
     let mut lone = Lone::established(config, FULL, 5000);
     lone.gets(data(1, 1, 1000));
@@ -231,7 +231,7 @@ fn a_young_connection_acknowledges_each_segment_and_so_does_one_that_met_a_loss(
 }
 
 #[test]
-fn what_is_held_is_told_with_its_reason_and_since_when() {
+fn a_held_segment_is_reported_with_reason_and_start() {
     let tells = |transmit, writes: &[u64]| {
         let mut lone = Lone::established(Config { transmit, ..plain() }, FULL, 50_000);
         lone.c.record_events(true);

@@ -46,7 +46,7 @@ fn a_single_report_is_waited_upon_for_a_quarter_of_the_round_trip() {
 }
 
 #[test]
-fn what_comes_within_the_reordering_window_is_not_sent_again() {
+fn data_that_arrives_within_the_reordering_window_is_not_retransmitted() {
     let mut lab = ten(Config { tail_loss_probe: false, ..rack() }, 10);
     lab.at(200).sack(0, &[(2, 2)]);
     lab.at(220).ack(2);
@@ -84,7 +84,7 @@ fn a_lost_retransmission_is_noticed_without_a_timeout() {
 }
 
 #[test]
-fn a_resend_that_takes_less_than_data_in_a_full_queue_did_is_not_taken_for_the_original() {
+fn a_retransmission_with_a_shorter_rtt_than_queued_data_is_not_taken_for_the_original() {
     let mut lab = ten(Config { prr: false, tail_loss_probe: false, ..rack() }, 10);
     // The handshake took 100 ms, what was sent first twice as long.
     lab.at(300).sack(0, &[(3, 5)]);

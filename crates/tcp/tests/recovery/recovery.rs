@@ -65,7 +65,7 @@ fn what_tahoe_sends_again_after_a_timeout_is_called_so_though_a_fast_retransmit_
 }
 
 #[test]
-fn reno_inflates_while_duplicates_come_and_leaves_at_the_first_new_ack() {
+fn reno_inflates_during_duplicate_acks_and_ends_recovery_at_the_first_new_ack() {
     let mut lab = ten(Recovery::Reno);
     lab.acks(0, 3);
     assert_eq!(lab.out(), [(1, FastRetransmit)]);
@@ -83,7 +83,7 @@ fn reno_inflates_while_duplicates_come_and_leaves_at_the_first_new_ack() {
 }
 
 #[test]
-fn reno_leaves_at_a_partial_ack_too_and_halves_again_for_the_next_hole() {
+fn reno_ends_recovery_at_a_partial_ack_and_halves_again_for_the_next_hole() {
     let mut lab = ten(Recovery::Reno);
     lab.acks(0, 3).at(300).ack(4);
     assert_eq!(lab.out(), [(1, FastRetransmit)]);
@@ -136,7 +136,7 @@ fn newreno_restarts_the_timer_at_the_first_partial_ack_only() {
 }
 
 #[test]
-fn newreno_leaves_with_no_more_than_a_segment_above_what_is_in_flight() {
+fn newreno_ends_recovery_with_a_window_of_at_most_one_segment_above_the_flight() {
     let mut lab = Lab::plain(config(Recovery::NewReno));
     lab.write(10);
     lab.at(200).acks(0, 9).at(300).ack(10);
@@ -144,7 +144,7 @@ fn newreno_leaves_with_no_more_than_a_segment_above_what_is_in_flight() {
 }
 
 #[test]
-fn newreno_takes_the_duplicates_of_needless_resends_for_nothing() {
+fn newreno_ignores_duplicate_acks_of_needless_retransmissions() {
     let mut lab = ten(Recovery::NewReno);
     lab.at(1100).at(1150).ack(1).ack(2);
     lab.out();
@@ -175,7 +175,7 @@ fn limited_transmit_sends_one_new_segment_on_each_of_the_first_two_duplicates() 
 }
 
 #[test]
-fn limited_transmit_that_had_nothing_to_send_takes_nothing_off_the_flight() {
+fn limited_transmit_without_data_does_not_reduce_the_flight() {
     let limited = netspurt_tcp::config::Config { limited_transmit: true, ..config(Recovery::NewReno) };
     let mut lab = Lab::plain(limited);
     lab.write(10);

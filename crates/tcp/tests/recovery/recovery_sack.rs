@@ -62,7 +62,7 @@ fn two_small_reports_prove_nothing() {
 }
 
 #[test]
-fn what_is_not_proven_lost_goes_out_when_there_is_nothing_new_and_the_last_segment_is_rescued_once() {
+fn without_new_data_unproven_losses_are_retransmitted_and_the_last_segment_once() {
     // 1 and 8 of ten are lost, nothing else is written.
     let mut lab = ten(10);
     lab.sack(0, &[(2, 2)]).sack(0, &[(2, 3)]).sack(0, &[(2, 4)]).sack(0, &[(2, 5)]).sack(0, &[(2, 6)]);
@@ -77,7 +77,7 @@ fn what_is_not_proven_lost_goes_out_when_there_is_nothing_new_and_the_last_segme
 }
 
 #[test]
-fn limited_transmit_follows_what_left_the_network() {
+fn limited_transmit_follows_the_data_that_left_the_network() {
     let mut lab = Lab::with_sack(Config { limited_transmit: true, ..config(Recovery::Sack) });
     lab.write(40);
     lab.out();
@@ -125,7 +125,7 @@ fn after_a_timeout_what_was_reported_is_passed_over() {
 }
 
 #[test]
-fn after_a_second_timeout_reports_are_no_longer_believed() {
+fn after_a_second_timeout_sack_reports_are_discarded() {
     let mut lab = ten(10);
     lab.sack(0, &[(3, 4)]);
     lab.at(3100);
@@ -145,7 +145,7 @@ fn no_recovery_begins_before_all_that_a_timeout_found_outstanding_is_acknowledge
 }
 
 #[test]
-fn a_byte_that_is_reported_but_not_acknowledged_is_resent_all_the_same() {
+fn a_byte_that_is_sacked_but_not_acknowledged_is_retransmitted() {
     let mut lab = ten(10);
     lab.sack(0, &[(2, 10)]);
     lab.at(300).ack(4);
@@ -157,7 +157,7 @@ fn a_byte_that_is_reported_but_not_acknowledged_is_resent_all_the_same() {
 }
 
 #[test]
-fn reports_of_what_was_never_sent_or_is_acknowledged_mean_nothing() {
+fn sack_reports_of_unsent_or_acknowledged_data_are_ignored() {
     let mut lab = ten(40);
     lab.ack(2);
     lab.out();
@@ -313,7 +313,7 @@ fn a_duplicate_is_reported_once() {
 }
 
 #[test]
-fn nothing_is_reported_to_a_peer_that_did_not_ask() {
+fn no_sack_is_sent_to_a_peer_that_did_not_permit_it() {
     let mut lab = Lab::plain(config(Recovery::Sack));
     assert_eq!(report(&mut lab, 0, 1000, 2000), (0, vec![]));
     assert_eq!(report(&mut lab, 0, 1000, 2000), (0, vec![]));

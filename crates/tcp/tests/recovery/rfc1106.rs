@@ -63,7 +63,7 @@ fn both_sides_offer_and_every_later_segment_carries_the_upper_bits() {
 }
 
 #[test]
-fn one_side_alone_is_served_with_sixteen_bits() {
+fn one_side_alone_gets_windows_of_sixteen_bits() {
     for option in [WindowOption::BigWindow, WindowOption::ScaleEverySegment] {
         for (client, server) in [(option, WindowOption::None), (WindowOption::None, option)] {
             let pair = transfer(wide(client), wide(server));
@@ -79,7 +79,7 @@ fn one_side_alone_is_served_with_sixteen_bits() {
 }
 
 #[test]
-fn big_window_and_scaling_do_not_understand_each_other() {
+fn big_window_and_window_scale_do_not_interoperate() {
     let pair = transfer(wide(WindowOption::BigWindow), wide(WindowOption::Rfc7323));
     assert!(pair.client.peer_window() <= 65_535 && pair.server.peer_window() <= 65_535);
 }
@@ -338,7 +338,7 @@ fn passive_with_offer(window: u32) -> Connection {
 }
 
 #[test]
-fn a_promise_just_below_a_power_of_two_is_kept_by_a_scale_in_every_segment() {
+fn a_window_just_below_a_power_of_two_is_kept_by_a_scale_in_every_segment() {
     for promise in [65_536, 65_537, 131_070, 131_071, 131_073, 262_141, 262_143, 524_287] {
         let ours = Config {
             window_option: WindowOption::ScaleEverySegment,

@@ -74,7 +74,7 @@ fn the_next_hole_is_named_when_a_further_segment_arrives_out_of_order() {
 }
 
 #[test]
-fn what_is_asked_for_is_resent_at_once_and_the_sender_goes_on_where_it_was() {
+fn requested_data_is_retransmitted_at_once_and_the_sender_continues() {
     let mut lab = ten(listening());
     lab.nak(2, 3, 1);
     assert_eq!(lab.out()[..3], [(3, NakResend), (11, NewData), (12, NewData)]);
@@ -88,7 +88,7 @@ fn what_is_asked_for_is_resent_at_once_and_the_sender_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_count_asks_for_so_many_segments() {
+fn the_count_of_a_nak_is_the_number_of_segments_requested() {
     let mut lab = ten(listening());
     lab.nak(0, 1, 3);
     assert_eq!(lab.out(), [(1, NakResend), (2, NakResend), (3, NakResend)]);
@@ -97,7 +97,7 @@ fn a_count_asks_for_so_many_segments() {
 }
 
 #[test]
-fn naks_for_what_is_acknowledged_or_was_never_sent_or_for_nothing_are_ignored() {
+fn naks_for_acknowledged_or_unsent_data_or_for_nothing_are_ignored() {
     let mut lab = ten(listening());
     lab.ack(4);
     lab.out();
@@ -128,7 +128,7 @@ fn a_nak_drops_the_sample_in_progress() {
 }
 
 #[test]
-fn noise_leaves_the_window_and_congestion_halves_it_once_in_a_window() {
+fn noise_does_not_change_the_window_and_congestion_halves_it_once_in_a_window() {
     let mut lab = ten(listening());
     lab.nak(0, 1, 1);
     assert_eq!((lab.cwnd(), lab.tcp.ssthresh()), (10, u32::MAX));
@@ -170,7 +170,7 @@ fn a_timeout_still_collapses_the_window() {
 }
 
 #[test]
-fn a_sender_that_does_not_listen_sends_exactly_the_same() {
+fn a_sender_without_the_option_sends_the_same_segments() {
     for recovery in [Recovery::Timeout, Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
         let run = |with_naks: bool| {
             let mut lab = ten(config(recovery));
@@ -260,7 +260,7 @@ fn a_lost_segment_costs_one_nak_and_one_resend() {
 }
 
 #[test]
-fn a_lost_nak_leaves_the_repair_to_the_timer() {
+fn after_a_lost_nak_the_timer_repairs() {
     let mut seen = false;
     let agreed = Config { layout: Layout::SHARED, ..satellite() };
     let pair = transfer(agreed, move |sent| {
@@ -272,7 +272,7 @@ fn a_lost_nak_leaves_the_repair_to_the_timer() {
 }
 
 #[test]
-fn a_peer_that_was_never_heard_to_send_naks_is_served_by_its_duplicate_acks() {
+fn without_naks_of_the_peer_duplicate_acks_trigger_the_repair() {
     let mut seen = false;
     let silent = profile::by_name("bsd43-bigwindow").expect("built in").config.clone();
     let mut pair = Pair::new(satellite(), silent, DELAY)
@@ -296,7 +296,7 @@ fn a_nak_for_data_still_on_its_way_costs_one_segment() {
 }
 
 #[test]
-fn several_segments_lost_in_a_row_are_asked_for_together() {
+fn several_segments_lost_in_a_row_are_requested_together() {
     let pair = transfer(satellite(), |sent| {
         let p = sent.segment.payload;
         let lost = p.len > 0 && (102_400..105_472).contains(&p.offset) && sent.reason == NewData;
@@ -307,7 +307,7 @@ fn several_segments_lost_in_a_row_are_asked_for_together() {
 }
 
 #[test]
-fn a_peer_that_knows_no_naks_is_not_disturbed_by_them() {
+fn a_peer_without_naks_ignores_them() {
     let deaf = profile::by_name("bsd43-tahoe").expect("built in").config.clone();
     let mut seen = false;
     let mut pair = Pair::new(deaf, satellite(), DELAY)
@@ -321,7 +321,7 @@ fn a_peer_that_knows_no_naks_is_not_disturbed_by_them() {
 }
 
 #[test]
-fn with_exids_the_syn_says_that_naks_will_be_used_and_without_that_none_is_sent() {
+fn with_exids_naks_are_sent_only_if_both_syns_offer_them() {
     let shared = Config { layout: Layout::SHARED, ..listening() };
     let first = |lab: &Lab| lab.sent[0].1.segment.options;
     let offer = Options { mss: Some(MSS as u16), nak_permitted: true, ..Options::NONE };

@@ -71,7 +71,7 @@ fn an_interface_that_is_not_busy_holds_nothing() {
 }
 
 #[test]
-fn a_close_is_not_waited_upon() {
+fn a_close_is_not_delayed() {
     let mut lab = pieces(100_000);
     lab.tcp.close(lab.now);
     let last = lab.tcp.poll_transmit(lab.now).map(|sent| sent.segment);

@@ -40,7 +40,7 @@ fn ack(lab: &mut Lab, offset: u64) {
 }
 
 #[test]
-fn a_probe_goes_first_and_what_arrives_is_what_the_path_takes() {
+fn a_probe_is_sent_first_and_its_arrival_raises_the_path_mtu() {
     let mut lab = opened(probing(Recovery::NewReno));
     assert_eq!((lab.tcp.segment_payload(), lab.tcp.info().path_mtu), (1000, 1040));
     let from = lab.sent.len();
@@ -67,7 +67,7 @@ fn a_probe_goes_first_and_what_arrives_is_what_the_path_takes() {
 }
 
 #[test]
-fn a_lost_probe_is_no_congestion_and_leaves_again_in_pieces() {
+fn a_lost_probe_is_no_congestion_and_is_retransmitted_in_pieces() {
     for (recovery, reason) in
         [(Recovery::NewReno, FastRetransmit), (Recovery::Sack, FastRetransmit), (Recovery::Rack, RackLoss)]
     {
@@ -165,7 +165,7 @@ fn three_timeouts_in_a_row_make_segments_shorter() {
 }
 
 #[test]
-fn where_that_does_not_help_they_become_shorter_still() {
+fn if_the_timeouts_continue_segments_become_shorter_again() {
     let config =
         Config { path_mtu_discovery: PathMtuDiscovery::ProbeAfterBlackHole, ..probing(Recovery::NewReno) };
     let mut lab = opened(Config { base_mss: 1024, ..config });
@@ -177,7 +177,7 @@ fn where_that_does_not_help_they_become_shorter_still() {
 }
 
 #[test]
-fn what_a_router_calls_too_big_leaves_again_at_once() {
+fn a_segment_reported_too_big_is_retransmitted_at_once() {
     for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
         let icmp = Config { path_mtu_discovery: PathMtuDiscovery::Icmp, ..probing(recovery) };
         let mut lab = opened(icmp);
@@ -209,7 +209,7 @@ fn what_a_router_calls_too_big_leaves_again_at_once() {
 }
 
 #[test]
-fn a_router_that_refuses_the_probe_says_what_to_try_next() {
+fn packet_too_big_for_a_probe_gives_the_next_size() {
     let mut lab = opened(probing(Recovery::NewReno));
     lab.write(100);
     let from = lab.sent.len();
@@ -231,7 +231,7 @@ fn a_router_that_refuses_the_probe_says_what_to_try_next() {
 }
 
 #[test]
-fn a_path_is_known_to_have_room_for_options_too_whatever_the_mss_counts() {
+fn the_path_mtu_includes_options_whatever_the_mss_counts() {
     let stamps = netspurt_tcp::options::Timestamps { value: 1, echo: 0 };
     let icmp = Config {
         mss_counts: MssCounts::Data,
@@ -262,7 +262,7 @@ fn a_path_is_known_to_have_room_for_options_too_whatever_the_mss_counts() {
 }
 
 #[test]
-fn a_timeout_after_a_probe_leaves_nothing_known_of_it() {
+fn a_timeout_after_a_probe_discards_it() {
     let mut lab = opened(probing(Recovery::NewReno));
     lab.write(100);
     let from = lab.sent.len();

@@ -177,7 +177,7 @@ fn reply_takes(transmit: Transmit, acking: Acking, total: u64) -> u64 {
 }
 
 #[test]
-fn a_held_tail_meets_a_delayed_ack_where_the_draft_says_it_does() {
+fn a_held_tail_waits_for_a_delayed_ack_in_the_cases_of_the_draft() {
     for (acking, total, stalled) in [
         // 60 and 21 full segments are out: the third ACKs itself and the two before, then every second; the last is left over.
         (BY_BYTES, LONG, &[NagleStrict][..]),
@@ -196,7 +196,7 @@ fn a_held_tail_meets_a_delayed_ack_where_the_draft_says_it_does() {
 }
 
 #[test]
-fn a_corked_reply_that_nobody_uncorks_waits_for_the_ceiling() {
+fn a_corked_reply_waits_for_the_time_limit() {
     for total in [SHORT, LONG] {
         assert_eq!(reply_takes(Cork, Acking::EverySegment, total), 200);
     }
@@ -244,7 +244,7 @@ fn receivers() -> [(&'static str, Acking, u64); 6] {
 }
 
 #[test]
-fn write_write_read_stalls_for_every_pair_of_a_rule_that_heeds_acks_and_a_receiver_that_delays_them() {
+fn write_write_read_stalls_for_every_rule_that_waits_for_acks_and_every_receiver_that_delays_them() {
     for policy in POLICIES.into_iter().filter(|&policy| policy != Cork) {
         for (name, acking, wait) in receivers() {
             let mut pair = pair(policy, acking);
@@ -328,7 +328,7 @@ fn a_retransmission_draws_no_tail_along() {
 }
 
 #[test]
-fn whatever_two_rules_meet_and_whatever_is_lost_the_reply_arrives() {
+fn the_reply_arrives_under_every_pair_of_rules_and_any_loss() {
     let linux = Acking::Adaptive(Bounds {
         min: Span::from_ms(40),
         max: MS_200,

@@ -152,7 +152,7 @@ fn a_free_tick_sends_what_waits_whenever_it_came() {
 }
 
 #[test]
-fn data_going_the_other_way_takes_the_delayed_ack_along() {
+fn data_in_the_other_direction_carries_the_delayed_ack() {
     let acking = Acking::Delayed { every: 2, delay: Span::from_ms(200) };
     let mut lone = Lone::established(Config { acking, ..plain() }, FULL, 5000);
     lone.gets(data(1, 1, 1000));
@@ -247,7 +247,7 @@ fn a_window_unused_for_longer_than_the_timeout_starts_again() {
 }
 
 #[test]
-fn the_urgent_pointer_is_sent_until_the_urgent_data_has_left() {
+fn the_urgent_pointer_is_sent_until_the_urgent_data_is_sent() {
     // RFC 9293, section 3.8.5: it points just behind the urgent data.
     let mut lone = Lone::established(plain(), FULL, 5000);
     assert_eq!(lone.c.write(lone.now, 500), Ok(500));
@@ -259,7 +259,7 @@ fn the_urgent_pointer_is_sent_until_the_urgent_data_has_left() {
 }
 
 #[test]
-fn an_urgent_pointer_beyond_16_bits_says_as_much_as_it_can() {
+fn an_urgent_pointer_beyond_16_bits_has_its_largest_value() {
     let mut lone = Lone::established(plain(), FULL, 5000);
     assert_eq!(lone.c.write_urgent(lone.now, 70_000), Ok(70_000));
     assert_eq!(lone.poll()[0].segment.urgent, u16::MAX);

@@ -85,7 +85,7 @@ mod tests {
     use crate::stamp::Stamp;
 
     #[test]
-    fn a_copy_has_the_packets_with_their_link_layers_times_and_interfaces() {
+    fn a_copy_keeps_link_layers_times_and_interfaces() {
         let folder = std::env::temp_dir().join(format!("netspurt-copy-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("copy.pcapng");

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_ports_and_protocols_are_told_apart() {
+    fn the_filter_distinguishes_hosts_ports_and_protocols() {
         check(
             &v4(TCP),
             &[

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_says_whose_it_is() {
+    fn a_token_names_its_owner() {
         let own = Token::own();
         assert_eq!(Token::read(&own.to_string()), Some(own));
         assert!(own.started > 0 && own.numbers > 0 && !own.is_gone());

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn real_acks_are_filtered_by_what_they_say() {
+    fn real_acks_are_filtered_by_their_contents() {
         for (ack_filter, expected) in [(AckFilter::Off, 5), (AckFilter::Aggressive, 2)] {
             let queue =
                 QueueSpec::Cake(CakeSpec { ack_filter, rtt: Span::from_secs(1000), ..CakeSpec::default() });
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv6_takes_the_same_ways() {
+    fn ipv6_packets_follow_the_same_paths() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let v6 = |node, guest: bool| {
             let pair = if guest {

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_become_what_the_segment_becomes_and_the_checksum_stays_right() {
+    fn a_rewritten_packet_matches_its_segment_and_has_a_right_checksum() {
         let all = Strip { sack: true, timestamps: true, window_scaling: true, unknown: true };
         let just = |strip| Rewrite { strip, ..Rewrite::default() };
         let sack = Strip { sack: true, ..Strip::default() };

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn so_it_does_in_ipv6() {
+    fn the_message_returns_to_the_sender_in_ipv6() {
         let [here, there] = [1, 2].map(|n| Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n));
         let packet = long(Addresses::V6 { source: here, destination: there });
         let told = message(&packet, 1300).unwrap();

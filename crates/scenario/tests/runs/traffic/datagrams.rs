@@ -80,7 +80,7 @@ fn a_poisson_process_waits_as_an_m_d_1_queue_does() {
 }
 
 #[test]
-fn whatever_is_sent_arrives_is_lost_or_is_under_way() {
+fn every_datagram_sent_arrives_is_lost_or_is_in_flight() {
     for seed in 1..=40 {
         let link = "rate = \"2 Mbit/s\"\ndelay = \"300 ms\"\n\
             queue = { kind = \"fq-codel\" }\n\
@@ -179,7 +179,7 @@ fn refused(app: &str) -> String {
 }
 
 #[test]
-fn what_a_flow_of_datagrams_must_not_say_is_refused_with_its_place() {
+fn keys_that_a_flow_of_datagrams_must_not_have_are_refused_with_their_place() {
     for (app, said) in [
         ("kind = \"datagrams\"", "datagrams need a \"rate\", an \"interval\" or a \"recording\""),
         (

@@ -316,7 +316,7 @@ fn timestamps_let_a_port_be_taken_again_after_a_second() {
 }
 
 #[test]
-fn what_a_lost_connection_did_not_bring_is_fetched_over_another() {
+fn files_missing_after_a_lost_connection_are_fetched_over_another() {
     // Six SYNs are lost, and a client gives up after two: the third connection brings the page.
     let settings = [
         ("link.l.loss", r#"{ kind = "script", drop = [1, 2, 3, 4], direction = "a->b" }"#),
@@ -330,7 +330,7 @@ fn what_a_lost_connection_did_not_bring_is_fetched_over_another() {
 }
 
 #[test]
-fn a_hundred_thousand_connections_leave_nothing_behind() {
+fn a_hundred_thousand_connections_leave_no_memory_behind() {
     let settings = [
         ("duration", "1 h"),
         ("link.l.delay", "1 ms"),

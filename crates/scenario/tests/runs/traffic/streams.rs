@@ -43,7 +43,7 @@ fn a_window_of_the_application_sets_the_pace() {
 }
 
 #[test]
-fn what_streams_must_not_say_is_refused_with_its_key() {
+fn keys_that_streams_must_not_have_are_refused() {
     for (app, key, words) in [
         ("bytes = \"1 MB\", window = \"1 B\"", "window", "2^31 - 1"),
         ("bytes = \"1 MB\", connection_window = \"3 GB\"", "connection_window", "2^31 - 1"),

@@ -63,7 +63,7 @@ fn the_same_seed_gives_the_same_video() {
 }
 
 #[test]
-fn what_a_video_must_not_say_is_refused_with_its_place() {
+fn keys_that_a_video_must_not_have_are_refused_with_their_place() {
     for (app, said) in [
         ("ladder = []", "at least one quality"),
         ("ladder = [\"2 Mbit/s\", \"1 Mbit/s\"]", "qualities must rise"),

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn no_credit_is_given_for_what_does_not_come() {
+    fn no_credit_is_given_for_data_that_does_not_arrive() {
         let written = SPEC.written_after(SPEC.total());
         assert_eq!(SPEC.permitted_after(written), SPEC.total());
         assert!(SPEC.permitted_after(written - SPEC.update()) < SPEC.total());

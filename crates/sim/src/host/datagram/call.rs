@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_impair_as_the_formula_says() {
+    fn losses_impair_the_score_by_the_formula() {
         let of = |codec, loss, ratio| RATING - e_model(codec, 0.05, loss, ratio);
         assert!((of(Codec::G711, 0.0, 1.0)).abs() < 1e-9);
         assert!((of(Codec::G711, 0.02, 1.0) - 95.0 * 2.0 / 27.1).abs() < 1e-9);

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_moves_in_is_not_busy() {
+    fn a_new_connection_in_a_reused_slot_is_not_busy() {
         let mut readers = readers(1000, 8);
         readers.read(Time::ZERO, TURN, 1000);
         assert_eq!(readers.busy_until(Time::ZERO, Turn { generation: 8, ..TURN }), None);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opportunity_that_finds_nobody_is_lost_and_so_is_the_rest_of_one() {
+    fn an_opportunity_without_a_packet_is_lost_and_so_is_the_rest_of_one() {
         let mut cursor = cursor(&[5, 10, 15]);
         assert_eq!(cursor.attune(0) / MS, 5);
         assert_eq!(transmit(&mut cursor, 100), (5, 5));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_or_takes_no_time_is_no_recording() {
+    fn a_recording_that_goes_back_or_takes_no_time_is_refused() {
         for wrong in [&[][..], &[0], &[0, 0], &[3, 2]] {
             assert_eq!(Deliveries::new(wrong), None, "{wrong:?}");
         }

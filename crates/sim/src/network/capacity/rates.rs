@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_is_repeated_when_it_says_so() {
+    fn a_recording_is_repeated_if_so_configured() {
         let mut cursor = cursor(&[(0, 8_000_000), (1000, 0)], Some(2000));
         let times: Vec<u64> = std::iter::successors(Some(0), |&at| Some(cursor.transmit(at, 500).departure))
             .skip(1)

@@ -46,7 +46,7 @@ mod tests {
     use netspurt_tcp::time::{Span, Time};
 
     #[test]
-    fn a_path_becomes_narrower_when_it_is_said_to() {
+    fn a_path_becomes_narrower_at_the_configured_time() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
         let step = |from, mtu| MtuSpec { from: at(from), mtu, too_big: TooBig::Icmp };
         let narrow = Narrowness::new(&[step(5, 1400), step(10, 1280)]);

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn who_hears_a_carrier_waits_until_it_is_gone_and_then_the_gap() {
+    fn a_station_that_senses_a_carrier_waits_for_its_end_and_the_gap() {
         // The carrier reaches station 1 at bit 100, and is gone there at bit 1100.
         let lab = Lab::new(100, &[1, 1], 1).run(&[0, 101], 99);
         assert_eq!(lab.did, [Did::Sent(0, 0, 1000), Did::Sent(1, 1196, 2196)]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn who_begins_before_he_hears_the_other_collides() {
+    fn a_station_that_starts_before_it_senses_another_collides() {
         for second in [0, 50, 100] {
             let lab = Lab::new(100, &[1, 1], 1).run(&[0, second], 99);
             assert!(lab.collisions(0) >= 1 && lab.collisions(0) == lab.collisions(1), "{second}");
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jam_ends_and_a_slot_is_waited_for_as_the_standard_says() {
+    fn jam_and_backoff_follow_the_standard() {
         // Station 0 hears station 1 at bit 150, and jams until 182. Station 1 hears station 0 at bit 100, but sends its
         // preamble to the end at 114, and jams until 146.
         let (mut seen, begun) = (std::collections::BTreeSet::new(), [0, 50]);

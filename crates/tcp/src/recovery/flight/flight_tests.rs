@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn both_logs_tell_the_same_of_whole_segments(steps in proptest::collection::vec(step(), 1..80)) {
+    fn both_logs_agree_about_whole_segments(steps in proptest::collection::vec(step(), 1..80)) {
         let mut both = Both::default();
         for step in steps {
             both.take(step);
@@ -195,7 +195,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_acknowledged_of_a_retransmission_is_not_sent_again() {
+fn acknowledged_parts_of_a_retransmission_are_not_sent_again() {
     let mut flight = Flight::default();
     flight.add(1, 525, at(0));
     flight.add(525, 1049, at(0));

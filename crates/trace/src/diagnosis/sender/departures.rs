@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_before_the_capture_point_left_after_what_was_before_it() {
+    fn data_lost_before_the_capture_point_was_sent_after_the_data_before_it() {
         let mut departures = Departures::default();
         departures.note_sent(10, 1000, 1000);
         departures.note_sent(900, 3000, 1000);

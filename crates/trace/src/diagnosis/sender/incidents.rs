@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_ack_of_what_was_not_sent_again_shows_a_needless_timeout() {
+    fn a_second_ack_of_data_that_was_not_retransmitted_shows_a_needless_timeout() {
         // Sent until 5000; a timer sends 0 to 1000 again at 1000; a round trip takes 400.
         let after = |second_at, second| {
             let mut incidents = Incidents::default();

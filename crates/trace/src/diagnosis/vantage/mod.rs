@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shorter_round_trip_tells_the_place() {
+    fn the_shorter_round_trip_shows_the_capture_point() {
         assert_eq!(Vantage::of(Some(100_000), Some(40_000_000)), Vantage::Sender);
         assert_eq!(Vantage::of(Some(39_000_000), Some(1_000_000)), Vantage::Receiver);
         assert_eq!(Vantage::of(Some(15_000_000), Some(25_000_000)), Vantage::Between);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_most_makes_room_from_the_head() {
+    fn the_longest_flow_makes_room_from_its_head() {
         let mut bench = bench(Room::Packets(100));
         for slot in 0..60 {
             assert!(bench.push(0, slot, 1000, &of(1)).is_empty());

@@ -216,7 +216,7 @@ fn under_overload_both_queues_drop_alike_or_none_does() {
 }
 
 #[test]
-fn the_step_marks_what_waited_longer_and_a_ramp_what_it_says() {
+fn the_step_marks_packets_that_waited_longer_and_a_ramp_marks_with_its_probability() {
     let of = |spec: DualPi2Spec, us: u64| {
         let probability = DualPi2::new(spec).native_probability(us * 1_000_000);
         (100.0 * probability).round() as u32

@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_three_goes_and_of_two_if_that_is_asked_for() {
+    fn the_oldest_of_three_acks_is_dropped_and_of_two_in_aggressive_mode() {
         assert_eq!(both(&[ack(1)]), [None, None]);
         assert_eq!(both(&[ack(1), ack(2)]), [None, Some(0)]);
         assert_eq!(both(&[ack(1), ack(2), ack(3)]), [Some(0), Some(0)]);
     }
 
     #[test]
-    fn what_says_something_else_stays() {
+    fn acks_with_other_contents_are_kept() {
         let mut data = ack(1);
         data.segment.payload = Payload { offset: 0, len: 1 };
         let mut fin = ack(1);

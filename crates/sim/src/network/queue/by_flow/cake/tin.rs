@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_share_equally_on_the_sides_that_are_asked_for() {
+    fn hosts_share_equally_on_the_configured_sides() {
         // Host 11 sends three flows, to 21, 22 and 23; host 12 one, to 23.
         let flows = [[11, 21], [11, 22], [11, 23], [12, 23]];
         assert_shares(&shares(Isolation::Flows, &flows), &[1.0, 1.0, 1.0, 1.0]);
