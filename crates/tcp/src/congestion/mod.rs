@@ -292,6 +292,15 @@ impl Congestion {
         true
     }
 
+    /// [`Signal::Acked`] with a [`View`]. The most used algorithm that needs one is called without a detour.
+    #[inline]
+    pub(crate) fn acked_with(&mut self, bytes: u32, view: &View) {
+        match &mut self.algorithm {
+            Algorithm::CubicLinux(cc) => self.cwnd = cc.acked(bytes, view),
+            _ => self.on(Signal::Acked { bytes }, view),
+        }
+    }
+
     /// Whether the algorithm controls cwnd during recovery itself, without PRR.
     pub(crate) fn controls_recovery_cwnd(&self) -> bool {
         matches!(self.algorithm, Algorithm::Bbr(_) | Algorithm::Bbr3(_))

@@ -167,8 +167,13 @@ impl LossRecovery {
     #[inline]
     pub(crate) fn timeout_beside_probe(&self) -> Option<(bool, Time)> {
         let rack = self.rack()?;
-        let undisturbed = self.loss.phase == Phase::Open && self.loss.sacked() == 0 && rack.probe.is_over();
-        Some((undisturbed, rack.timeout))
+        Some((self.is_undisturbed() && rack.probe.is_over(), rack.timeout))
+    }
+
+    /// Whether there is no recovery, and no SACK report.
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        self.is_quiet() || self.loss.phase == Phase::Open && self.loss.sacked() == 0
     }
 
     /// Whether only new data is sent until the next ACK, to find out whether the timeout was spurious.
@@ -383,12 +388,12 @@ impl LossRecovery {
         true
     }
 
-    /// The retransmission timer expires at `at`.
+    /// The retransmission timer expires at `at`. Returns whether a tail loss probe may be sent before.
     #[inline]
-    pub(crate) fn set_timeout(&mut self, at: Time) {
-        if let Some(rack) = self.rack_mut() {
-            rack.timeout = at;
-        }
+    pub(crate) fn set_timeout(&mut self, at: Time) -> bool {
+        let Some(rack) = self.rack_mut() else { return false };
+        rack.timeout = at;
+        rack.probe.is_over() && self.is_undisturbed()
     }
 
     /// A tail loss probe is due: `range` is sent next. Its answer cannot undo a recovery.

@@ -92,14 +92,15 @@ impl CubicLinux {
         }
     }
 
-    /// `cubictcp_acked()` and `cubictcp_cong_avoid()`.
-    fn acked(&mut self, bytes: u32, view: &View) {
+    /// `cubictcp_acked()` and `cubictcp_cong_avoid()`. Returns the new cwnd.
+    #[inline]
+    pub(in crate::congestion) fn acked(&mut self, bytes: u32, view: &View) -> u32 {
         self.curve.measure(view);
         self.curve.skip_pause(self.empty_since.take(), view.now);
         self.empty_since = (view.acknowledged >= view.sent).then_some(view.now);
         let pace = self.slow_start_pace(view);
         if !view.cwnd_limited {
-            return;
+            return self.window.cwnd;
         }
         let mss = view.mss.max(1);
         let mut segments = match self.window.growth.counting {
@@ -112,6 +113,7 @@ impl CubicLinux {
         if segments > 0 {
             self.avoid(segments, mss, view.now);
         }
+        self.window.cwnd
     }
 
     /// Looks for the end of slow start.
@@ -285,7 +287,9 @@ impl CongestionControl for CubicLinux {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::Acked { bytes } => self.acked(bytes, view),
+            Signal::Acked { bytes } => {
+                self.acked(bytes, view);
+            }
             Signal::EnterRecovery => {
                 self.reduce(view);
                 self.in_recovery = true;

@@ -19,6 +19,7 @@ impl Bounds {
     }
 
     /// The bounds in the parameters of an estimator.
+    #[inline]
     pub(super) fn of(kind: &Kind) -> Self {
         match *kind {
             Kind::Rfc793 { min, max, initial, .. }

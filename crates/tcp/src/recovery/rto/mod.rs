@@ -85,6 +85,17 @@ impl Rto {
         }
     }
 
+    /// A sample, and the timeout after it. This is one step for the estimator that has a sample with every ACK.
+    #[inline]
+    pub(crate) fn learn(&mut self, kind: &Kind, rtt: Span) -> Span {
+        if let (Self::Linux(learnt), Kind::Linux { min, .. }) = (&mut *self, kind) {
+            learnt.sample(rtt, *min);
+            return Bounds::of(kind).apply(learnt.rto());
+        }
+        self.sample(kind, rtt);
+        self.rto(kind)
+    }
+
     /// See [`RtoEstimator::rto`].
     pub(crate) fn rto(&self, kind: &Kind) -> Span {
         let computed = match (self, *kind) {
@@ -210,7 +221,10 @@ mod tests {
         for (kind, multiple) in kinds.into_iter().zip([2, 2, 3, 3]) {
             let mut rto = Estimator::new(kind);
             assert_eq!((rto.rto(), rto.srtt(), rto.max()), (initial, None, max), "{kind:?}");
+            let mut beside = Rto::new(&kind);
+            let learnt = beside.learn(&kind, second);
             rto.sample(second);
+            assert_eq!(learnt, rto.rto(), "{kind:?}: both in one step");
             rto.round_trip_over();
             assert_eq!((rto.rto(), rto.srtt()), (Span::from_secs(multiple), Some(second)), "{kind:?}");
         }

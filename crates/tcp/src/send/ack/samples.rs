@@ -25,13 +25,13 @@ impl Sender {
         if by_one.is_some() {
             self.recovery.forget_timed();
         }
-        let kind = &cx.config.rto;
-        self.rto.sample(kind, rtt);
+        let rto = self.rto.learn(&cx.config.rto, rtt);
+        self.timers.reset_rto(rto);
         if by_one.is_some() {
             // The next segment is timed once this one is acknowledged: that is a round trip.
-            self.rto.round_trip_over(kind);
+            self.rto.round_trip_over(&cx.config.rto);
+            self.refresh_rto(cx);
         }
-        self.refresh_rto(cx);
         cx.stats.rtt_samples += 1;
         cx.stats.rtt_sum_ns += rtt.as_ps() / 1000;
         cx.note(now, Event::RttSample { rtt });

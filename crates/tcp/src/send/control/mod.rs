@@ -11,6 +11,7 @@ use crate::time::{Span, Time};
 
 impl Sender {
     /// The view for congestion control; `flight` bytes were outstanding.
+    #[inline]
     pub(crate) fn view(&self, cx: &Context, now: Time, flight: u64) -> View {
         let own = cx.config.send_window.unwrap_or(u32::MAX);
         View {
@@ -52,7 +53,7 @@ impl Sender {
     #[inline(never)]
     fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
         let view = self.view(cx, now, flight);
-        self.congestion.on(Signal::Acked { bytes }, &view);
+        self.congestion.acked_with(bytes, &view);
     }
 
     /// Records the windows of congestion control as an event.
@@ -82,10 +83,10 @@ impl Sender {
     /// Whether the use of cwnd permits its growth (cwnd validation).
     #[inline]
     fn uses_cwnd(&self, cx: &Context) -> bool {
-        let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
+        let cwnd = self.congestion.cwnd();
         match cx.config.growth.grows {
             Grows::Always | Grows::WhenLimiting => self.cwnd_limited,
-            Grows::WhenUsed => self.space.usage.opens(cwnd, cwnd < ssthresh),
+            Grows::WhenUsed => self.space.usage.opens(cwnd, || cwnd < self.congestion.ssthresh()),
         }
     }
 

@@ -121,10 +121,11 @@ impl Sender {
     /// Updates cwnd validation after a sending opportunity.
     #[cold]
     pub(in crate::send) fn note_usage(&mut self, cx: &Context, why: Hold) {
-        let full = self.in_network(cx) + u64::from(cx.agreed.payload) > u64::from(self.recovery_window());
+        let limits = why == Hold::CongestionWindow
+            || why == Hold::Burst && self.waits_for_cwnd(cx)
+            || self.in_network(cx) + u64::from(cx.agreed.payload) > u64::from(self.recovery_window());
         let SendSpace { una, max, .. } = self.space;
-        let limits = why == Hold::CongestionWindow || why == Hold::Burst && self.waits_for_cwnd(cx);
-        self.space.usage.note(una, max, limits || full);
+        self.space.usage.note(una, max, limits);
     }
 
     /// Whether cwnd limits the unsent data.

@@ -151,14 +151,22 @@ impl Sender {
 
     /// The retransmission timer has been restarted: a tail loss probe may come before it.
     fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
-        self.recovery.set_timeout(self.timers.main().0);
-        self.probe_before_timeout(cx, now);
+        let timeout = self.timers.main().0;
+        if self.recovery.set_timeout(timeout) {
+            self.arm_probe(cx, now, timeout);
+        }
     }
 
-    /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before.
+    /// A segment has been sent: the tail loss probe, if there may be one, waits anew.
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
-        let Some((undisturbed, timeout)) = self.recovery.timeout_beside_probe() else { return };
-        if cx.config.tail_loss_probe && undisturbed && self.space.una > 0 {
+        if let Some((true, timeout)) = self.recovery.timeout_beside_probe() {
+            self.arm_probe(cx, now, timeout);
+        }
+    }
+
+    /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before, at `timeout`.
+    fn arm_probe(&mut self, cx: &Context, now: Time, timeout: Time) {
+        if cx.config.tail_loss_probe && self.space.una > 0 {
             let outstanding = self.space.max - self.space.una;
             let lone = outstanding <= u64::from(cx.agreed.payload);
             self.timers.probe(now + tail_probe::timeout(self.srtt(cx), lone), timeout);
