@@ -127,7 +127,7 @@ def test_a_damaged_capture_is_used_up_to_the_damage_and_the_exit_status_says_so(
         (b"", "empty"),
     ],
 )
-def test_a_capture_that_tells_nothing_is_named_in_one_sentence(
+def test_a_capture_without_connections_is_reported_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, words: str
 ) -> None:
     file = tmp_path / "bad.pcap"

@@ -52,7 +52,7 @@ def test_at_the_sender_the_queue_of_its_own_link_counts(
     assert row["rtt_mean_s"] == pytest.approx(flow["rtt_mean_s"], rel=0.02)
 
 
-def test_on_the_wire_what_was_lost_before_it_is_judged_by_what_asked_for_it(
+def test_on_the_wire_a_loss_before_the_capture_point_is_judged_by_the_request_for_it(
     scenario: ns.Scenario, tmp_path: Path
 ) -> None:
     row = capture_of(scenario, tmp_path / "wire.pcapng", "bottleneck@sender")

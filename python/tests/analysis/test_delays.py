@@ -83,7 +83,7 @@ def test_parquet_holds_the_same(tmp_path: Path, good: Path) -> None:
         ("", "is empty"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_one_sentence(
+def test_an_error_in_a_file_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
 ) -> None:
     file = tmp_path / "bad.csv"
@@ -96,9 +96,7 @@ def test_what_is_wrong_with_a_file_is_one_sentence(
         assert said.count("\n") == 1
 
 
-def test_what_is_no_file_of_delays_is_said_to_be_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_without_delays_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     binary = tmp_path / "noise.csv"
     binary.write_bytes(bytes(range(256)) * 4)
     fake = tmp_path / "fake.parquet"
@@ -113,7 +111,7 @@ def test_what_is_no_file_of_delays_is_said_to_be_none(
         assert words in capsys.readouterr().err
 
 
-def test_a_batch_goes_on_with_the_other_files_and_ends_with_1(
+def test_a_batch_continues_with_the_other_files_and_exits_with_1(
     tmp_path: Path, good: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "bad.csv"
@@ -176,7 +174,7 @@ def test_an_estimator_that_cannot_be_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_a_grid_finds_its_optimum_and_says_whether_it_stands_out(
+def test_a_grid_finds_its_optimum_and_reports_whether_it_is_significant(
     synthetic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     picture = tmp_path / "grid.svg"
@@ -201,14 +199,14 @@ def test_a_grid_finds_its_optimum_and_says_whether_it_stands_out(
     assert sorted(path.name for path in tmp_path.glob("grid-*.svg")) == ["grid-1.svg", "grid-2.svg"]
 
 
-def test_members_that_cost_alike_cannot_be_told_apart_and_others_can() -> None:
+def test_members_of_equal_cost_are_indistinguishable_and_others_are_not() -> None:
     cost = np.random.default_rng(5).exponential(size=(1, 32))
     noise = np.random.default_rng(6).normal(scale=0.3, size=(1, 32))
     told = rto_replay.alike(np.vstack([cost, cost + noise - noise.mean() + 0.001, cost + 0.5]), best=0)
     assert told.tolist() == [True, True, False]
 
 
-def test_a_synthetic_path_comes_to_what_was_asked_for(
+def test_a_synthetic_path_has_the_requested_statistics(
     synthetic: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["rto", str(synthetic), "--estimator", "rfc889", "--seed", "9", "--json"]) == 0

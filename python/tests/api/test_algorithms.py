@@ -140,7 +140,7 @@ def test_both_ends_of_an_application(scenario: ns.Scenario) -> None:
     assert result.flows["bytes_delivered"][0] == 1 << 20
 
 
-def test_all_at_once_on_threads_give_the_same_again(scenario: ns.Scenario) -> None:
+def test_all_classes_on_threads_give_the_same_result(scenario: ns.Scenario) -> None:
     own = scenario.set({path: getattr(EXAMPLE, name) for path, _, name in TWINS})
     alone = own.run(3).digest
     digests: list[str] = []
@@ -152,7 +152,7 @@ def test_all_at_once_on_threads_give_the_same_again(scenario: ns.Scenario) -> No
     assert digests == [alone] * 4
 
 
-def test_a_name_of_the_users_own_and_parameters(scenario: ns.Scenario) -> None:
+def test_an_algorithm_can_have_a_name_and_parameters(scenario: ns.Scenario) -> None:
     class Scaled(Window):
         def __init__(self, start: Any, segments: int) -> None:
             super().__init__(start)
@@ -166,7 +166,7 @@ def test_a_name_of_the_users_own_and_parameters(scenario: ns.Scenario) -> None:
     assert digest(3) != digest(20)
 
 
-def test_what_a_class_raises_ends_the_run_with_its_traceback(scenario: ns.Scenario) -> None:
+def test_an_exception_of_a_class_ends_the_run_with_its_traceback(scenario: ns.Scenario) -> None:
     class Breaks(Window):
         def on_enter_recovery(self, view: Any) -> None:
             raise ZeroDivisionError("on purpose")
@@ -187,7 +187,7 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize(("value", "shown"), NONSENSE)
-def test_a_window_that_is_none(scenario: ns.Scenario, value: Any, shown: str) -> None:
+def test_an_invalid_window_is_refused(scenario: ns.Scenario, value: Any, shown: str) -> None:
     class Wrong(Window):
         def on_acked(self, acked: int, view: Any) -> None:
             self.cwnd = value
@@ -199,7 +199,7 @@ def test_a_window_that_is_none(scenario: ns.Scenario, value: Any, shown: str) ->
     )
 
 
-def test_a_class_that_lacks_a_method_or_has_one_that_nothing_calls(scenario: ns.Scenario) -> None:
+def test_a_missing_or_an_unknown_method_of_a_class_is_refused(scenario: ns.Scenario) -> None:
     class Lacks:
         def on_acked(self, acked: int, view: Any) -> None: ...
 
@@ -212,7 +212,7 @@ def test_a_class_that_lacks_a_method_or_has_one_that_nothing_calls(scenario: ns.
         scenario.set({"tcp.congestion": Deaf}).run()
 
 
-def test_what_nobody_gave(scenario: ns.Scenario) -> None:
+def test_a_missing_algorithm_is_named(scenario: ns.Scenario) -> None:
     with pytest.raises(ns.ScenarioError) as error:
         scenario.set({"tcp.rto": "python:mine"}).run()
     assert str(error.value) == (
@@ -242,14 +242,14 @@ def _app(returns: Any) -> type:
         (lambda now, socket: Action.wait(now), "waits until"),
     ],
 )
-def test_an_application_that_would_go_round_in_circles(
+def test_an_application_that_makes_no_progress_is_refused(
     scenario: ns.Scenario, returns: Any, words: str
 ) -> None:
     with pytest.raises(ns.AlgorithmError, match=words):
         scenario.set({"flow.0.app": {"kind": "python", "client": _app(returns)}}).run()
 
 
-def test_a_policy_and_an_estimator_that_say_nonsense(scenario: ns.Scenario) -> None:
+def test_invalid_results_of_a_policy_and_of_an_estimator_are_refused(scenario: ns.Scenario) -> None:
     class Maybe:
         def holds(self, situation: Any) -> Any:
             return "perhaps"
@@ -370,7 +370,7 @@ def test_the_name_of_a_task_follows_the_source(scenario: ns.Scenario, tmp_path: 
         algorithms.fingerprint(merged, {"Reno": made["Reno"]})
 
 
-def test_the_page_about_them_shows_what_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_page_on_algorithms_work(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (EXAMPLES.parents[1] / "docs" / "algorithms.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(EXAMPLES.parents[1])

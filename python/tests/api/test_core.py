@@ -71,7 +71,7 @@ def run() -> Run:
     return done
 
 
-def test_columns_and_json_say_the_same(run: Run) -> None:
+def test_columns_and_json_agree(run: Run) -> None:
     document = json.loads(run.json())
     for rows, columns in ((document["flows"], run.flows()), (document["links"], run.links())):
         flat = [
@@ -90,7 +90,7 @@ def test_columns_and_json_say_the_same(run: Run) -> None:
     assert document["performance"]["wall_s"] > 0
 
 
-def test_flows_are_numbered_and_told_apart(run: Run) -> None:
+def test_flows_have_numbers_and_are_distinct(run: Run) -> None:
     flows = run.flows()
     assert list(zip(flows["flow"], flows["index"], strict=True)) == [("up", 0), ("up", 1), ("bulk", 0)]
     assert flows["bytes_asked"] == [262144, 262144, None]
@@ -127,7 +127,7 @@ def test_segments_are_places_in_the_stream(run: Run) -> None:
     assert np.isin(segments["reason"][up], again).sum() == document["retransmitted"] > 0
 
 
-def test_drops_say_whose_and_why(run: Run) -> None:
+def test_drops_have_a_flow_and_a_reason(run: Run) -> None:
     drops = {name: np.asarray(column) for name, column in run.drops().items()}
     links = run.links()
     for direction in ("client->server", "server->client"):
@@ -154,7 +154,7 @@ def test_series_have_units_that_people_read(run: Run) -> None:
     assert set(run.series("queue")) == {"time_s", "link", "direction", "value"}
 
 
-def test_what_was_not_recorded_is_not_there(run: Run) -> None:
+def test_a_record_that_was_not_requested_is_absent(run: Run) -> None:
     plain = core.Scenario.parse(SCENARIO).run(1, ["cwnd"])
     assert plain.digest == run.digest
     assert len(plain.segments()["time_s"]) == 0
@@ -174,7 +174,7 @@ def test_a_seed_is_a_whole_number_of_64_bits(seed: object) -> None:
     assert core.Scenario.parse(FOREVER.replace("1000 h", "1 ms")).run(2**64 - 1).seed == 2**64 - 1
 
 
-def test_an_error_says_where() -> None:
+def test_an_error_has_its_place() -> None:
     with pytest.raises(core.ScenarioError) as caught:
         core.Scenario.parse(SCENARIO.replace('"20 ms"', "20"), "my.toml")
     error = caught.value

@@ -40,7 +40,7 @@ def test_every_page_is_a_row(result: ns.Result) -> None:
     assert (web["asked_s"] + web["delay_s"]).max() <= 60
 
 
-def test_flows_say_what_their_sessions_did(result: ns.Result) -> None:
+def test_flows_have_the_counts_of_their_sessions(result: ns.Result) -> None:
     flows = result.flows.filter(pl.col("flow") == "web")
     assert flows["pages"].sum() == result.groups["pages"][0]
     # What is under way at the end has not been delivered.
@@ -50,7 +50,7 @@ def test_flows_say_what_their_sessions_did(result: ns.Result) -> None:
     assert plain.pages.height == 0
 
 
-def test_the_segments_of_a_flow_tell_its_connections_apart(result: ns.Result) -> None:
+def test_the_segments_of_a_flow_name_its_connections(result: ns.Result) -> None:
     own = result.segments.filter((pl.col("flow") == "web") & (pl.col("index") == 0))
     opened = own.filter(pl.col("reason") == "syn").group_by("connection").len()
     assert opened.height > 20
@@ -60,7 +60,7 @@ def test_the_segments_of_a_flow_tell_its_connections_apart(result: ns.Result) ->
     assert "connection" in result.series("cwnd").columns
 
 
-def test_columns_and_json_say_the_same(result: ns.Result) -> None:
+def test_columns_and_json_agree(result: ns.Result) -> None:
     document = json.loads(result.json())
     for rows, frame in ((document["flows"], result.flows), (document["groups"], result.groups)):
         assert set(frame.columns) == set(rows[0])

@@ -16,7 +16,7 @@ def scenario() -> ns.Scenario:
     return ns.parse(SCENARIO, "test.toml")
 
 
-def test_names_are_there_when_asked_for() -> None:
+def test_names_are_imported_on_access() -> None:
     assert ns.ScenarioError is _core.ScenarioError
     assert "load" in dir(ns)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

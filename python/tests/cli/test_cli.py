@@ -115,7 +115,7 @@ def test_a_wrong_request_gets_one_sentence_and_exit_2(
     assert captured.out == ""
 
 
-def test_a_missing_scenario_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_scenario_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "no-such.toml"]) == 2
     assert "no-such.toml" in _one_sentence(capsys.readouterr().err)
 
@@ -186,7 +186,7 @@ def test_run_writes_capture_trace_and_results(tmp_path: Path, scenario: str) -> 
     assert "drops_queue" in (out / "links.csv").read_text().splitlines()[0]
 
 
-def test_an_unwritable_place_is_said_before_any_work_and_leaves_nothing(
+def test_an_unwritable_place_is_reported_before_any_work_and_leaves_nothing(
     tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str], before_run: BeforeRun
 ) -> None:
     def never() -> None:

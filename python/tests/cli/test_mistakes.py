@@ -196,7 +196,7 @@ def test_an_input_that_cannot_be_read_is_named(words: str, capsys: pytest.Captur
 
 
 @pytest.mark.usefixtures("here")
-def test_check_says_it_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "s.tmol", "folder", "s.toml"]) == 2
     out = capsys.readouterr().out
     assert "error: there is no s.tmol, did you mean 's.toml'?" in out
@@ -215,7 +215,7 @@ def test_words_that_people_type_as_commands_work(
     assert capsys.readouterr().out.startswith(shown)
 
 
-def test_a_port_in_use_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         status, said = _said(f"lab --no-browser --port {taken.getsockname()[1]}", capsys)
     assert status == 2
@@ -238,7 +238,7 @@ REFUSING = (
 
 
 @pytest.mark.parametrize("words", PRIVILEGED)
-def test_a_missing_privilege_is_said(words: str, here: Path) -> None:
+def test_a_missing_privilege_is_reported(words: str, here: Path) -> None:
     """Root without any capability stands for a user: it may read this folder, and nothing else."""
     if os.geteuid() != 0:
         pytest.skip("whether a user may do this depends on the system: only root can give up each privilege")
@@ -264,7 +264,7 @@ def test_a_missing_privilege_is_said(words: str, here: Path) -> None:
     "words", ["emulate s.toml -- true", "ping 127.0.0.1", "host sink 9", "why --sockets"]
 )
 @pytest.mark.usefixtures("here")
-def test_another_system_than_linux_is_said(
+def test_a_system_other_than_linux_is_reported(
     words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")

@@ -92,7 +92,7 @@ def test_an_error_names_the_option(
         ),
     ],
 )
-def test_a_wrong_request_says_what_to_write(
+def test_a_wrong_request_is_answered_with_the_right_form(
     words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -131,7 +131,7 @@ def test_a_path_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     assert Path("path-windows.svg").exists()
 
 
-def test_what_is_switched_on_and_what_has_no_effect_is_said_on_standard_error(
+def test_remarks_are_printed_on_standard_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", *LINE, "--set", "tcp.congestion=bbr", "--json"]) == 0
@@ -173,7 +173,9 @@ def test_a_new_scenario_has_the_values_of_options(capsys: pytest.CaptureFixture[
     assert Path("mine.toml").read_text() == "mine"
 
 
-def test_check_tells_errors_and_warnings_by_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_has_different_exit_statuses_for_errors_and_warnings(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     good = "duration = '1 s'\n[link.l]\nbetween = ['a', 'b']\n"
     Path("good.toml").write_text(good)
     Path("vain.toml").write_text(good + "queue = { kind = 'drop-tail', limit = '5p' }\n")

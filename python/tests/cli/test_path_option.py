@@ -63,7 +63,7 @@ def test_a_run_over_a_model_is_that_of_its_file_and_of_its_plain_keys(
     assert json.loads(capsys.readouterr().out)["digest"] == told["digest"]
 
 
-def test_options_beside_a_model_replace_what_it_says() -> None:
+def test_options_beside_a_model_replace_its_values() -> None:
     assert (
         main(
             ["run", "--path", "leo", "--rate", "5mbit", "--queue", "fq-codel", "-t", "1", "--save", "a.toml"]
@@ -92,7 +92,7 @@ def test_options_beside_a_model_replace_what_it_says() -> None:
         (["run", "--path", "docsis:up=5parsecs"], "--path docsis:up=5parsecs: "),
     ],
 )
-def test_a_wrong_path_says_what_to_write(
+def test_a_wrong_path_is_answered_with_the_right_form(
     words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2

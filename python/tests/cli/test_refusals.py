@@ -108,7 +108,7 @@ def _in_one_sentence(run: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_a_folder_that_may_not_be_searched_is_said(words: str, here: Path, user: list[str]) -> None:
+def test_a_folder_that_may_not_be_searched_is_reported(words: str, here: Path, user: list[str]) -> None:
     run = netspurt(here, words, before=user)
     said = _in_one_sentence(run)
     assert run.returncode == (1 if words.startswith("capture closed") else 2), said
@@ -131,7 +131,7 @@ def test_the_other_captures_are_read(here: Path, user: list[str]) -> None:
         *("compare s.toml t.toml", "delays d.csv", "rto d.csv --estimator linux", "sweep sweep.toml"),
     ],
 )
-def test_a_full_standard_output_is_said(words: str, here: Path) -> None:
+def test_a_full_standard_output_is_reported(words: str, here: Path) -> None:
     with Path("/dev/full").open("w") as full:
         run = netspurt(here, words, stdout=full)
     assert "cannot write to standard output: no space is left" in _in_one_sentence(run)
@@ -145,7 +145,7 @@ def test_results_are_kept_where_standard_output_is_full(here: Path) -> None:
     assert (here / "kept" / "result.json").exists()
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(here: Path) -> None:
+def test_a_reader_that_closes_the_pipe_is_no_error(here: Path) -> None:
     command = f"{sys.executable} -m netspurt schema | head -c 10"
     run = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False
@@ -176,7 +176,7 @@ def test_an_output_of_ascii_only_is_enough(words: str, here: Path) -> None:
     assert run.stdout.isascii()
 
 
-def test_a_name_that_is_no_text_is_printed_as_it_is(here: Path) -> None:
+def test_a_name_that_is_no_text_is_printed_unchanged(here: Path) -> None:
     name = os.fsdecode(b"caf\xe9.pcapng")
     (here / "s.pcapng").rename(here / name)
     run = subprocess.run(
@@ -204,7 +204,7 @@ def test_a_name_that_is_no_text_is_printed_as_it_is(here: Path) -> None:
         ("sweep latin.toml", "latin.toml"),
     ],
 )
-def test_what_cannot_be_used_is_named(words: str, said: str, here: Path) -> None:
+def test_a_file_that_cannot_be_used_is_named(words: str, said: str, here: Path) -> None:
     for name in ("latin.toml", "latin.csv"):
         (here / name).write_bytes(b"# caf\xe9\n" + FAST.encode())
     run = netspurt(here, words)
@@ -212,7 +212,7 @@ def test_what_cannot_be_used_is_named(words: str, said: str, here: Path) -> None
     assert run.returncode == 2
 
 
-def test_ascii_stands_for_what_an_encoding_lacks() -> None:
+def test_ascii_replaces_characters_that_an_encoding_lacks() -> None:
     with streams.prepared():
         assert "±2 µs – 3…".encode("ascii", streams.FALLBACK) == b"+-2 us - 3..."
         assert "Ω".encode("ascii", streams.FALLBACK) == b"?"

@@ -66,7 +66,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_the_document_has_the_shape_scripts_rely_on(report: Path) -> None:
+def test_the_document_has_the_form_that_scripts_expect(report: Path) -> None:
     document = json.loads((report / "reproduce.json").read_text())
     assert document["netspurt"] == "0.2.0"
     assert [study["study"] for study in document["studies"]] == ["terabit", "rfc1106"]
@@ -120,7 +120,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(report: Path) -> None:
     assert targets <= set(page.identifiers)
 
 
-def test_the_page_answers_to_screen_paper_and_night(report: Path) -> None:
+def test_the_page_has_styles_for_screen_paper_and_dark_mode(report: Path) -> None:
     text = (report / "index.html").read_text(encoding="utf-8")
     for needed in ("@media print", "prefers-color-scheme: dark", 'name="viewport"', "overflow-x: auto"):
         assert needed in text
@@ -155,7 +155,7 @@ def test_merged_scenarios_stand_beside_the_result(report: Path) -> None:
     assert (report / "scenarios" / "terabit" / "table1-1-Tbit-s-scaled.toml").exists()
 
 
-def test_one_study_can_be_asked_for(tmp_path: Path) -> None:
+def test_one_study_can_be_selected(tmp_path: Path) -> None:
     out = tmp_path / "report"
     main(["reproduce", "terabit", "--quick", "--seeds", "2", "--out", str(out)])
     document = json.loads((out / "reproduce.json").read_text())
@@ -208,7 +208,7 @@ def test_ctrl_c_keeps_finished_cells_and_reports_them(
     assert "was interrupted" in (out / "index.html").read_text(encoding="utf-8")
 
 
-def test_an_interrupted_report_is_shown_as_such(
+def test_an_interrupted_report_is_marked_as_interrupted(
     tmp_path: Path, before_run: BeforeRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt() -> None:

@@ -55,7 +55,7 @@ def test_the_live_table_fits_the_terminal_and_begins_with_what_is_held_now() -> 
     assert lines[-1].startswith("34 more sockets; 7 opened and closed between two polls")
 
 
-def test_the_live_table_says_that_there_is_nothing() -> None:
+def test_the_live_table_reports_that_there_is_no_connection() -> None:
     assert "no TCP connection" in drawn(Live().picture(height=20))[0]
 
 

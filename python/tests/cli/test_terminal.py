@@ -7,7 +7,7 @@ import pytest
 from netspurt.cli import progress
 
 
-def test_without_a_terminal_a_line_now_and_then_says_how_long_it_will_take(
+def test_without_a_terminal_progress_is_a_line_at_intervals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [100.0]
@@ -25,7 +25,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_long_it_will_take(
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(3.2, "3 s"), (89, "89 s"), (600, "10 min"), (9000, "2.5 h")])
-def test_spans_of_time_read_as_people_say_them(seconds: float, words: str) -> None:
+def test_spans_of_time_have_readable_units(seconds: float, words: str) -> None:
     assert progress.duration(seconds) == words
 
 

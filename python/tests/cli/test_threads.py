@@ -28,7 +28,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(capsys: pytest.Capt
     assert _run(capsys) == one
 
 
-def test_several_seeds_use_the_threads_that_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_seeds_use_the_requested_number_of_threads(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *LINE, "--seeds", "2", "--threads", "2", "--json"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [run["digest"] for run in runs] == [_run(capsys, "--seed", seed)["digest"] for seed in "12"]

@@ -103,7 +103,7 @@ def test_a_capture_has_udp_beside_tcp(
     assert counted["malformed"] == 0
 
 
-def test_why_speaks_of_tcp_connections_only(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_reports_tcp_connections_only(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["why", str(scenario), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {flow["flow"] for flow in found["flows"]} <= {"film", "backup"}
@@ -151,7 +151,7 @@ def test_transfers_that_arrive_have_times_and_slowdowns_by_class(
     assert "Transfers that arrive" in report.read_text(encoding="utf-8")
 
 
-def test_lengths_of_transfers_come_from_a_file_of_ones_own(tmp_path: Path) -> None:
+def test_lengths_of_transfers_can_come_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "sizes.csv").write_text("probability,bytes\n0,1000\n0.5,2000\n1,200000\n", encoding="utf-8")
     file = tmp_path / "search.toml"
     own = 'size = { kind = "quantiles", file = "sizes.csv" }'

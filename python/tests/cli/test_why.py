@@ -138,7 +138,7 @@ def test_the_slowest_transfers_of_a_persistent_connection_are_listed(
     assert "Transfers" in (tmp_path / "web.html").read_text()
 
 
-def test_few_connections_are_listed_unless_all_are_asked_for(
+def test_few_connections_are_listed_unless_all_are_requested(
     many: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["why", str(many)]) == 0
@@ -186,7 +186,7 @@ def test_every_interval_is_a_row_of_the_table(many: Path, tmp_path: Path) -> Non
     assert set(table["client"]) == {diagnosis.documents([2])[0]["client"]}
 
 
-def test_a_capture_without_tcp_or_a_damaged_one_is_told_in_a_sentence(
+def test_a_capture_without_tcp_or_a_damaged_one_is_reported_in_a_sentence(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     udp = pcap(tmp_path / "udp.pcap", ip(17, 1, b"\0" * 8))

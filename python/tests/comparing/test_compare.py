@@ -61,7 +61,7 @@ def test_common_random_numbers_show_what_two_clouds_hide() -> None:
     assert paired(first, second).verdict == "distinguishable"
 
 
-def test_chance_alone_is_called_chance_about_as_often_as_promised() -> None:
+def test_differences_by_chance_are_rarely_called_distinguishable() -> None:
     chance = np.random.default_rng(11)
     wrong = sum(paired(*chance.normal(0, 1, (2, 12))).verdict == "distinguishable" for _ in range(200))
     # 95 %: ten of two hundred, give or take three standard deviations.
@@ -77,13 +77,13 @@ def test_chance_alone_is_called_chance_about_as_often_as_promised() -> None:
         ([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0], "not distinguishable"),
     ],
 )
-def test_what_pairs_can_say(a: list[float], b: list[float], verdict: str) -> None:
+def test_verdicts_depend_on_the_interval_of_the_pairs(a: list[float], b: list[float], verdict: str) -> None:
     pairs = paired(a, b)
     assert pairs.verdict == verdict
     assert sentence(pairs, "x").endswith(".")
 
 
-def test_pairs_that_are_none_are_refused() -> None:
+def test_invalid_pairs_are_refused() -> None:
     for a, b in (([], []), ([1.0], [1.0, 2.0]), ([math.nan], [1.0])):
         with pytest.raises(ValueError, match="paired comparison"):
             paired(a, b)
@@ -155,7 +155,7 @@ def _file(tmp_path: Path) -> str:
     return str(tmp_path / "scenario.toml")
 
 
-def test_folders_of_runs_say_the_same_as_their_scenarios(
+def test_folders_of_runs_compare_like_their_scenarios(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = _file(tmp_path)
@@ -202,7 +202,9 @@ def test_captures_lie_side_by_side(tmp_path: Path, scenario: ns.Scenario) -> Non
     ]
 
 
-def test_traces_part_where_their_runs_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_traces_diverge_at_the_same_event_as_their_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = _file(tmp_path)
     traces = [str(tmp_path / f"{name}.parquet") for name in "ab"]
     main(["run", file, "--trace", traces[0]])
@@ -233,7 +235,7 @@ def test_the_picture_of_differences_has_a_line_for_each_quantity(scenario: ns.Sc
     assert points == pytest.approx([100 * row["relative"] for row in drawn])
 
 
-def test_results_of_two_versions_are_told_apart(tmp_path: Path, scenario: ns.Scenario) -> None:
+def test_results_of_two_versions_are_distinguished(tmp_path: Path, scenario: ns.Scenario) -> None:
     file = str(tmp_path / "scenario.toml")
     folders = [tmp_path / "one", tmp_path / "other"]
     for folder in folders:
@@ -269,7 +271,7 @@ def test_one_huge_change_does_not_make_the_others_invisible() -> None:
     assert ruler_of([_change(-3.0), _change(2.0), _change(20.0)]).bend is None
 
 
-def test_changes_are_told_in_full() -> None:
+def test_changes_are_listed_in_full() -> None:
     told = [formats.percent(share) for share in (0.0523, -0.5, 5.17, 452.3, 0.0, -1e-9)]
     assert told == ["+5.23 %", "-50 %", "+517 %", "+45\u202f200 %", "0 %", "-1e-07 %"]
 
@@ -305,7 +307,7 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(
     assert error.count("\n") == 1
 
 
-def test_a_result_of_another_version_is_not_taken_for_ours(scenario: ns.Scenario, tmp_path: Path) -> None:
+def test_a_result_of_another_version_is_refused(scenario: ns.Scenario, tmp_path: Path) -> None:
     for name in "ab":
         main(["run", _file(tmp_path), "--out", str(tmp_path / name)])
     stored = tmp_path / "b" / "result.json"

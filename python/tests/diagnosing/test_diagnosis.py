@@ -146,7 +146,7 @@ def test_each_request_of_a_persistent_connection_has_a_budget(diagnosis: Diagnos
         assert row["limit"] == lines[0]["limit"]
 
 
-def test_a_limit_that_another_one_hides_is_told(tmp_path: Path) -> None:
+def test_a_limit_that_another_one_hides_is_reported(tmp_path: Path) -> None:
     # The window of 64 KiB is full, but the path of 5 Mbit/s is full long before.
     path = tmp_path / "hidden.pcapng"
     slow = (

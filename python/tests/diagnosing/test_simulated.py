@@ -62,7 +62,7 @@ def test_the_result_of_a_run_can_be_diagnosed_if_it_has_its_limits(scenario: Pat
         ns.why(ns.load(scenario).run())
 
 
-def test_the_text_says_that_the_flow_was_simulated(
+def test_the_text_states_that_the_flow_was_simulated(
     scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["why", str(scenario)]) == 0

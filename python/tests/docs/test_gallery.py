@@ -86,13 +86,13 @@ FASTER = {
 
 
 @pytest.mark.parametrize("name", FASTER)
-def test_the_second_panel_is_faster_as_said(name: str) -> None:
+def test_the_second_panel_is_faster_by_the_stated_factor(name: str) -> None:
     flow, factor = FASTER[name]
     first, second = _runs(name)
     assert _goodput(second, flow) > factor * _goodput(first, flow)
 
 
-def test_the_others_show_what_is_said() -> None:
+def test_the_other_panels_show_the_described_effect() -> None:
     bloated, cured = (_rtt(run, "interactive") for run in _runs("bufferbloat"))
     assert bloated > 0.3
     assert cured < 0.1

@@ -157,7 +157,7 @@ def test_what_the_readme_shows_is_what_its_examples_print(capsys: pytest.Capture
         if "--seeds" not in words
     ],
 )
-def test_goodputs_are_as_said(command: str, mbps: float, capsys: pytest.CaptureFixture[str]) -> None:
+def test_goodputs_are_as_stated(command: str, mbps: float, capsys: pytest.CaptureFixture[str]) -> None:
     main([*shlex.split(command)[1:], "--json"])
     found = re.search(r'"goodput_bps": ?([\d.]+)', capsys.readouterr().out)
     assert found is not None
@@ -169,7 +169,7 @@ def test_the_sweep_file_shown_is_the_example() -> None:
     assert shown in (ROOT / "examples" / "delays.toml").read_text(encoding="utf-8")
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_have_existing_targets() -> None:
     for page in [*PAGES, *ROOT.glob("[AC]*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             place = (page.parent / target).resolve()

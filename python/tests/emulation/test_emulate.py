@@ -36,7 +36,7 @@ def _needs_family(address: str) -> None:
         pytest.skip("this kernel has no IPv6")
 
 
-def test_round_trips_take_what_was_asked(tmp_path: Path) -> None:
+def test_round_trips_have_the_configured_delay(tmp_path: Path) -> None:
     run = emulate(tmp_path, "--json", "--server", f"{PEER} echo", "--", *f"{PEER} ask space 50".split())
     assert run.returncode == 0, run.stderr
     times = json.loads(said(run))
@@ -136,7 +136,7 @@ def test_marks_reach_the_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["10.0.0.2", "fd00::2"])
-def test_a_kernel_is_told_of_what_is_too_long_for_a_link(tmp_path: Path, address: str) -> None:
+def test_a_kernel_receives_packet_too_big(tmp_path: Path, address: str) -> None:
     _needs_family(address)
     run = emulate(
         tmp_path,
@@ -198,7 +198,7 @@ def test_the_exit_status_is_the_command_s(tmp_path: Path, words: str, status: in
     assert run.returncode == status, run.stderr
 
 
-def test_names_resolve_and_nobody_else_is_there(tmp_path: Path) -> None:
+def test_names_resolve_and_no_other_host_is_reachable(tmp_path: Path) -> None:
     script = (
         "import socket, json, os; print(json.dumps([socket.gethostbyname(n) for n in ('earth', 'space', 'localhost')]"
         " + [sorted(name for _, name in socket.if_nameindex()), os.environ['NETSPURT_HOST']]))"
@@ -317,7 +317,7 @@ def test_a_network_without_flows_is_enough_and_routers_have_no_programs(tmp_path
         ns.parse(NETWORK).run()
 
 
-def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> None:
+def test_a_routers_capture_holds_all_packets_that_pass_it(tmp_path: Path) -> None:
     files = {node: tmp_path / f"{node}.pcapng" for node in ("a", "r", "b", "near@a")}
     run = over(
         tmp_path,
@@ -505,7 +505,9 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
         (("--set", "link.path.delay=5", "--server", "true", "--", "true"), "link.path.delay"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_sentence(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_an_impossible_emulation_is_refused_in_a_sentence(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
     run = emulate(tmp_path, *words)
     assert run.returncode == 2, run.stderr
     assert said in run.stderr
@@ -513,7 +515,7 @@ def test_what_cannot_be_is_said_in_a_sentence(tmp_path: Path, words: tuple[str, 
     assert run.stderr.count("\n") == 1, run.stderr
 
 
-def test_a_rate_that_no_emulator_holds_is_doubted_before(tmp_path: Path) -> None:
+def test_a_rate_beyond_the_emulator_causes_a_warning(tmp_path: Path) -> None:
     run = emulate(tmp_path, "--server", "true", "--", "true", link='rate = "40 Gbit/s"')
     assert run.returncode == 0
     assert 'link "path" needs 40 Gbit/s' in run.stderr.splitlines()[0]
@@ -558,7 +560,7 @@ def test_json_stands_alone_on_standard_output(tmp_path: Path) -> None:
     assert sorted(run.stdout.splitlines()) == ["from the program", "from the server"]
 
 
-def test_why_says_what_limited_the_programs(tmp_path: Path) -> None:
+def test_why_names_the_limit_of_the_programs(tmp_path: Path) -> None:
     """The receiver's window is the limit that is put in."""
     (tmp_path / "data").write_bytes(bytes(3_000_000))
     words = ["--sysctl", "net.ipv4.tcp_rmem=4096 65536 65536", "--why"]

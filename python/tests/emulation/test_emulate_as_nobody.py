@@ -60,7 +60,7 @@ def test_an_ordinary_user_may_where_the_system_allows_it(for_all: Path) -> None:
     assert run.stdout == "0\n"
 
 
-def test_who_may_not_hears_what_would_help(for_all: Path) -> None:
+def test_without_permission_the_remedy_is_printed(for_all: Path) -> None:
     run = as_nobody(for_all, "600")
     assert run.returncode == 2, run.stderr
     assert "as root" in run.stderr

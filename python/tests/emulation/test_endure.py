@@ -78,7 +78,7 @@ ECE, CWR = 0x40, 0x80
 
 
 @pytest.mark.parametrize("sends", ["the kernel", "we"])
-def test_marks_of_a_queue_are_echoed_and_heeded_by_either_end(sends: str) -> None:
+def test_marks_of_a_queue_are_echoed_and_reduce_cwnd_at_either_end(sends: str) -> None:
     octets, ecn = 4_000_000, {"ecn": "rfc3168"}
     if sends == "the kernel":
         tasks = {
@@ -110,7 +110,7 @@ def test_marks_of_a_queue_are_echoed_and_heeded_by_either_end(sends: str) -> Non
     assert all(after - before >= 0.010 for before, after in itertools.pairwise(heard))
 
 
-def test_hostile_segments_at_full_speed_are_survived_in_memory_that_stays_flat() -> None:
+def test_hostile_segments_at_full_rate_do_not_grow_memory() -> None:
     if not shutil.which("unshare"):
         pytest.skip("there is no unshare here")
     script = Path(__file__).with_name("hostile_flood.py")

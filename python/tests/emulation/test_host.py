@@ -55,7 +55,7 @@ def test_files_are_served_and_what_passed_is_captured(tmp_path: Path) -> None:
     assert (tmp_path / "http.pcapng").stat().st_size > 200_000
 
 
-def test_our_keep_alives_are_answered_and_end_a_connection_whose_peer_is_gone(tmp_path: Path) -> None:
+def test_our_keep_alives_are_answered_and_end_a_connection_without_a_peer(tmp_path: Path) -> None:
     found = inside("keep_alive", tmp_path)
     assert found["alive"]
     closed = found["closed"]
@@ -66,7 +66,7 @@ def test_our_keep_alives_are_answered_and_end_a_connection_whose_peer_is_gone(tm
     assert "no longer responds" in str(found["error"])
 
 
-def test_a_name_that_is_taken_and_a_peer_that_refuses_are_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_used_name_and_a_refusing_peer_are_reported_in_a_sentence(tmp_path: Path) -> None:
     found = inside("errors", tmp_path)
     taken, refused = found["taken"], found["refused"]
     assert isinstance(taken, list)

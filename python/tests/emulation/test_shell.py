@@ -107,7 +107,7 @@ def test_a_shell_reads_its_standard_input(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "1mbit 4ms\n"), done.stderr
 
 
-def test_without_address_translation_the_reason_is_said(
+def test_without_address_translation_the_reason_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outside, "_tool", lambda name: None)
@@ -118,7 +118,7 @@ def test_without_address_translation_the_reason_is_said(
         assert "false cannot translate addresses" in doubts[0]
 
 
-def test_without_privilege_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_privilege_the_remedy_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     from netspurt.errors import RequestError
 
     monkeypatch.setattr(outside, "_is_admin", lambda: False)
@@ -139,7 +139,7 @@ def test_shells_nest_where_addresses_are_translated(tmp_path: Path) -> None:
     assert 0.1 <= _fetched(done) < 1.0
 
 
-def test_a_nested_path_stands_in_the_prompt() -> None:
+def test_the_prompt_shows_a_nested_path() -> None:
     first = environment("10mbit 40ms", {})
     second = environment("5ms 1%", first)
     assert second["NETSPURT_PATH"] == "10mbit 40ms | 5ms 1%"

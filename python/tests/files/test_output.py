@@ -49,7 +49,7 @@ def test_an_error_inside_leaves_everything_as_it_was(tmp_path: Path) -> None:
     assert (out / "index.html").read_text() == "old"
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="no space is left"), output.directory(tmp_path / "report"):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert list(tmp_path.iterdir()) == []
@@ -66,7 +66,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
         ("e.parquet", ["capture", "run.pcapng", "--samples", "s.parquet", "--events"]),
     ],
 )
-def test_every_writer_says_in_a_sentence_that_the_disk_is_full(
+def test_every_writer_reports_a_full_disk_in_a_sentence(
     name: str,
     words: list[str],
     tmp_path: Path,

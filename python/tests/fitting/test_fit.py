@@ -115,7 +115,7 @@ def test_packets_that_were_lost_before_the_capture_are_put_where_they_are_missin
     assert "drop = [40, 90, 91]" in ns.fit(trace).text
 
 
-def test_the_very_packets_that_were_lost_are_found_at_the_sender(tmp_path: Path) -> None:
+def test_the_lost_packets_are_identified_at_the_sender(tmp_path: Path) -> None:
     more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }'
     trace = captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }')
     assert "drop = [40, 90, 91]" in ns.fit(trace).text
@@ -179,7 +179,7 @@ def test_connections_between_the_same_hosts_share_the_bottleneck(tmp_path: Path)
     assert ns.fit(trace, connection=1).connections == [1]
 
 
-def test_a_fit_that_does_not_explain_its_capture_says_so_first(tmp_path: Path) -> None:
+def test_a_fit_that_does_not_explain_its_capture_begins_with_a_warning(tmp_path: Path) -> None:
     """A rate that changes by a factor of ten in the middle has no place in the fitted scenario."""
     more = (
         'trace = [{ kind = "rates", times = ["0 s", "2 s"], rates = ["10 Mbit/s", "0.5 Mbit/s"], '
@@ -267,7 +267,7 @@ def test_a_policer_is_found_with_its_rate_and_burst(tmp_path: Path) -> None:
     assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.1)
 
 
-def test_losses_of_a_short_queue_and_random_losses_are_told_apart(tmp_path: Path) -> None:
+def test_losses_of_a_short_queue_and_random_losses_are_distinguished(tmp_path: Path) -> None:
     more = 'loss = { kind = "script", drop = [1500, 2100, 2800], direction = "left->right" }'
     fit = ns.fit(captured(tmp_path, queue=20, more=more))
     assert (fit.estimate.queue_packets, fit.estimate.stray) == (20, 3)

@@ -70,13 +70,13 @@ def test_a_long_text_may_be_cut_within_a_character(tmp_path: Path) -> None:
     assert kind_of(tmp_path / "long") is Kind.SCENARIO
 
 
-def test_tables_are_told_apart_by_their_columns(tmp_path: Path) -> None:
+def test_tables_are_distinguished_by_their_columns(tmp_path: Path) -> None:
     pl.DataFrame({"record": ["rtt"], "value": [1.0]}).write_parquet(tmp_path / "a")
     pl.DataFrame({"time_s": [0.0], "rtt_ms": [1.0]}).write_parquet(tmp_path / "b")
     assert [kind_of(tmp_path / name) for name in "ab"] == [Kind.TRACE, Kind.PARQUET]
 
 
-def test_folders_are_told_apart_by_what_lies_in_them(tmp_path: Path) -> None:
+def test_folders_are_distinguished_by_their_files(tmp_path: Path) -> None:
     assert kind_of(tmp_path) is Kind.FOLDER
     (tmp_path / "result.json").touch()
     assert kind_of(tmp_path) is Kind.RUN_FOLDER
@@ -84,12 +84,12 @@ def test_folders_are_told_apart_by_what_lies_in_them(tmp_path: Path) -> None:
     assert kind_of(tmp_path) is Kind.SWEEP_FOLDER
 
 
-def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="there is no "):
         kind_of(tmp_path / "no")
 
 
-def test_every_reader_goes_by_content(tmp_path: Path) -> None:
+def test_every_reader_decides_by_content(tmp_path: Path) -> None:
     """The same files under names that mislead: a scenario, a capture, a trace of delays."""
     ns.parse(SCENARIO).run(1, pcap=tmp_path / "run.pcapng")
     scenario, capture = tmp_path / "scenario.pcap", tmp_path / "capture.toml"

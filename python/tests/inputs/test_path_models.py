@@ -98,7 +98,7 @@ def test_a_model_has_the_delays_and_rates_that_its_sources_give(name: str) -> No
         assert value == pytest.approx(figure["published"], rel=figure["within"]), (quantity, share, value)
 
 
-def test_most_models_have_figures_and_those_without_say_so() -> None:
+def test_most_models_have_figures_and_the_others_state_that_they_have_none() -> None:
     without = {name for name, model in MODELS.items() if not model["figures"]}
     assert without == {"5g", "cloud-vm"}
     assert "No published quantile was fitted" in MODELS["5g"]["sources"][-1]["gives"]

@@ -50,13 +50,13 @@ def test_without_the_token_nothing_is_answered(lab: labs.Lab, path: str) -> None
     assert lab.token.encode() not in answer.body
 
 
-def test_a_token_that_only_begins_right_is_wrong(lab: labs.Lab) -> None:
+def test_a_prefix_of_the_token_is_refused(lab: labs.Lab) -> None:
     assert lab.ask(f"/{lab.token[:-1]}/").status == 403
     assert lab.ask(f"/{lab.token}x/").status == 403
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8421", "127.0.0.1.evil.example", "10.0.0.1"])
-def test_a_page_that_has_its_own_name_point_here_is_refused(lab: labs.Lab, host: str) -> None:
+def test_a_foreign_host_name_that_resolves_here_is_refused(lab: labs.Lab, host: str) -> None:
     answer = lab.ask(f"/{lab.token}/api/shelf", host=host)
     assert answer.status == 421
     assert host in answer.json()["error"]["message"]
@@ -134,7 +134,7 @@ def test_a_run_is_the_run_of_the_command_line(lab: labs.Lab) -> None:
     assert columns["time"].size == head["segments"]
 
 
-def test_a_broken_scenario_is_told_with_line_and_column(lab: labs.Lab) -> None:
+def test_a_broken_scenario_is_reported_with_line_and_column(lab: labs.Lab) -> None:
     text = labs.SMALL.replace("1 Mbit/s", "1 Mbit/q")
     answer = lab.run(text=text)
     assert answer.status == 422
@@ -146,7 +146,7 @@ def test_a_broken_scenario_is_told_with_line_and_column(lab: labs.Lab) -> None:
     assert shown["text"] == text
 
 
-def test_a_wrong_setting_is_told_with_its_path(lab: labs.Lab) -> None:
+def test_a_wrong_setting_is_reported_with_its_path(lab: labs.Lab) -> None:
     answer = lab.run(settings=[["tcp.recovery", "sackk"]])
     assert answer.status == 422
     assert answer.json()["error"]["path"] == "tcp.recovery"
@@ -172,7 +172,7 @@ def test_a_wrong_request_is_one_sentence(lab: labs.Lab, asked: dict[str, object]
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"\xff"])
-def test_what_is_no_request_is_refused(lab: labs.Lab, body: bytes) -> None:
+def test_an_invalid_request_is_refused(lab: labs.Lab, body: bytes) -> None:
     assert lab.ask("api/run", body).status == 400
 
 
@@ -255,13 +255,13 @@ def test_thinning_keeps_both_ends_and_every_extreme() -> None:
     assert (value[kept_time.astype(int)] == kept).all()
 
 
-def test_every_reason_of_the_trace_has_words() -> None:
+def test_every_reason_of_the_trace_has_a_description() -> None:
     source = (ROOT / "crates/tcp/src/record/reason.rs").read_text(encoding="utf-8")
     body = source[source.index("pub const fn name") : source.index("pub const fn is_retransmission")]
     assert set(reasons.SENT) == set(re.findall(r'=> "([a-z-]+)"', body))
 
 
-def test_columns_are_padded_to_where_the_page_looks_for_them() -> None:
+def test_columns_are_padded_to_the_alignment_of_the_page() -> None:
     whole = pack({"a": "ä"}, {"one": np.array([7], np.uint8), "two": np.array([1.5, -2.0])})
     length = int.from_bytes(whole[:4], "little")
     assert (4 + length) % 8 == 0
@@ -272,7 +272,7 @@ def test_columns_are_padded_to_where_the_page_looks_for_them() -> None:
 # What can be moved
 
 
-def test_everything_that_can_be_chosen_is_offered() -> None:
+def test_every_choice_is_offered() -> None:
     scenario = controls.read(core.Scenario.parse(labs.SMALL).merged())
     by_path = {each["path"]: each for group in controls.groups(scenario) for each in group["controls"]}
     told = controls.values(scenario)
@@ -287,7 +287,7 @@ def test_everything_that_can_be_chosen_is_offered() -> None:
 
 
 @pytest.mark.parametrize("book", Shelf().books, ids=lambda book: book.key)
-def test_controls_stand_where_each_scenario_has_them(book: object) -> None:
+def test_each_scenario_has_controls_for_its_keys(book: object) -> None:
     assert isinstance(book, type(Shelf().books[0]))
     merged = core.Scenario.parse(book.text(), str(book.path)).merged()
     scenario = controls.read(merged)
@@ -297,7 +297,7 @@ def test_controls_stand_where_each_scenario_has_them(book: object) -> None:
     assert set(paths) <= set(told)
 
 
-def test_examples_and_studies_are_on_the_shelf() -> None:
+def test_examples_and_studies_are_listed() -> None:
     keys = [book.key for book in Shelf().books]
     assert {"examples/satellite", "studies/rfc1106/satellite", "studies/terabit/table1"} <= set(keys)
     assert "examples/delays" not in keys  # a sweep
@@ -333,14 +333,14 @@ def test_places_do_not_end_each_others_runs(lab: labs.Lab) -> None:
     assert answers == [200] * 6
 
 
-def test_a_run_that_takes_too_long_says_so() -> None:
+def test_a_run_that_takes_too_long_is_reported() -> None:
     runs = Runs(longest_s=0.2)
     scenario = core.Scenario.parse(labs.ENDLESS)
     with pytest.raises(RequestError, match=r"takes longer than 0\.2 s"):
         runs.run(scenario, 1, [], runs.enter("here"))
 
 
-def test_what_is_not_wanted_does_not_begin() -> None:
+def test_a_cancelled_run_does_not_start() -> None:
     runs = Runs()
     first = runs.enter("here")
     second = runs.enter("here")
@@ -355,7 +355,7 @@ def test_what_is_not_wanted_does_not_begin() -> None:
     assert not third.is_set()
 
 
-def test_what_a_watch_raises_ends_the_run() -> None:
+def test_an_exception_of_a_watch_ends_the_run() -> None:
     class EnoughError(Exception):
         pass
 
@@ -371,7 +371,7 @@ def test_what_a_watch_raises_ends_the_run() -> None:
 # What is watched as it happens
 
 
-def test_probes_come_as_they_are_answered(lab: labs.Lab, tmp_path: Path) -> None:
+def test_probes_are_sent_to_the_page_as_they_are_answered(lab: labs.Lab, tmp_path: Path) -> None:
     file = tmp_path / "probe.parquet"
     asked = {"hosts": "127.0.0.1", "interval": "0.1s", "count": "3", "out": str(file)}
     answer = lab.ask("api/ping", asked)
@@ -469,9 +469,7 @@ def test_packets_are_counted_however_the_stream_is_cut(order: str) -> None:
 # The command
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence(
-    lab: labs.Lab, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_port_in_use_is_reported_in_a_sentence(lab: labs.Lab, capsys: pytest.CaptureFixture[str]) -> None:
     from netspurt import cli
 
     port = lab.address.split(":")[2].split("/")[0]
@@ -479,7 +477,7 @@ def test_a_port_that_is_taken_is_said_in_a_sentence(
     assert f"cannot listen on port {port}" in capsys.readouterr().err
 
 
-def test_a_scenario_that_is_not_there_is_said_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_scenario_is_reported_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     from netspurt import cli
 
     assert cli.main(["lab", "nothing.toml"]) == 2
@@ -487,7 +485,7 @@ def test_a_scenario_that_is_not_there_is_said_in_a_sentence(capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("library", ["starlette", "uvicorn"])
-def test_without_its_extra_the_lab_says_what_to_install(
+def test_without_its_extra_the_lab_names_the_package_to_install(
     library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from netspurt import cli

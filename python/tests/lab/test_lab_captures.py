@@ -196,7 +196,7 @@ def test_a_truncated_capture_is_diagnosed_up_to_the_damage(lab: labs.Lab, slow: 
 
 
 @pytest.mark.parametrize("what", ["read", "fit", "remedies", "connection"])
-def test_an_unknown_capture_is_an_error_in_a_sentence(lab: labs.Lab, what: str) -> None:
+def test_an_unknown_capture_is_reported_in_a_sentence(lab: labs.Lab, what: str) -> None:
     answer = lab.ask(f"api/capture/{what}", {"key": "capture/99", "connection": 0})
     assert answer.status == 400
     assert "there is no capture 'capture/99'" in answer.json()["error"]["message"]
@@ -237,6 +237,6 @@ def test_captures_and_scenarios_can_be_named_together(
         assert result(running, "read", "capture/0")["connections"][0]["limit"] == "receive-window"
 
 
-def test_what_is_neither_is_still_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_neither_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", str(tmp_path / "none.pcap"), "--no-browser"]) == 2
     assert "there is no scenario file" in capsys.readouterr().err

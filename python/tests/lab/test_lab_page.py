@@ -101,7 +101,7 @@ def view(page: Page) -> tuple[float, float]:
     return low, high
 
 
-def test_dragging_a_slider_redraws_what_the_slider_says(page: Page) -> None:
+def test_dragging_a_slider_redraws_with_its_value(page: Page) -> None:
     slider = page.get_by_label("delay, slider", exact=True)
     place = slider.bounding_box()
     assert place is not None
@@ -129,7 +129,7 @@ def _digest(delay: str) -> str:
     return digest
 
 
-def test_what_was_moved_survives_a_reload(page: Page, lab: labs.Lab) -> None:
+def test_changed_values_survive_a_reload(page: Page, lab: labs.Lab) -> None:
     after(page, lambda: page.get_by_label("congestion", exact=True).select_option("cubic"))
     digest = head(page)["digest"]
     page.reload()
@@ -188,7 +188,7 @@ def test_a_transfer_is_played_paused_stepped_and_scrubbed(page: Page) -> None:
     expect(now).to_have_text(f"{before:.3f} s")
 
 
-def test_pointing_at_a_segment_tells_why_it_was_sent(page: Page) -> None:
+def test_pointing_at_a_segment_shows_its_reason(page: Page) -> None:
     page.locator(".chart.wide .plot").scroll_into_view_if_needed()
     name, x, y = page.evaluate(
         """Promise.all([import('./page/main.js'), import('./page/base/words.js')]).then(([{pictures}, {reasons}]) => {
@@ -223,7 +223,7 @@ def test_segments_are_reached_by_the_keyboard(page: Page) -> None:
     expect(page.locator("#why")).to_contain_text("Opens the connection.")
 
 
-def test_the_page_says_first_how_long_the_transfer_took_and_what_limited_it(page: Page) -> None:
+def test_the_page_begins_with_the_duration_and_the_limit_of_the_transfer(page: Page) -> None:
     verdict = page.locator("#verdict")
     found = head(page)["verdict"]
     expect(verdict).to_contain_text(found["sentence"])
@@ -248,7 +248,7 @@ def test_a_setting_is_found_by_its_name_and_all_come_back(page: Page) -> None:
     expect(page.locator('[data-path="tcp.tail_loss_probe"]')).to_be_hidden()
 
 
-def test_a_change_is_coloured_by_whether_it_is_for_the_better(page: Page) -> None:
+def test_a_change_is_coloured_as_better_or_worse(page: Page) -> None:
     after(page, lambda: page.locator("#compare").click())
     rate = page.get_by_label("rate", exact=True)
     rate.fill("2 Mbit/s")
@@ -334,13 +334,13 @@ def test_a_parameter_of_a_choice_can_be_moved(page: Page) -> None:
     assert head(page)["values"]["link.path.loss"] == {"kind": "bit-error", "rate": 3e-6}
 
 
-def test_a_wrong_token_is_refused_in_words(blank: Page, lab: labs.Lab) -> None:
+def test_a_wrong_token_is_refused_with_a_message(blank: Page, lab: labs.Lab) -> None:
     blank.goto(lab.address.replace(lab.token, "0" * len(lab.token)))
     expect(blank.get_by_role("heading", level=1)).to_have_text("netspurt lab")
     expect(blank.locator("p")).to_contain_text("has no token or the wrong token")
 
 
-def test_every_scenario_on_the_shelf_is_drawn(page: Page) -> None:
+def test_every_listed_scenario_is_drawn(page: Page) -> None:
     keys = page.locator("#scenario option").evaluate_all("options => options.map((option) => option.value)")
     assert len(keys) > 8
     for key in keys[1:]:
@@ -350,7 +350,7 @@ def test_every_scenario_on_the_shelf_is_drawn(page: Page) -> None:
             assert head(page)["chosen"] is not None, key
 
 
-def test_the_page_is_named_for_those_who_do_not_see_it(page: Page) -> None:
+def test_the_page_has_names_for_screen_readers(page: Page) -> None:
     nameless = page.evaluate(
         """[...document.querySelectorAll('input, select, textarea, button')].filter((each) => each.checkVisibility())
         .filter((each) => !(each.labels?.length || each.getAttribute('aria-label') || each.textContent.trim()))
@@ -378,7 +378,7 @@ def test_nothing_is_wider_than_the_window(page: Page, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_face_is_kept(page: Page) -> None:
+def test_the_chosen_colour_scheme_survives_a_reload(page: Page) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
     page.get_by_role("button", name="Dark or light").click()
@@ -388,7 +388,7 @@ def test_the_face_is_kept(page: Page) -> None:
     assert page.evaluate(ground) == dark
 
 
-def test_a_lab_that_has_gone_is_said_in_a_sentence(blank: Page, tmp_path: Path) -> None:
+def test_a_lab_that_has_ended_is_reported_in_a_sentence(blank: Page, tmp_path: Path) -> None:
     with labs.lab(tmp_path) as short:
         blank.goto(short.address)
         until(blank, f"Number({DRAWN}) > 0")
@@ -415,7 +415,7 @@ def test_probes_are_watched_as_they_are_answered(page: Page) -> None:
     assert replies.text_content() == stopped
 
 
-def test_what_runs_elsewhere_is_followed_by_its_file(page: Page, tmp_path: Path) -> None:
+def test_a_run_elsewhere_is_followed_by_its_file(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "own.pcapng"
     core.Scenario.parse(labs.SMALL, "own.toml").run(1, [], file)
     page.get_by_role("button", name="Watch live").click()

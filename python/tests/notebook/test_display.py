@@ -111,7 +111,7 @@ to = "b"
     assert len(drawing.findall(".//{*}line")) == 4
 
 
-def test_a_comparison_shows_what_differs_and_where_the_two_part() -> None:
+def test_a_comparison_shows_the_differences_and_the_first_divergence() -> None:
     scenario = ns.parse(SCENARIO)
     result = ns.compare(scenario, scenario.set({"link.second.delay": "80 ms"}), seeds=2)
     page = Page(result._repr_html_())

@@ -89,7 +89,7 @@ def test_thinning_keeps_the_extremes_and_the_ends_of_every_bucket(
 
 
 @given(places)
-def test_thinning_leaves_few_points_and_every_gap(case: tuple[np.ndarray, np.ndarray, int]) -> None:
+def test_thinning_keeps_few_points_and_every_gap(case: tuple[np.ndarray, np.ndarray, int]) -> None:
     x, y, buckets = case
     kept = thin(x, y, buckets)
     gaps = np.isnan(y) & ~np.concatenate(([False], np.isnan(y)[:-1]))
@@ -117,7 +117,7 @@ def test_strokes_keep_both_of_their_ends() -> None:
     assert shown.low.size == shown.y.size == shown.x.size
 
 
-def test_a_staircase_goes_on_from_the_step_it_stood_on() -> None:
+def test_a_staircase_continues_from_its_last_step() -> None:
     stairs = Trace("queue", np.array([0.0, 1.0, 5.0]), np.array([1.0, 2.0, 3.0]), "steps")
     cut = stairs.between(2.0, 4.0)
     assert cut.x.tolist() == [2.0, 4.0]
@@ -256,7 +256,7 @@ def test_the_queue_never_exceeds_its_limit_and_every_drop_is_marked(result: ns.R
     assert sum(trace.counted or 0 for trace in chart.traces) == drops.height
 
 
-def test_windows_end_where_a_cwnd_out_of_use_would_dwarf_them() -> None:
+def test_the_axis_of_windows_ignores_an_unused_cwnd() -> None:
     text = SCENARIO.replace('profile = "linux"', 'profile = "newreno"\nreceive_window = "4 KiB"').replace(
         "0.01", "0.0"
     )
@@ -295,7 +295,7 @@ def test_a_sweep_is_drawn_with_its_values_in_order(swept: Path) -> None:
         (["nothing.toml"], "there is no nothing.toml"),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_a_sentence(
+def test_an_input_that_cannot_be_drawn_is_refused_in_a_sentence(
     words: list[str],
     sentence: str,
     swept: Path,
@@ -377,7 +377,7 @@ def test_throughput_of_a_capture_counts_data_when_it_is_reported() -> None:
     assert gains.tolist() == [100, 100, 200, 100]
 
 
-def test_windows_of_a_capture_end_where_a_receive_window_out_of_use_would_dwarf_them(tmp_path: Path) -> None:
+def test_the_axis_of_windows_of_a_capture_ignores_an_unused_receive_window(tmp_path: Path) -> None:
     text = SCENARIO.replace('profile = "linux"', 'profile = "linux"\nreceive_window = "6 MiB"')
     ns.parse(text).run(1).write_pcap(tmp_path / "run.pcapng")
     chart = ns.plot.windows_chart(ns.read_capture(tmp_path / "run.pcapng", record=["segments", "flight"]))

@@ -77,7 +77,7 @@ def test_what_is_no_length_is_refused_in_a_sentence(text: str) -> None:
         typed.lengths(text)
 
 
-def test_sums_are_those_of_all_rows_together_however_they_came() -> None:
+def test_sums_do_not_depend_on_how_rows_are_grouped() -> None:
     rtts = np.random.default_rng(1).gamma(3.0, 20.0, 5000)
     sums = Sums(HOSTS)
     for part in np.array_split(rtts, 37):
@@ -119,7 +119,7 @@ def test_the_picture_keeps_a_bounded_memory_and_shows_every_host() -> None:
     assert "2020" in text
 
 
-def test_lines_say_what_became_of_each_packet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_have_the_outcome_of_each_packet(capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(HOSTS[0], [("reply", 12.3456), ("lost", None), ("late", 31000.0), ("duplicate", 2.0)])
     Lines().update(found, Sums(HOSTS))
     assert capsys.readouterr().out.splitlines() == [

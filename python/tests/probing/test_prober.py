@@ -79,7 +79,7 @@ def test_loopback_answers_everything_over_both_families_and_both_sockets(
     np.testing.assert_allclose(sorted(first.delay_s * 2e3), sorted(v4["rtt_ms"]))
 
 
-def test_without_permission_one_sentence_says_how_to_get_it() -> None:
+def test_without_permission_one_sentence_names_the_remedy() -> None:
     run = inside(LOOPBACK, f"exec setpriv --bounding-set=-net_raw --inh-caps=-net_raw {PING} 127.0.0.1")
     assert run.returncode == 2
     assert run.stdout == ""
@@ -88,7 +88,7 @@ def test_without_permission_one_sentence_says_how_to_get_it() -> None:
     assert "cap_net_raw" in run.stderr
 
 
-def test_a_network_that_is_down_is_counted_and_said(tmp_path: Path) -> None:
+def test_a_network_that_is_down_is_counted_and_reported(tmp_path: Path) -> None:
     # Without loopback nothing can be sent at all.
     ping = f"{PING} 192.0.2.1 --count 3 --interval 0.1"
     run = inside(ping)
@@ -131,9 +131,7 @@ done
 
 @pytest.mark.skipif(shutil.which("nsenter") is None, reason="there is no nsenter here")
 @pytest.mark.parametrize(("permission", "kind"), [(UNPRIVILEGED, "ping"), ("true", "raw")])
-def test_complaints_of_a_router_are_counted_for_what_they_are(
-    tmp_path: Path, permission: str, kind: str
-) -> None:
+def test_icmp_errors_of_a_router_are_counted_by_kind(tmp_path: Path, permission: str, kind: str) -> None:
     out = tmp_path / "probe.parquet"
     hosts = "10.9.0.2 198.51.100.9 203.0.113.9 192.0.2.9"
     ping = f"{PING} {hosts} --count 4 --interval 0.1 --timeout 0.6 --json --out {out}"
@@ -194,7 +192,7 @@ while True:
 
 
 @pytest.mark.parametrize(("permission", "kind"), [(UNPRIVILEGED, "ping"), ("true", "raw")])
-def test_a_strange_host_is_seen_through(tmp_path: Path, permission: str, kind: str) -> None:
+def test_replies_of_a_strange_host_are_counted_by_kind(tmp_path: Path, permission: str, kind: str) -> None:
     answerer = tmp_path / "answerer.py"
     answerer.write_text(ANSWERER, encoding="utf-8")
     ping = f"{PING} 127.0.0.1 --count 16 --interval 60ms --fast --timeout 0.3 --json"
@@ -250,7 +248,7 @@ def test_a_killed_prober_leaves_a_whole_file(tmp_path: Path) -> None:
     assert delays.read(str(out))[0].time_s.size > 0
 
 
-def test_replies_can_pace_the_volleys_and_more_than_ten_a_second_must_be_asked_for() -> None:
+def test_replies_can_pace_the_volleys_and_more_than_ten_a_second_need_an_option() -> None:
     begun = time.monotonic()
     run = inside(LOOPBACK, f"{PING} 127.0.0.1 --count 6 --interval reply --json")
     assert probed(run)["hosts"][0]["replies"] == 6

@@ -120,7 +120,7 @@ def test_several_flows_are_refused() -> None:
         kernel.plan_of(dataclasses.replace(one, scenario=ns.parse(text)))
 
 
-def test_a_remedy_that_is_not_there_is_refused() -> None:
+def test_an_unknown_remedy_is_refused() -> None:
     found = ns.what_if(situation('receive_window = "8 KiB"').scenario, seeds=1)
     with pytest.raises(RequestError, match="no remedy 40: they are numbered 1 to"):
         prove(found, 40)

@@ -127,7 +127,7 @@ def value(tree: object, path: str) -> object:
 @pytest.mark.parametrize(
     ("make", "where", "expected"), REMEDIES, ids=lambda each: getattr(each, "__name__", "")
 )
-def test_a_remedy_changes_what_it_says(
+def test_a_remedy_changes_the_stated_keys(
     make: Callable[[Situation], Remedy | None], where: Situation, expected: dict[str, object]
 ) -> None:
     remedy = make(where)
@@ -140,7 +140,7 @@ def test_a_remedy_changes_what_it_says(
     assert made.merged() != where.scenario.merged()
 
 
-def test_every_remedy_is_tested_and_says_how_to_apply_it() -> None:
+def test_every_remedy_is_tested_and_describes_how_to_apply_it() -> None:
     tested = {make for make, _where, _expected in REMEDIES}
     assert {make for make, _limits in CATALOGUE} | {queues.higher_rate} == tested
     for make, where, _expected in REMEDIES:

@@ -209,7 +209,7 @@ def test_the_flow_that_lost_most_time_is_chosen_unless_another_is_named(tmp_path
         ns.what_if(two, connection=1)
 
 
-def test_a_fit_that_explains_nothing_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_that_explains_nothing_is_reported_first(monkeypatch: pytest.MonkeyPatch) -> None:
     from netspurt.remedies import answer as module
 
     start = Start(SMALL_WINDOW, "trace.pcapng", 9.0, explains=False, warnings=["the losses differ"])

@@ -90,7 +90,7 @@ def test_a_page_needs_nothing_but_itself(kind: str, pages: dict[str, Path]) -> N
 
 
 @pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture", "why"])
-def test_a_page_can_be_read_without_seeing_it(kind: str, pages: dict[str, Path]) -> None:
+def test_a_page_can_be_read_by_a_screen_reader(kind: str, pages: dict[str, Path]) -> None:
     text = pages[kind].read_text(encoding="utf-8")
     page = Page(text)
     assert page.heads[0] == "h1"
@@ -104,7 +104,7 @@ def test_a_page_can_be_read_without_seeing_it(kind: str, pages: dict[str, Path])
         assert needed in text
 
 
-def test_a_page_says_what_was_asked_and_with_what(pages: dict[str, Path]) -> None:
+def test_a_page_names_its_command_and_versions(pages: dict[str, Path]) -> None:
     text = pages["run"].read_text(encoding="utf-8")
     result = ns.load(SATELLITE).set({"flow.0.app.bytes": "1 MiB", "link.satellite.loss.rate": 1e-6}).run(1)
     for needed in ("netspurt run", "--report", "polars", result.digest, "link.satellite.loss.rate = 1e-6"):
@@ -231,7 +231,7 @@ def test_evidence_leads_to_its_place_in_the_graphs(pages: dict[str, Path]) -> No
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")
-def test_a_map_tells_what_the_sweep_found_to_pointer_and_keys(pages: dict[str, Path]) -> None:
+def test_a_map_shows_its_values_to_pointer_and_keyboard(pages: dict[str, Path]) -> None:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     means = ns.read_sweep(pages["sweep"].with_name("delays.sweep")).summary("goodput_bps")
     with playwright.sync_playwright() as driver:
@@ -262,7 +262,7 @@ def test_a_map_tells_what_the_sweep_found_to_pointer_and_keys(pages: dict[str, P
         assert "2 runs" in words
 
 
-def test_what_changes_stands_in_the_page_itself_in_its_own_colours(pages: dict[str, Path]) -> None:
+def test_changed_keys_are_shown_on_the_page_in_their_own_colours(pages: dict[str, Path]) -> None:
     """Not as a drawing on white, which would shine out of a dark page."""
     text = pages["compare"].read_text(encoding="utf-8")
     assert "<svg" not in text[text.index("</style>") :]

@@ -29,7 +29,7 @@ def test_a_window_is_named_with_its_size() -> None:
     assert "at most 65.5 kB, RTT 80 ms" in sentence(row("receive-window", largest_window_bytes=65536))
 
 
-def test_a_receiver_is_told_apart_from_an_idle_application() -> None:
+def test_a_receiver_is_distinguished_from_an_idle_application() -> None:
     said = sentence(row("application", bytes_received=10**8, bytes_acked=10))
     assert said.startswith("this end receives (100 MB)")
     assert "reads slowly" not in said

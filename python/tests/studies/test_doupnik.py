@@ -34,7 +34,7 @@ from netspurt.studies.runner import prepare, run
 WAITING = Path(__file__).resolve().parents[3] / "docs" / "waiting.md"
 
 
-def test_both_rates_of_a_row_tell_the_same_length_but_for_one_slip() -> None:
+def test_both_rates_of_a_row_give_the_same_length_with_one_exception() -> None:
     odd = []
     for (pairing, reply), printed in published().items():
         if (
@@ -75,7 +75,7 @@ def test_the_null_model_copies_the_row_without_nagle() -> None:
         ("linux22", "segments", [60, 1460, 813]),
     ],
 )
-def test_the_rules_told_a_second_time_give_the_lists_derived_by_hand(
+def test_a_second_implementation_of_the_rules_gives_the_lists_derived_by_hand(
     policy: str, handover: str, sent: list[int]
 ) -> None:
     assert wire.rule(policy, SMALL, handover) == sent
@@ -111,7 +111,7 @@ def test_the_last_step_of_the_fit_ends_where_no_step_helps() -> None:
         assert stairs(found * [1, factor]) >= stairs(found)
 
 
-def test_the_costs_come_near_the_rows_they_were_fitted_to() -> None:
+def test_the_costs_are_close_to_the_rows_of_the_fit() -> None:
     misses = []
     for pairing, reply in (row for row in published() if row[0].role == "fitted"):
         found = _rate(pairing, "1500 ms", large=reply is LARGE).requests
@@ -164,7 +164,7 @@ SAMPLE = (
 
 
 @pytest.mark.parametrize("pair", SAMPLE)
-def test_the_page_on_who_can_wait_says_what_the_runs_find(pair: pairs.Pair) -> None:
+def test_the_page_on_waiting_agrees_with_the_runs(pair: pairs.Pair) -> None:
     rows = {}
     for line in WAITING.read_text(encoding="utf-8").splitlines():
         if line.startswith("| "):
@@ -178,7 +178,7 @@ def test_the_page_on_who_can_wait_says_what_the_runs_find(pair: pairs.Pair) -> N
     assert rows[policy][pairs.ACKINGS.index(acking)] == (found.letters or "–")
 
 
-def test_every_policy_there_is_meets_every_other() -> None:
+def test_every_policy_is_run_with_every_other() -> None:
     import json
 
     from netspurt import _core
@@ -229,7 +229,7 @@ def test_a_model_that_repeats_the_document_is_exact_and_one_that_does_not_fails_
         assert all(check.holds for check in findings.checks if "predicted within" not in check.check)
 
 
-def test_what_was_not_run_is_said_to_be_not_run() -> None:
+def test_a_cell_that_was_not_run_is_reported_as_not_run() -> None:
     study = find("doupnik")
     samples = Samples(each for part in study.parts for each in part.experiments(Plan(quick=True)))
     for part in study.parts:

@@ -46,7 +46,7 @@ def test_a_host_has_a_task_if_and_only_if_it_is_in_the_scenario(
 
 
 @pytest.mark.parametrize("study", HALVES)
-def test_where_nothing_can_be_measured_a_note_says_why(study: str) -> None:
+def test_without_a_measurement_a_note_gives_the_reason(study: str) -> None:
     part, experiment = half(study)
     samples = Samples(part.experiments(Plan(quick=True)))
     samples.put(experiment.key, 1, live.Seen({}, why_not="there is no /dev/net/tun here"))
@@ -57,7 +57,7 @@ def test_where_nothing_can_be_measured_a_note_says_why(study: str) -> None:
 
 
 @pytest.mark.parametrize("study", [*HALVES, "rfc889"])
-def test_both_forms_of_what_is_asked_can_be_read(study: str) -> None:
+def test_both_forms_of_the_request_are_parsed(study: str) -> None:
     for file in find(study).path("").glob("*live*.toml"):
         assert tomllib.loads(file.read_text(encoding="utf-8")), file
 
@@ -68,7 +68,7 @@ def test_a_machine_that_was_late_is_named_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("study", ["rfc1106", "doupnik", "rfc2415", "rfc889"])
-def test_who_does_not_want_this_machine_measured_is_heard(study: str) -> None:
+def test_no_live_measurement_is_made_with_the_option_no_live(study: str) -> None:
     parts = find(study).parts
     experiments = [each for part in parts for each in part.experiments(Plan(quick=True, live=False))]
     assert not [each for each in experiments if isinstance(each, LiveExperiment)]

@@ -99,7 +99,7 @@ def test_the_initial_window_is_what_leaves_before_the_first_ack_of_data(window: 
     assert sum(s["length"] for s in data) == 14600
 
 
-def test_what_is_measured_is_what_the_run_tells() -> None:
+def test_the_measured_values_are_those_of_the_run() -> None:
     load = Load(HTTP10, 16, 2, 2)
     result = simulate(load, duration="60 s")
     seen = measure(result.native)
@@ -120,7 +120,7 @@ def test_what_is_measured_is_what_the_run_tells() -> None:
     assert seen.power == pytest.approx(megabytes / median)
 
 
-def test_mixed_clients_are_told_apart_by_name_and_window() -> None:
+def test_mixed_clients_are_distinguished_by_name_and_window() -> None:
     mixture = Mixture(16, None)
     result = ns.load(STUDY.path("web.toml")).set({**mixture.settings(), "duration": "30 s"}).run(1)
     groups = {row["flow"]: row["flows"] for row in result.groups.to_dicts()}
@@ -129,7 +129,7 @@ def test_mixed_clients_are_told_apart_by_name_and_window() -> None:
     assert set(measure(result.native).page_delay_s) == {"web", OF_THREE}
 
 
-def test_what_the_grid_runs_anyway_is_not_run_twice() -> None:
+def test_a_point_of_the_grid_is_not_run_twice() -> None:
     grid = {each.key for each in Grid().experiments(Plan())}
     split = {each.key for each in Split().experiments(Plan())}
     assert len(grid) == 96
@@ -191,7 +191,7 @@ def test_runs_as_published_are_exact_in_every_cell_and_hold_every_check() -> Non
     assert all(picture.draw() is not None for picture in findings.pictures)
 
 
-def test_a_page_that_takes_too_long_is_outside_and_news() -> None:
+def test_a_page_that_takes_too_long_is_outside_and_a_new_miss() -> None:
     findings = _as_published(slower=1.13)
     (outside,) = [cell for cell in findings.tables[0].cells if cell.verdict == "outside"]
     assert (outside.row["web_clients"], outside.row["ftp_clients"], outside.falls_short) == (8, 0, True)
@@ -236,7 +236,7 @@ def test_every_scenario_of_the_full_study_is_one_the_simulator_takes() -> None:
     assert all(f'kind = "{kind}"' in text for kind in kinds)
 
 
-def test_what_was_not_run_is_said_to_be_not_run() -> None:
+def test_a_cell_that_was_not_run_is_reported_as_not_run() -> None:
     result = run(prepare(STUDY, Plan()), 1, lambda _label: None, begin=False)
     assert {check.holds for check in result.findings.checks} == {None}
     cells = [cell for table in result.findings.tables for cell in table.cells]

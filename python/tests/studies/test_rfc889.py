@@ -75,7 +75,7 @@ def test_the_study_reaches_every_bar_that_does_not_depend_on_seeds_with_one_seed
     assert all(picture.draw() is not None for picture in result.findings.pictures)
 
 
-def test_what_was_not_run_is_said_to_be_not_run() -> None:
+def test_a_cell_that_was_not_run_is_reported_as_not_run() -> None:
     study = find("rfc889")
     samples = Samples(each for part in study.parts for each in part.experiments(Plan(quick=True)))
     for part in study.parts:

@@ -89,7 +89,7 @@ def test_every_experiment_has_a_name_of_its_own(name: str, quick: bool) -> None:
     assert all((find(name).path(each.scenario)).is_file() for each in experiments)
 
 
-def test_full_seeds_are_what_the_bars_ask_for() -> None:
+def test_a_full_run_has_as_many_seeds_as_its_bars_need() -> None:
     seeds = {
         each.key: each.seeds
         for name in NAMES

@@ -104,7 +104,7 @@ def test_the_study_has_at_least_60_cells_with_a_bar(quick: bool) -> None:
     assert all(each.bar_reason and each.origin for each in judged), "each bar has its reason"
 
 
-def test_cells_without_a_bar_say_why() -> None:
+def test_cells_without_a_bar_give_a_reason() -> None:
     tables = [table for table in unmeasured().tables if table.kind == "document"]
     silent = [each.row for each in cells(tables) if each.bar is None and not each.reason]
     assert silent == []
@@ -123,7 +123,7 @@ def test_a_number_without_a_run_is_not_comparable_and_does_not_count_as_not_run(
     assert missing.verdict == "not run"
 
 
-def test_a_cause_is_told_only_of_what_lies_outside() -> None:
+def test_a_cause_is_given_only_for_values_outside() -> None:
     def reason(measured: float) -> str:
         return cell({}, "share", "%", 10.0, [measured], origin="rule", bar=Fraction(0.1), cause="why").reason
 
@@ -202,7 +202,7 @@ def test_nothing_passes_a_policer_that_has_no_tokens() -> None:
         assert perform(each) <= 5e6 / 8 * 30 + burst  # type: ignore[operator]  # a number of bytes
 
 
-def test_what_lies_between_two_runs_is_what_a_share_is_made_of() -> None:
+def test_a_share_is_computed_from_the_difference_of_two_runs() -> None:
     part = BbrShare()
     samples = Samples(experiments(part))
     for each in experiments(part):
@@ -228,7 +228,7 @@ def test_the_rate_ratio_of_l4s_leaves_out_the_start() -> None:
     assert {each.verdict for each in delays.cells} <= {"exact", "within bar"}
 
 
-def test_an_interrupted_study_has_no_verdicts_but_says_what_it_leaves_out() -> None:
+def test_an_interrupted_study_has_no_verdicts_and_lists_what_is_missing() -> None:
     verdicts = {each.verdict for each in cells(unmeasured().tables)}
     assert verdicts <= {"not run", "not comparable"}
     assert all(check.holds is None for check in unmeasured().checks)

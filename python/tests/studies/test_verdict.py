@@ -51,7 +51,7 @@ def test_fraction_bar() -> None:
     assert judge(100, 106.0, 0, Fraction(0.05)) == "outside"
 
 
-def test_band_bar_asks_where_the_published_value_lies() -> None:
+def test_band_bar_tests_the_place_of_the_published_value() -> None:
     assert judge(53, 47.0, 0, PublishedInBand(), (40.0, 55.0)) == "within bar"
     assert judge(60, 47.0, 0, PublishedInBand(), (40.0, 55.0)) == "outside"
     assert judge(60, 47.0, 0, PublishedInBand(), None) == "outside"

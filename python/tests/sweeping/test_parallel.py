@@ -22,7 +22,7 @@ def test_nothing_to_do_is_done_at_once() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_of_the_work_is_the_callers(jobs: int) -> None:
+def test_an_exception_of_the_work_is_raised_to_the_caller(jobs: int) -> None:
     def work(number: int) -> int:
         if number == 3:
             raise ValueError("the third")
@@ -53,7 +53,7 @@ def test_ctrl_c_keeps_what_was_done_and_begins_nothing_more(jobs: int) -> None:
     assert len(begun) < 100
 
 
-def test_a_simulation_that_does_not_end_is_not_waited_for() -> None:
+def test_a_simulation_that_does_not_end_is_abandoned() -> None:
     never = threading.Event()
 
     def work(number: int) -> int:

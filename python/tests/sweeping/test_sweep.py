@@ -76,7 +76,7 @@ def test_nothing_that_is_done_runs_again_and_more_seeds_run_only_themselves(
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def test_a_task_is_named_by_what_it_is_and_not_by_who_asks(scenario: ns.Scenario, tmp_path: Path) -> None:
+def test_the_name_of_a_task_depends_on_its_contents_only(scenario: ns.Scenario, tmp_path: Path) -> None:
     one = ns.sweep(scenario, grid={"link.line.delay": ["1 ms", "20 ms"]}, seeds=2, out=tmp_path / "one")
     points = [{"link.line.delay": "0.02 s", "tcp.congestion": "cubic"}, {"link.line.delay": "1000 us"}]
     two = ns.sweep(scenario.set({"tcp.congestion": "cubic"}), points=points, seeds=2, out=tmp_path / "two")
@@ -94,7 +94,7 @@ def test_two_points_that_are_the_same_run_once(scenario: ns.Scenario, tmp_path: 
     assert result.flows["point"].to_list() == [0, 1]
 
 
-def test_the_file_of_a_task_says_what_it_is(scenario: ns.Scenario, tmp_path: Path) -> None:
+def test_the_file_of_a_task_describes_it(scenario: ns.Scenario, tmp_path: Path) -> None:
     result = ns.sweep(scenario, settings={"link.line.delay": "7 ms"}, out=tmp_path / "out")
     path = tmp_path / "out" / "tasks" / f"{result.tasks['task'][0]}.parquet"
     about = pl.read_parquet_metadata(path)
@@ -165,7 +165,9 @@ round = 4
 """
 
 
-def test_a_point_stops_when_its_mean_is_known_whoever_is_quick(file: Path, scenario: ns.Scenario) -> None:
+def test_a_point_stops_when_its_mean_is_known_in_any_order_of_completion(
+    file: Path, scenario: ns.Scenario
+) -> None:
     file.write_text(sweeps.SWEEP.replace("seeds = 10", "seeds = 30") + STOP)
     from netspurt.analysis.statistics import mean_interval
 
@@ -239,9 +241,7 @@ class Breaking(Failing):
         return future
 
 
-def test_an_executor_that_breaks_down_is_said_and_what_was_done_is_kept(
-    scenario: ns.Scenario, tmp_path: Path
-) -> None:
+def test_a_broken_executor_is_reported_and_results_are_kept(scenario: ns.Scenario, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(
         EngineError, match=r"the executor failed .*terminated abruptly.* tasks are done and kept"
@@ -282,7 +282,7 @@ def test_the_command_lists_failures_and_exits_with_1(file: Path, capsys: pytest.
     assert json.loads(capsys.readouterr().out)["ran"] == 1
 
 
-def test_a_full_disk_is_said_and_what_was_done_is_kept(
+def test_a_full_disk_is_reported_and_results_are_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     room, real = [20], os.write
@@ -383,7 +383,9 @@ def test_a_quantity_that_no_run_has_stops_the_sweep(file: Path, capsys: pytest.C
     assert "did you mean 'goodput_bps'" in capsys.readouterr().err
 
 
-def test_no_scheduler_is_said_within_ten_seconds(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_scheduler_is_reported_within_ten_seconds(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("distributed", reason="Dask is an optional extra")
     assert main(["sweep", str(file), "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
@@ -406,6 +408,6 @@ def test_a_wrong_slice_is_refused(file: Path, capsys: pytest.CaptureFixture[str]
     assert "must be I/N with 1 ≤ I ≤ N" in capsys.readouterr().err
 
 
-def test_a_sweep_file_says_all_itself(file: Path) -> None:
+def test_a_sweep_file_is_complete(file: Path) -> None:
     with pytest.raises(RequestError, match="load the scenario"):
         ns.sweep(file, grid={"tcp.congestion": ["reno"]})

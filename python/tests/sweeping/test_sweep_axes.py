@@ -29,9 +29,7 @@ def test_a_grid_is_every_combination() -> None:
         ({"from": "5 ms", "to": "9 ms", "count": 1}, ["5 ms"]),
     ],
 )
-def test_a_range_is_cut_evenly_and_reads_as_a_person_would_write_it(
-    words: dict[str, object], values: list[object]
-) -> None:
+def test_a_range_is_divided_evenly_into_round_values(words: dict[str, object], values: list[object]) -> None:
     assert [point["p"] for point in axes.grid({"p": words})] == values
 
 
@@ -64,7 +62,7 @@ def test_all_forms_of_seeds() -> None:
             request.seeds_of(wrong)
 
 
-def test_a_file_says_what_python_can_say(tmp_path: Path) -> None:
+def test_a_file_can_express_what_python_can(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text("")
     path = tmp_path / "sweep.toml"
     path.write_text(

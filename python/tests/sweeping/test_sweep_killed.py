@@ -161,7 +161,7 @@ def test_a_dask_client_is_an_executor_and_is_left_running(tmp_path: Path, cluste
     assert result.flows.equals(ns.sweep(file).flows)
 
 
-def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(undisturbed: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_results_and_prints_how_to_continue(undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = sweeps.start([str(undisturbed), "--out", str(out)])
     _until(lambda: _count(out) > 5 or process.poll() is not None, "five tasks")

@@ -129,7 +129,7 @@ def test_the_command_simulates(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ('{"version": 1, "urls": {}}', '"urls" must have large_download_url'),
     ],
 )
-def test_a_configuration_that_is_none_is_refused(text: str, why: str) -> None:
+def test_an_invalid_configuration_is_refused(text: str, why: str) -> None:
     with pytest.raises(RequestError, match="configuration of a responsiveness test server") as caught:
         Server.read(text, "https://example.org/.well-known/nq")
     assert why in str(caught.value)
@@ -155,7 +155,7 @@ def test_urls_of_several_hosts_are_refused_and_unknown_names_ignored() -> None:
         (["--path", "leo", "-t", "1 s"], "shorter than one interval"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_contradictory_options_are_refused(
     options: list[str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["responsiveness", *options]) == 2

@@ -64,7 +64,7 @@ def test_diffserv_marks_one_transfer_of_each_class() -> None:
         assert merged.upper().count(f'"{mark}"') == 2
 
 
-def test_a_host_that_is_not_there_is_named_with_the_known_ones() -> None:
+def test_an_unknown_host_is_reported_with_the_known_ones() -> None:
     with pytest.raises(RequestError, match=r"there is no host 'hom'.*'home'"):
         ns.rrul(ns.parse(LINE, "line.toml"), LoadTest(client="hom"))
     with pytest.raises(RequestError, match="are both 'net'"):
