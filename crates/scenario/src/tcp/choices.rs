@@ -478,6 +478,19 @@ names! {
 }
 
 names! {
+    /// Congestion control by the receiver.
+    ReceiverCongestion for config::ReceiverCongestion {
+        /// None: the announced window only says how much the receiver can store.
+        Off,
+        /// rLEDBAT: the receiver of a background transfer announces a window that LEDBAT++ computes from the RTTs and
+        /// retransmissions that it sees. It yields to other flows whatever the sender does; needs timestamps = true.
+        ///
+        /// Document: RFC 9840.
+        Rledbat,
+    }
+}
+
+names! {
     /// When data is cut into segments.
     Cutting for config::Cutting {
         /// When it is sent: a segment may be made to fit the window.

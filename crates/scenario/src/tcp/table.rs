@@ -5,15 +5,15 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe,
+    OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SynOptions, Transmit,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
 use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Rate, Size, TimeLimit, Window};
 use crate::values::suggest;
 use netspurt_sim::host::own::OwnTcp;
-use netspurt_tcp::config::{Config, EcnUse as EcnChoice};
+use netspurt_tcp::config::{self, Config, EcnUse as EcnChoice};
 use netspurt_tcp::{congestion, profile, rto, transmit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -161,6 +161,10 @@ tcp_table! {
         round_buffers: bool => round_buffers,
         /// How the open receive window is announced.
         window_growth: WindowGrowth => window_growth,
+        /// Congestion control by the receiver, with the announced window.
+        ///
+        /// Document: RFC 9840.
+        receiver_congestion: ReceiverCongestion => receiver_congestion,
         /// When data is cut into segments.
         segments_cut: Cutting => cutting,
         /// How a closed window is probed.
@@ -367,6 +371,12 @@ impl TcpTable {
         if self.receive_window.is_some() && self.initial_receive_window.is_none() {
             config.initial_receive_window = None;
         }
+        // rLEDBAT moves the window below the size that is named.
+        if config.receiver_congestion == config::ReceiverCongestion::Rledbat
+            && config.initial_receive_window.is_none()
+        {
+            config.initial_receive_window = Some(config.receive_window);
+        }
         if self.send_buffer.is_some() && self.initial_send_buffer.is_none() {
             config.initial_send_buffer = None;
         }
@@ -395,6 +405,11 @@ impl TcpTable {
         if config.congestion == congestion::Kind::Dctcp && !config.ecn.asks() && self.ecn.is_none() {
             config.ecn = EcnUse::Rfc3168.into();
             implied.push(Implied { key: "ecn", value: "\"rfc3168\"" });
+        }
+        let by_receiver = config.receiver_congestion == config::ReceiverCongestion::Rledbat;
+        if by_receiver && !config.timestamps && self.timestamps.is_none() {
+            config.timestamps = true;
+            implied.push(Implied { key: "timestamps", value: "true" });
         }
         implied
     }

@@ -167,3 +167,52 @@ fn ledbat_yields_to_cubic() {
     println!("{background} beside {other}");
     assert!(background < 0.1 && other > 0.8, "{background} beside {other}");
 }
+
+/// The receiver's control: the sender runs CUBIC.
+const BY_RECEIVER: &str = "congestion = \"cubic-linux\"\nreceiver_congestion = \"rledbat\"";
+
+#[test]
+fn rledbat_alone_keeps_the_link_busy_and_the_queue_at_its_target() {
+    let result = run(DEEP, &[BY_RECEIVER], 60, 1);
+    let link = &result.links[0];
+    println!("{link:?}");
+    assert!(link.utilisation > 0.8, "{}", link.utilisation);
+    assert!(link.queue_mean_packets < 110.0 && link.queue_max_packets < 160, "{link:?}");
+    assert_eq!(result.flows[0].retransmitted, 0);
+}
+
+#[test]
+fn rledbat_yields_to_cubic_although_its_own_sender_is_cubic() {
+    for seed in 1..=3 {
+        let result = run(DEEP, &[BY_RECEIVER, "congestion = \"cubic-linux\""], 60, seed);
+        let [background, other] = [0, 1].map(|i| result.flows[i].goodput_bps / 20e6);
+        println!("{background} beside {other}");
+        assert!(background < 0.1 && other > 0.8, "{background} beside {other}");
+    }
+}
+
+#[test]
+fn rledbat_leaves_a_slower_sender_alone() {
+    // The smaller window counts: a sender that is limited to ten segments keeps its throughput.
+    let limited = "congestion = \"cubic-linux\"\nsend_window = \"10 segments\"";
+    let both = [limited.to_owned(), format!("{limited}\nreceiver_congestion = \"rledbat\"")];
+    let [without, with] = both.map(|tcp| run(DEEP, &[&tcp], 60, 1).flows[0].goodput_bps);
+    assert!(with > 0.85 * without && with <= without, "{with} {without}");
+}
+
+#[test]
+fn rledbat_switches_timestamps_on_and_refuses_a_file_without_them() {
+    let build = |keys: &[(&str, &str)]| {
+        let text = "duration = \"1 s\"\n[link.path]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                    [[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\n";
+        Scenario::parse(text, "r.toml", keys)
+            .and_then(|s| s.build("r"))
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    let rledbat = ("tcp.receiver_congestion", "\"rledbat\"");
+    assert_eq!(build(&[rledbat]), Ok(()));
+    assert_eq!(build(&[rledbat, ("tcp.profile", "\"reno\"")]), Ok(()));
+    let refused = build(&[rledbat, ("tcp.timestamps", "false")]).unwrap_err();
+    assert!(refused.contains("set timestamps = true"), "{refused}");
+}

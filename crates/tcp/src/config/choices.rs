@@ -210,6 +210,15 @@ pub enum WindowGrowth {
     AtOnce,
 }
 
+/// Congestion control by the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReceiverCongestion {
+    /// None: the announced window only says how much the receiver can store.
+    Off,
+    /// rLEDBAT: the announced window yields to other traffic (RFC 9840).
+    Rledbat,
+}
+
 /// When slow start ends without a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HyStart {

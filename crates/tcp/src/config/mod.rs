@@ -9,8 +9,8 @@ pub mod validate;
 
 pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions,
-    TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
+    SavedPath, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 
 use crate::congestion;
@@ -43,6 +43,8 @@ pub struct Config {
     pub round_buffers: bool,
     /// How the receive window is announced.
     pub window_growth: WindowGrowth,
+    /// Congestion control by the receiver. It requires `initial_receive_window` and timestamps.
+    pub receiver_congestion: ReceiverCongestion,
     /// When data is cut into segments.
     pub cutting: Cutting,
     /// What a zero-window probe carries.
@@ -156,6 +158,15 @@ pub struct Config {
 }
 
 impl Config {
+    /// The largest window that our SYN announces, whatever the buffer holds.
+    pub(crate) fn first_window(&self) -> u32 {
+        let own = self.initial_receive_window.unwrap_or(u32::MAX);
+        match self.receiver_congestion {
+            ReceiverCongestion::Off => own,
+            ReceiverCongestion::Rledbat => own.min(u32::from(self.mss) * 2),
+        }
+    }
+
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
         let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;

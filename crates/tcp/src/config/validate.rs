@@ -1,7 +1,8 @@
 //! Validation of a [`Config`]: contradictions and values that TCP cannot represent.
 
 use crate::config::{
-    Config, Counting, Cutting, EcnUse, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain,
+    Config, Counting, Cutting, EcnUse, InitialWindow, PathMtuDiscovery, ReceiverCongestion, Recovery,
+    TimerGrain,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -44,6 +45,10 @@ pub enum ConfigError {
     CannotResume,
     /// Careful Resume without pacing.
     ResumeWithoutPacing,
+    /// rLEDBAT without timestamps.
+    RledbatWithoutTimestamps,
+    /// rLEDBAT with a receive window that never changes.
+    RledbatWithoutInitialWindow,
     /// The initial size of a buffer is above its final size.
     InitialTooLarge([&'static str; 2]),
     /// Pacing together with congestion control "none", which has no cwnd.
@@ -84,6 +89,8 @@ impl ConfigError {
             Self::DctcpWithoutEcn | Self::PragueWithoutAccurateEcn => ["congestion", "ecn"],
             Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
             Self::InitialTooLarge(keys) => *keys,
+            Self::RledbatWithoutTimestamps => ["receiver_congestion", "timestamps"],
+            Self::RledbatWithoutInitialWindow => ["receiver_congestion", "initial_receive_window"],
             Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
@@ -140,6 +147,12 @@ impl fmt::Display for ConfigError {
             ),
             Self::ResumeWithoutPacing => f.write_str(
                 "careful_resume requires pacing: set pacing = true or remove careful_resume",
+            ),
+            Self::RledbatWithoutTimestamps => f.write_str(
+                "receiver_congestion \"rledbat\" measures the RTT by timestamps: set timestamps = true or remove receiver_congestion",
+            ),
+            Self::RledbatWithoutInitialWindow => f.write_str(
+                "receiver_congestion \"rledbat\" changes the receive window: set initial_receive_window or remove receiver_congestion",
             ),
             Self::InitialTooLarge([first, most]) => {
                 write!(f, "{first} is larger than {most}, its upper limit: reduce it or remove it")
@@ -244,6 +257,14 @@ impl Config {
             }
         }
         nonzero("send_buffer", self.send_buffer)?;
+        if self.receiver_congestion == ReceiverCongestion::Rledbat {
+            if !self.timestamps {
+                return Err(ConfigError::RledbatWithoutTimestamps);
+            }
+            if self.initial_receive_window.is_none() {
+                return Err(ConfigError::RledbatWithoutInitialWindow);
+            }
+        }
         let initial = [
             (["initial_receive_window", "receive_window"], self.initial_receive_window.map(u64::from)),
             (["initial_send_buffer", "send_buffer"], self.initial_send_buffer),

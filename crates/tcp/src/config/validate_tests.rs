@@ -98,6 +98,16 @@ const BETWEEN_MECHANISMS: &[Row] = &[
         ConfigError::PacingWithoutWindow,
         |c| c.pacing = false,
     ),
+    row(
+        |c| (c.receiver_congestion, c.timestamps) = (ReceiverCongestion::Rledbat, false),
+        ConfigError::RledbatWithoutTimestamps,
+        |c| c.receiver_congestion = ReceiverCongestion::Off,
+    ),
+    row(
+        |c| (c.receiver_congestion, c.timestamps) = (ReceiverCongestion::Rledbat, true),
+        ConfigError::RledbatWithoutInitialWindow,
+        |c| c.initial_receive_window = Some(c.receive_window),
+    ),
 ];
 
 /// Values that no TCP can carry, or that mean nothing.
@@ -237,6 +247,8 @@ const fn name(error: &ConfigError) -> &'static str {
         ConfigError::PragueWithoutAccurateEcn => "PragueWithoutAccurateEcn",
         ConfigError::CannotResume => "CannotResume",
         ConfigError::ResumeWithoutPacing => "ResumeWithoutPacing",
+        ConfigError::RledbatWithoutTimestamps => "RledbatWithoutTimestamps",
+        ConfigError::RledbatWithoutInitialWindow => "RledbatWithoutInitialWindow",
         ConfigError::SharedKind(_) => "SharedKind",
         ConfigError::StandardKind(_) => "StandardKind",
         ConfigError::SameNumber(_) => "SameNumber",
@@ -269,7 +281,7 @@ fn there_is_a_row_for_each_error() {
     names.sort_unstable();
     names.dedup();
     // As many as `name` has arms.
-    assert_eq!(names.len(), 24, "{names:?}");
+    assert_eq!(names.len(), 26, "{names:?}");
 }
 
 #[test]

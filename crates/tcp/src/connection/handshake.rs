@@ -98,7 +98,8 @@ impl Connection {
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
         self.agree_on_ecn(now, segment);
-        self.rcv.synchronize(segment.seq, self.cx.agreed.syn_window());
+        let announced = self.cx.agreed.syn_window().min(self.cx.config.first_window());
+        self.rcv.synchronize(segment.seq, announced);
         let window = self.cx.agreed.read_syn_window(segment.window, &segment.options);
         self.snd.first_window(&mut self.cx, segment.seq, window);
         if let Some(timestamps) = segment.options.timestamps {

@@ -411,8 +411,13 @@ impl Connection {
         if !self.cx.agreed.nak {
             self.rcv.forget_nak();
         }
-        if self.cx.config.initial_receive_window.is_some() && matches!(text, Text::InOrder { .. }) {
-            self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
+        if self.cx.config.initial_receive_window.is_some() {
+            let first = self.snd.first_sent();
+            match text {
+                Text::InOrder { .. } => self.rcv.tune_to_arrival(&self.cx, now, first, segment),
+                Text::OutOfOrder => self.rcv.note_background(&self.cx, now, first, segment),
+                Text::Duplicate => {}
+            }
         }
         self.schedule_ack(now, text, segment);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {

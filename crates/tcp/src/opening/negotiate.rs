@@ -1,6 +1,6 @@
 //! Negotiation on the SYN segments: pure functions of our configuration and the options of the peer's SYN.
 
-use crate::config::{Config, MssCounts, Recovery, SynOptions, WindowOption};
+use crate::config::{Config, MssCounts, ReceiverCongestion, Recovery, SynOptions, WindowOption};
 use crate::wire::options::{BigWindow, Layout, Options, Timestamps};
 
 /// MSS of a peer that announces none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
@@ -55,6 +55,18 @@ pub(crate) const fn shift_for(window: u32) -> u8 {
     shift
 }
 
+/// RFC 9840: with a larger shift, RLWND could not be announced in steps of a segment.
+const MAX_RLEDBAT_SHIFT: u8 = 11;
+
+/// The shift of the windows that we announce.
+const fn own_shift(config: &Config) -> u8 {
+    let shift = shift_for(config.receive_window);
+    match config.receiver_congestion {
+        ReceiverCongestion::Rledbat if shift > MAX_RLEDBAT_SHIFT => MAX_RLEDBAT_SHIFT,
+        ReceiverCongestion::Off | ReceiverCongestion::Rledbat => shift,
+    }
+}
+
 /// The options of our SYN, or of our SYN-ACK if `peer` are the options of the peer's SYN. A SYN-ACK offers only what
 /// the peer has offered (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
 ///
@@ -78,7 +90,7 @@ pub(crate) fn syn_options(
 fn offer(config: &Config, peer: Option<&Options>, timestamps: Timestamps) -> Options {
     let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && peer.is_none_or(by_peer);
     let window = config.window_option;
-    let shift = shift_for(config.receive_window);
+    let shift = own_shift(config);
     Options {
         mss: Some(config.mss),
         window_scale: offered(window == WindowOption::Rfc7323, |o| o.window_scale.is_some()).then_some(shift),
@@ -112,7 +124,7 @@ pub(crate) fn agree(config: &Config, peer: &Options, path_mtu: u32) -> Agreed {
     let peer = &peer_offer(config, peer);
     let window = match config.window_option {
         WindowOption::Rfc7323 => peer.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
-            ours: shift_for(config.receive_window),
+            ours: own_shift(config),
             theirs: theirs.min(MAX_SHIFT),
         }),
         WindowOption::ScaleEverySegment if peer.segment_scale.is_some() => WindowForm::EachSegment,

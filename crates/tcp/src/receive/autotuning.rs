@@ -1,5 +1,5 @@
 //! Autotuning of the buffers. The receive window starts small and follows the rate at which the application reads
-//! (Linux, `tcp_grow_window()` and `tcp_rcv_space_adjust()`; "Dynamic Right-Sizing", Fisk and Feng, 2001), The send
+//! (Linux, `tcp_grow_window()` and `tcp_rcv_space_adjust()`; "Dynamic Right-Sizing", Fisk and Feng, 2001). The send
 //! buffer follows cwnd (Linux, `tcp_sndbuf_expand()`).
 //!
 //! Linux counts the memory of packets; here buffers count bytes of data. The defaults are half as large for this

@@ -6,6 +6,7 @@ pub mod acking;
 
 pub(crate) mod ack_schedule;
 mod autotuning;
+pub(crate) mod background;
 mod marks;
 mod old_segments;
 mod reassembly;

@@ -9,6 +9,7 @@ use crate::opening::negotiate::Agreed;
 use crate::ranges::Range;
 use crate::receive::acking::{Acking, Due, Memory, by_bytes};
 use crate::receive::autotuning::Tuning;
+use crate::receive::background::Background;
 use crate::receive::reassembly::Reassembly;
 use crate::record::reason::Reason;
 use crate::recovery::nak;
@@ -52,7 +53,7 @@ pub(crate) struct Receiver {
     /// The position up to which the application has read.
     pub(super) read: u64,
     /// Right edge of the announced window; it never moves left.
-    edge: u64,
+    pub(super) edge: u64,
     /// The last announced window field, and the read position at that time. If nothing was received or read since, the
     /// field is the same again.
     told_window: u16,
@@ -86,6 +87,8 @@ pub(super) struct Extras {
     pub(super) acking: Option<Box<Memory>>,
     /// The state of autotuning, if it is in use.
     pub(super) tuning: Option<Box<Tuning>>,
+    /// The state of rLEDBAT, if it is in use.
+    pub(super) background: Option<Box<Background>>,
     /// RCV.UP: the position after the peer's urgent data; 0 if there is none.
     receive_urgent: u64,
 }
@@ -185,7 +188,7 @@ impl Receiver {
 
     /// The window that our SYN announces: at most 16 bits.
     pub(crate) fn syn_window(&self, config: &Config) -> u16 {
-        config.initial_receive_window.unwrap_or(u32::MAX).min(config.receive_window).min(0xFFFF) as u16
+        config.first_window().min(config.receive_window).min(0xFFFF) as u16
     }
 
     /// Limits the buffer to `largest`, the largest window that can be announced.

@@ -1,9 +1,10 @@
 //! The receive window follows what the application reads (Linux, `tcp_rcv_space_adjust()`).
 
-use crate::config::WindowGrowth;
+use crate::config::{ReceiverCongestion, WindowGrowth};
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::receive::autotuning::Tuning;
+use crate::receive::background::{Arrival, Background};
 use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Time};
 use crate::wire::segment::Segment;
@@ -24,8 +25,13 @@ impl Receiver {
             }
             WindowGrowth::AtOnce => Tuning::new(now, first, most, mss).offers_all(),
         };
-        self.set_buffer(tuning.limit(0));
-        self.extras().tuning = Some(Box::new(tuning));
+        let background = (cx.config.receiver_congestion == ReceiverCongestion::Rledbat
+            && cx.agreed.timestamps)
+            .then(|| Box::new(Background::new(u32::from(cx.agreed.payload))));
+        let extras = self.extras();
+        extras.tuning = Some(Box::new(tuning));
+        extras.background = background;
+        self.resize(cx);
     }
 
     /// Data has arrived in order. Our first segment was sent at `first`.
@@ -36,7 +42,7 @@ impl Receiver {
             return;
         }
         let (received, window) = (self.nxt, self.window());
-        let (mss, unread) = (u32::from(cx.agreed.payload), self.readable());
+        let mss = u32::from(cx.agreed.payload);
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
         let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         match stamps {
@@ -45,17 +51,41 @@ impl Receiver {
             None => tuning.received(now, received, window),
         }
         tuning.arrives(segment.payload.len, mss);
-        let limit = tuning.limit(unread);
+        self.note_background(cx, now, first, segment);
+        self.resize(cx);
+    }
+
+    /// Data has arrived, in order or out of order: rLEDBAT measures the path.
+    #[cold]
+    pub(crate) fn note_background(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
+        let Some(stamps) = segment.options.timestamps else { return };
+        let (len, position) = (u64::from(segment.payload.len), self.position(segment.seq));
+        let (nxt, edge, mss) = (self.nxt, self.edge, u32::from(cx.agreed.payload));
+        if let Some(background) = self.extras.as_mut().and_then(|rare| rare.background.as_mut()) {
+            let start = position.max(0) as u64;
+            background.arrives(&Arrival { now, start, end: start + len, mss, stamps, first, nxt, edge });
+        }
+    }
+
+    /// The buffer is that of flow control, or RLWND beyond what has arrived if that is less.
+    fn resize(&mut self, cx: &Context) {
+        let unread = self.readable();
+        let Some(extras) = &self.extras else { return };
+        let Some(tuning) = &extras.tuning else { return };
+        let own = tuning.limit(unread);
+        let limit = extras.background.as_ref().map_or(own, |background| {
+            let window = u64::from(background.window(1 << cx.agreed.shifts().1));
+            own.min((unread + window).min(u64::from(u32::MAX)) as u32)
+        });
         self.set_buffer(limit);
     }
 
     /// The application has read.
     #[cold]
     pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
-        let (read, mss, unread) = (self.read, u32::from(cx.agreed.payload), self.readable());
+        let (read, mss) = (self.read, u32::from(cx.agreed.payload));
         let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         tuning.read(now, read, mss);
-        let limit = tuning.limit(unread);
-        self.set_buffer(limit);
+        self.resize(cx);
     }
 }

@@ -4,8 +4,8 @@ use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SavedPath,
+    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -160,7 +160,10 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
         1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),
         2 => {
             c.initial_receive_window =
-                dice.pick(&[None, Some(c.receive_window.min(20)), Some(c.receive_window)])
+                dice.pick(&[None, Some(c.receive_window.min(20)), Some(c.receive_window)]);
+            if c.timestamps && c.initial_receive_window.is_some() {
+                c.receiver_congestion = dice.pick(&[ReceiverCongestion::Off, ReceiverCongestion::Rledbat]);
+            }
         }
         3 => c.initial_send_buffer = dice.pick(&[None, Some(c.send_buffer.min(200)), Some(c.send_buffer)]),
         4 => {

@@ -4,8 +4,8 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SynOptions,
+    TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -27,6 +27,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     initial_send_buffer: None,
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
+    receiver_congestion: ReceiverCongestion::Off,
     cutting: Cutting::AtSend,
     window_probe: WindowProbe::Byte,
     unstamped: Unstamped::Dropped,

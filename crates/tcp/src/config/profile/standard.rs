@@ -2,8 +2,8 @@
 
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
+    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -27,6 +27,7 @@ pub(super) const RENO: Config = Config {
     initial_send_buffer: None,
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
+    receiver_congestion: ReceiverCongestion::Off,
     cutting: Cutting::AtSend,
     window_probe: WindowProbe::Byte,
     unstamped: Unstamped::Dropped,

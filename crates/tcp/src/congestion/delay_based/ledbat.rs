@@ -145,6 +145,23 @@ impl Ledbat {
         self.increase.restart();
     }
 
+    /// A receiver with this control has seen a loss: half of the window, at least two segments.
+    pub(crate) fn halve(&mut self, view: &View) {
+        let cwnd = self.reno.cwnd();
+        let next = (cwnd / 2).max(view.mss.saturating_mul(LOW)).min(cwnd);
+        self.reno.steer(next, next);
+        self.end_growth(view);
+    }
+
+    /// A congestion event ends the first slow start, and the return from a slowdown.
+    fn end_growth(&mut self, view: &View) {
+        self.increase.restart();
+        if let Phase::First = self.phase {
+            let pause = view.srtt.map_or(Span::ZERO, |srtt| srtt.scale(PAUSE, 1));
+            self.phase = Phase::Steady(Some(view.now + pause));
+        }
+    }
+
     /// Sections 4.3 and 4.4.
     fn change_phase(&mut self, view: &View) {
         let (cwnd, ssthresh) = (self.reno.cwnd(), self.reno.ssthresh());
@@ -177,14 +194,7 @@ impl CongestionControl for Ledbat {
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
             Signal::Acked { bytes } => return self.acked(bytes, view),
-            // The first slow start is over, and so is the return from a slowdown.
-            Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => {
-                self.increase.restart();
-                if let Phase::First = self.phase {
-                    let pause = view.srtt.map_or(Span::ZERO, |srtt| srtt.scale(PAUSE, 1));
-                    self.phase = Phase::Steady(Some(view.now + pause));
-                }
-            }
+            Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => self.end_growth(view),
             _ => {}
         }
         self.reno.on(signal, view);
