@@ -381,7 +381,7 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
 
-    def tell(sentence: str) -> None:
+    def show(sentence: str) -> None:
         if sentence:
             print(sentence, file=sys.stderr, flush=True)
 
@@ -394,7 +394,7 @@ def main() -> None:
                 lambda case: capture(case, options.folder) if in_time() else "",
                 [each for each in cases(options.paths, options.seed) if options.only in each.limit],
             ):
-                tell(said)
+                show(said)
     elif options.step == "fit":
         tasks = [
             (str(options.folder), name, vantage)
@@ -404,7 +404,7 @@ def main() -> None:
         ]
         with ProcessPoolExecutor(options.jobs) as processes:
             for found in processes.map(judge, tasks):
-                tell(found["failure"])
+                show(found["failure"])
         print(page(options.folder), end="")
     elif options.step == "prove":
         with ThreadPoolExecutor(options.jobs) as pool:
@@ -417,7 +417,7 @@ def main() -> None:
                     if options.only in each[1]["limit"] and each[1]["limit"] != "parallel"
                 ],
             ):
-                tell(said)
+                show(said)
         print("\n".join(pairs_page(options.folder)))
     else:
         print(page(options.folder), end="")

@@ -27,7 +27,7 @@ class OutputError(RequestError):
 
     Args:
         left: what is there now.
-        otherwise: what to do, where the kind of the error does not tell.
+        otherwise: what to do for errors that have no advice of their own.
     """
 
     def __init__(
@@ -64,19 +64,19 @@ class StudyError(Exception):
 
 
 def system_error(error: BaseException) -> OSError | None:
-    """What the system said, of an error that has it in its words only (``… (os error 28)``); None of any other."""
+    """The error of the system that an error has only as text (``… (os error 28)``); None if it has none."""
     found = re.search(r"\(os error (\d+)\)", str(error))
     return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
 
 
 def reason(error: OSError) -> str:
     """Why a call of the system failed, in a few words."""
-    told = error if error.errno is not None else system_error(error) or error
-    if told.errno == errno.ENOSPC:
+    cause = error if error.errno is not None else system_error(error) or error
+    if cause.errno == errno.ENOSPC:
         return "no space is left there"
-    if told.errno == errno.EDQUOT:
+    if cause.errno == errno.EDQUOT:
         return "the disk quota is used up"
-    return (told.strerror or str(told)).lower()
+    return (cause.strerror or str(cause)).lower()
 
 
 def absent(path: Path, what: str = "") -> str:

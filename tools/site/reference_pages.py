@@ -174,11 +174,11 @@ def mechanisms(families: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
-    told = []
+    choices = []
     for each in parameters:
         default = "" if each["default"] is None else f" (`{_toml(each['default'])}`)"
-        told.append(f"<br>`{each['name']}`{default}: {_cell(each['summary'] or '')}")
-    return "".join(told)
+        choices.append(f"<br>`{each['name']}`{default}: {_cell(each['summary'] or '')}")
+    return "".join(choices)
 
 
 def profiles(known: Sequence[Mapping[str, Any]]) -> str:

@@ -39,8 +39,8 @@ def _results(study: Document | None, question: str, whole: Document) -> str:
     if study is None:
         return "\n## Measured results\n\nNot part of the last `netspurt reproduce`.\n"
     kind = "a quick run, with fewer seeds than a full one" if whole["quick"] else "a full run, all seeds"
-    told = f"Results of `netspurt reproduce` with netspurt {whole['netspurt']}: {kind}."
-    lines = ["", "## Measured results", "", told, ""]
+    heading = f"Results of `netspurt reproduce` with netspurt {whole['netspurt']}: {kind}."
+    lines = ["", "## Measured results", "", heading, ""]
     lines += [f"> Question of the document: {question}", ""]
     for check in study["checks"]:
         mark = {True: "holds", False: "**fails**", None: "not run"}[check["holds"]]

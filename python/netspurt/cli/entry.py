@@ -65,8 +65,8 @@ class Version(argparse.Action):
         parser.exit()
 
 
-def parser(asked: Collection[str] = ()) -> Parser:
-    """All commands; those that are asked for are loaded, and have their options too."""
+def parser(chosen: Collection[str] = ()) -> Parser:
+    """All commands; those of ``chosen`` are loaded, with their options."""
     top = Parser(
         prog="netspurt",
         description="A TCP performance laboratory: why is this transfer slow, and what would change if …?",
@@ -79,7 +79,7 @@ def parser(asked: Collection[str] = ()) -> Parser:
     commands.tasks = GROUPS  # type: ignore[attr-defined]
     for name, entry in COMMANDS.items():
         command = options.add_command(commands, name, entry.words, entry.example, entry.more)
-        if name in asked:
+        if name in chosen:
             _module(name).declare(command)
     return top
 
@@ -139,13 +139,13 @@ def _sentence(error: Exception) -> object | None:
     if isinstance(error, UnicodeEncodeError):
         shown = error.object[error.start : error.end].encode("ascii", "backslashreplace").decode()
         return f"the characters '{shown}' cannot be encoded as {error.encoding}: use names without them"
-    told = error if isinstance(error, OSError) else system_error(error)
-    if told is None:
+    cause = error if isinstance(error, OSError) else system_error(error)
+    if cause is None:
         return None
-    if told.filename is None:
-        return f"the system refused a call: {error if told.errno is None else reason(told)}"
-    advice = "; check the permissions of the file and of its folders" if told.errno in DENIED else ""
-    return f"cannot use {os.fsdecode(told.filename)}: {reason(told)}{advice}"
+    if cause.filename is None:
+        return f"the system refused a call: {error if cause.errno is None else reason(cause)}"
+    advice = "; check the permissions of the file and of its folders" if cause.errno in DENIED else ""
+    return f"cannot use {os.fsdecode(cause.filename)}: {reason(cause)}{advice}"
 
 
 def _command(words: list[str]) -> int:
@@ -177,7 +177,7 @@ def _command(words: list[str]) -> int:
 
 
 def _complain(error: object) -> int:
-    # Where standard error cannot be written to, only the exit status is left to tell.
+    # Where standard error cannot be written to, only the exit status reports the error.
     with contextlib.suppress(OSError):
         print(f"netspurt: {' '.join(str(error).split())}", file=sys.stderr)
     return WRONG_REQUEST

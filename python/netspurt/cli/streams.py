@@ -55,22 +55,22 @@ class _Guarded:
 
     def write(self, text: str) -> int:
         """As the stream itself."""
-        with _told():
+        with _distinct_errors():
             return self._stream.write(text)
 
     def writelines(self, lines: Any) -> None:
         """As the stream itself."""
-        with _told():
+        with _distinct_errors():
             self._stream.writelines(lines)
 
     def flush(self) -> None:
         """As the stream itself."""
-        with _told():
+        with _distinct_errors():
             self._stream.flush()
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _distinct_errors() -> Iterator[None]:
     from netspurt.errors import reason
 
     try:

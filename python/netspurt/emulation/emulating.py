@@ -107,7 +107,7 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
         [*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        told, said = process.communicate(timeout=limit_s)
+        output, errors = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
         process.terminate()
         process.communicate()
@@ -116,8 +116,8 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
         process.terminate()
         process.communicate()
         raise
-    lines = said.strip().splitlines() or ["netspurt emulate exited without output"]
+    lines = errors.strip().splitlines() or ["netspurt emulate exited without output"]
     if process.returncode:
-        raise NotPossible(lines[-1].removeprefix("netspurt: ") if process.returncode == 2 else said.strip())
-    report: Mapping[str, Any] = json.loads(told)
+        raise NotPossible(lines[-1].removeprefix("netspurt: ") if process.returncode == 2 else errors.strip())
+    report: Mapping[str, Any] = json.loads(output)
     return report

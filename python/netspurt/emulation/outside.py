@@ -31,7 +31,7 @@ RESOLVERS = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
 
 @dataclass(frozen=True)
 class Outside:
-    """What the emulator needs to know of this machine's network.
+    """What the emulator needs from this machine's network.
 
     Attributes:
         node: the node of the scenario that stands for it.

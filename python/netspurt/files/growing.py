@@ -35,7 +35,7 @@ class GrowingParquet:
 
     Raises:
         RequestError: the name does not end in ``.parquet``, or a killed run has left pieces there.
-        OutputError: the disk says no, at the beginning, in ``write``, or at the end.
+        OutputError: the file cannot be written, at the beginning, in ``write``, or at the end.
     """
 
     def __init__(self, path: Path, schema: Mapping[str, type], piece_rows: int = PIECE_ROWS) -> None:

@@ -1,6 +1,6 @@
 """Files and directories that appear whole or not at all.
 
-Lives here: staging beside the destination, renaming, and clear words when the disk says no.
+Lives here: staging beside the destination, renaming, and clear messages when the disk cannot be written.
 Must not live here: what the files contain.
 """
 
@@ -65,7 +65,7 @@ def file(destination: Path) -> Iterator[Path]:
     if destination.is_dir():
         raise OutputError(destination, IsADirectoryError(21, "it is a directory"))
     if destination.exists() and not destination.is_file():
-        with _in_words(destination):
+        with _as_output_error(destination):
             yield destination
         return
     try:
@@ -78,7 +78,7 @@ def file(destination: Path) -> Iterator[Path]:
         raise OutputError(destination, error) from error
     stage = Path(name)
     try:
-        with _in_words(destination):
+        with _as_output_error(destination):
             yield stage
             stage.chmod(0o666 & ~_umask())
             stage.replace(destination)
@@ -87,17 +87,17 @@ def file(destination: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _in_words(destination: Path) -> Iterator[None]:
-    """What the system says of a place, as a sentence."""
+def _as_output_error(destination: Path) -> Iterator[None]:
+    """Turns an error of the system into an ``OutputError``."""
     try:
         yield
     except OSError as error:
         raise OutputError(destination, error) from error
     except Exception as error:
         # The library for tables has its own error for a full disk. Its text contains the system's error number.
-        if (told := system_error(error)) is None:
+        if (cause := system_error(error)) is None:
             raise
-        raise OutputError(destination, told) from error
+        raise OutputError(destination, cause) from error
 
 
 def _existing(path: Path) -> Path:

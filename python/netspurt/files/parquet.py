@@ -25,7 +25,7 @@ class ParquetWriter:
     Used as a context: after it the file is complete.
 
     Raises:
-        OSError: from ``write`` or at the end of the context, if the disk says no.
+        OSError: from ``write`` or at the end of the context, if the file cannot be written.
     """
 
     def __init__(self, path: Path, schema: Mapping[str, type]) -> None:
@@ -68,12 +68,12 @@ class ParquetWriter:
             register_io_source(rows, schema=pl.Schema(self._schema)).sink_parquet(self._path)
         except BaseException as error:
             self._failure = error
-            # Nobody shall wait for a queue that is not emptied any more.
+            # Take the rest of the queue: a thread that adds rows waits while it is full.
             while self._next() is not None:
                 pass
 
     def _next(self) -> pl.DataFrame | None:
-        """The next rows; None at the end, as often as it is asked: who failed may leave a reader waiting."""
+        """The next rows; None at the end, and at each call after it."""
         piece = self._pieces.get()
         if piece is None:
             self._pieces.put(None)

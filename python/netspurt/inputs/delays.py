@@ -237,8 +237,8 @@ def _from_trace(file: str, table: pl.DataFrame) -> list[DelayPath]:
     who = ["flow", "index", "host"]
     samples = table.filter(pl.col("record") == "rtt").select(*who, "time_s", rtt="value", octets=pl.lit(None))
     lost = _sent_again(table.filter((pl.col("record") == "segments") & (pl.col("length") > 0)), who)
-    heard = samples.select(who).unique()
-    both = pl.concat([samples, lost.join(heard, on=who)], how="diagonal_relaxed").sort(
+    answered = samples.select(who).unique()
+    both = pl.concat([samples, lost.join(answered, on=who)], how="diagonal_relaxed").sort(
         [*who, "time_s"], maintain_order=True
     )
     return [

@@ -58,14 +58,14 @@ def grid_of(table: Table) -> Grid:
     heads = [head for head in lines[0] if head not in shared]
     heads.sort(key=lambda head: LAST.index(head) if head in LAST else -1)
     columns = tuple(Column(head, _classes(head)) for head in heads)
-    return Grid(_in_words(shared), columns, tuple(zip(table.cells, lines, strict=True)))
+    return Grid(_sentence_of(shared), columns, tuple(zip(table.cells, lines, strict=True)))
 
 
 def _classes(head: str) -> str:
     return " ".join(name for name, holds in (("number", head in NUMBERS), ("more", head in MORE)) if holds)
 
 
-def _in_words(shared: dict[str, str]) -> str:
+def _sentence_of(shared: dict[str, str]) -> str:
     """Text such as ``in KiB/s, all predicted, bar: printed digits``; it omits properties that no cell has."""
     phrases = []
     for head, text in shared.items():

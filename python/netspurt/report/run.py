@@ -159,8 +159,8 @@ def _tables(documents: Sequence[Document]) -> list[Block]:
         ("changes", "Changes", CHANGES, "path"),
     ):
         # The scenario says what changes, and no seed.
-        told = documents[:1] if name == "changes" else documents
-        rows = [{"seed": whole["seed"], **row} for whole in told for row in whole.get(name, [])]
+        sources = documents[:1] if name == "changes" else documents
+        rows = [{"seed": whole["seed"], **row} for whole in sources for row in whole.get(name, [])]
         if rows and title in ("Flows", "Groups", "Links"):
             files.append(csv(f"{name}.csv", rows))
         rows = [row for row in rows if needs in row]

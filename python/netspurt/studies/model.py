@@ -26,7 +26,7 @@ Label = str | bool | int | float
 """The labels of a row."""
 
 Origin = Literal["", "formula", "measurement", "rule"]
-"""How a document arrived at a number: computed, measured, or required; empty where a study does not tell them apart."""
+"""The origin of a number in a document: computed, measured, or required; empty if a study does not distinguish them."""
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def test_two_runs_are_drawn_by_the_round_trips_of_a_flow(
     assert main([*words, "--plot", "d.svg"]) == 0
     assert Path("d.svg").exists()
     assert main(words) == 2
-    assert "--round-trips says what --plot draws" in capsys.readouterr().err
+    assert "--round-trips changes the picture of --plot" in capsys.readouterr().err
 
 
 def test_the_capacity_of_a_recording_stands_behind_the_throughput() -> None:

@@ -130,7 +130,7 @@ def test_lines_have_the_outcome_of_each_packet(capsys: pytest.CaptureFixture[str
     ]
     row = rows(HOSTS[0], [("time-exceeded", 1.0)]).row(0, named=True)
     row |= {"from": "198.51.100.7", "icmp_type": 11, "icmp_code": 0}
-    assert line(row).endswith("time exceeded, said by 198.51.100.7 after 1.000 ms (ICMP type 11, code 0)")
+    assert line(row).endswith("time exceeded, reported by 198.51.100.7 after 1.000 ms (ICMP type 11, code 0)")
     row |= {"event": "send-failed", "errno": 101}
     assert line(row).endswith("could not be sent: network is unreachable")
 

@@ -42,7 +42,7 @@ LARGEST = 50
 """Largest number of connections printed without `--all`."""
 
 WIDE = 200
-"""Columns of text where there is no terminal to say: addresses are long."""
+"""Width of tables in characters where output is not a terminal: addresses are long."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:

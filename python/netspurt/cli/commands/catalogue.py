@@ -1,4 +1,4 @@
-"""``netspurt profiles``, ``mechanisms`` and ``schema``: what the native module knows, printed."""
+"""``netspurt profiles``, ``mechanisms`` and ``schema``: the catalogues of the native module."""
 
 from __future__ import annotations
 

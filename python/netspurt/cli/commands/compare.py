@@ -89,14 +89,14 @@ def command(options: argparse.Namespace) -> int:
     """Prints a table, sentences, and where two runs part. Two that differ have not failed.
 
     Raises:
-        RequestError: nothing there to compare, or two that do not go together.
+        RequestError: an input is missing, or the two cannot be compared.
         ScenarioError: a scenario is wrong.
     """
     from netspurt.algorithms import find
     from netspurt.comparing import compare
 
     if options.round_trips is not None and not options.plot:
-        raise RequestError("--round-trips says what --plot draws: name a file with --plot")
+        raise RequestError("--round-trips changes the picture of --plot: name a file with --plot")
     result = compare(
         options.first,
         options.second,

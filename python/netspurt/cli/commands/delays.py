@@ -50,7 +50,7 @@ def _split(text: str) -> int | str:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints one line of the table for each regression line, and draws scatter and histogram where asked to.
+    """Prints one line of the table for each regression line, and draws scatter and histogram on request.
 
     A file that cannot be used is named on standard error; the others are done, and the exit status is 1.
 

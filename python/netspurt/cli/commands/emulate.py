@@ -16,7 +16,7 @@ from netspurt.inputs.typed import interval
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     path_options.add_scenario(command, flow=False)
-    # What stands behind "--" is not for argparse, which would want it before all options: see _command.
+    # main removes the words after "--" first, because argparse would require them before all options: see _command.
     command.usage = "%(prog)s [SCENARIO.toml] [options] -- COMMAND…"
     command.add_argument(
         "--server",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ADDRESSES = ("10.99.0.2/24", "fd99::2/64")
 DEVICE = "netspurt0"
 GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
-"""On a host of an emulation: where the environment says what our addresses are, and our device beside the host's."""
+"""On a host of an emulation: the variable of the environment with our addresses, and our device beside the host's."""
 
 WAIT_S = 0.2
 """The longest time until Ctrl-C is handled, or the view is updated."""
@@ -154,7 +154,7 @@ def command(options: argparse.Namespace) -> int:
     _fill_in(options)
     host = _start(options)
     try:
-        with asked_to_end() as asked, _shown(host, options) as tell:
+        with asked_to_end() as asked, _shown(host, options) as show:
             going = True
             every = _interval(options)
             intervals, due = Intervals(time.monotonic()), time.monotonic() + every
@@ -163,9 +163,9 @@ def command(options: argparse.Namespace) -> int:
                 if every and time.monotonic() >= due:
                     due += every
                     for each in intervals.report(time.monotonic(), host.snapshot()[0]):
-                        tell(json.dumps(each) if options.json else sentence(each))
+                        show(json.dumps(each) if options.json else sentence(each))
                 for news in host.take_news():
-                    tell(_text_of(news, options))
+                    show(_text_of(news, options))
     finally:
         failed = host.stop()
         for news in host.take_news():

@@ -22,7 +22,7 @@ def declare(command: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints a list, or what there is to know of the models that are named.
+    """Prints a list, or the details of the named models.
 
     Raises:
         RequestError: there is no model of that name.

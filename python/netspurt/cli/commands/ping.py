@@ -39,7 +39,9 @@ TIMES = {"least RTT": "min_ms", "mean": "mean_ms", "median": "p50_ms", "95 %": "
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    command.add_argument("hosts", nargs="+", metavar="HOST", help="names or addresses, asked side by side")
+    command.add_argument(
+        "hosts", nargs="+", metavar="HOST", help="names or addresses, probed at the same time"
+    )
     command.add_argument(
         "-c", "--count", type=positive, metavar="N", help="packets to each host (default: no end)"
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Picture: TypeAlias = "Chart | HeatMap"
 
 DATA = (".csv", ".parquet")
-"""Endings that ask for the data instead of the picture."""
+"""Suffixes with which the data is written instead of the picture."""
 
 PAPER = (".svg", ".pdf", ".png")
 
@@ -42,7 +42,7 @@ def declare(command: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Draws, and says in words what is to be seen.
+    """Draws the picture, and prints its caption.
 
     Raises:
         RequestError: nothing there to draw, a picture that this cannot give, or a place that cannot be written to.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netspurt.analysis.rto_replay import Surface
 
 WIDE = 160
-"""Columns of text where there is no terminal to say."""
+"""Width of tables in characters where output is not a terminal."""
 
 MOST_LINES = 4
 """So many timeouts are drawn in one picture at most."""
@@ -79,7 +79,7 @@ def declare(command: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints a table for each path, and says what a grid shows.
+    """Prints a table for each path, and the result of a grid.
 
     A file that cannot be used is named on standard error; the others are done, and the exit status is 1.
 

@@ -110,7 +110,7 @@ def _captures(options: argparse.Namespace) -> dict[str, list[str]]:
 def command(options: argparse.Namespace) -> int:
     """Runs the scenario and prints one result for each flow and link.
 
-    Whether a flow came to its end stands in its column ``completed``; a run that shows a failure has not failed.
+    The column ``completed`` shows whether a flow ended; the exit status does not depend on it.
 
     Raises:
         RequestError: options that exclude each other, a missing file, a place that cannot be written to.
@@ -120,7 +120,9 @@ def command(options: argparse.Namespace) -> int:
     if options.seeds > 1 and (captures or options.trace):
         raise RequestError("--capture and --trace hold one run: leave out --seeds, or run the seed you want")
     if options.snaplen and not captures:
-        raise RequestError("--snaplen says how much to capture: name a place and a file with --capture")
+        raise RequestError(
+            "--snaplen limits the bytes captured of each packet: name a place and a file with --capture"
+        )
     from netspurt.algorithms import find
     from netspurt.inputs.length import is_short
 

@@ -159,7 +159,7 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 
 def _is_scenario(file: str) -> bool:
-    """Whether the file is a scenario; what cannot be read is none, and reading it says why."""
+    """Whether the file is a scenario; a file that cannot be read is none, and reading it later reports the error."""
     try:
         return file != "-" and kind_of(Path(file)) is Kind.SCENARIO
     except RequestError:
@@ -315,7 +315,7 @@ def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
     """Sentences about connections that are not listed."""
     tally = diagnosis.tally
     several = {name: "" if tally[name] == 1 else "s" for name in ("small", "filtered", "unlisted")}
-    told = [
+    sentences = [
         (more, f"{more} more connections lost less time (list them with --all)."),
         (
             tally["small"],
@@ -327,4 +327,4 @@ def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
             f"{tally['unlisted']} more connections were not kept (the limit is {MOST_CONNECTIONS}).",
         ),
     ]
-    return [sentence for count, sentence in told if count]
+    return [sentence for count, sentence in sentences if count]

@@ -178,7 +178,7 @@ def line(row: dict[str, object]) -> str:
             return f"{what}: lost"
         case event:
             code = f"ICMP type {row['icmp_type']}, code {row['icmp_code']}"
-            return f"{what}: {str(event).replace('-', ' ')}, said{by} after {rtt} ({code})"
+            return f"{what}: {str(event).replace('-', ' ')}, reported{by} after {rtt} ({code})"
 
 
 @contextmanager

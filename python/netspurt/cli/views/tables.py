@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDE = 160
-"""Columns of text where there is no terminal to say."""
+"""Width of tables in characters where output is not a terminal."""
 
 FEW = 4
 """So many rows can stand side by side."""

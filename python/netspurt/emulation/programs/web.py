@@ -58,12 +58,12 @@ def _writes(response: bytes, pattern: list[int]) -> list[bytes]:
 
 
 def _request(there: socket.socket) -> bool:
-    heard = b""
-    while not heard.endswith(b"\r\n\r\n"):
+    received = b""
+    while not received.endswith(b"\r\n\r\n"):
         piece = there.recv(4096)
         if not piece:
             return False
-        heard += piece
+        received += piece
     return True
 
 
@@ -160,12 +160,12 @@ def _hear_out(here: socket.socket) -> None:
 
 
 def _read_answer(here: socket.socket) -> None:
-    heard = b""
-    while (end := heard.find(b"\r\n\r\n")) < 0:
-        heard += here.recv(1 << 16)
-    lines = heard[:end].lower().split(b"\r\n")
+    received = b""
+    while (end := received.find(b"\r\n\r\n")) < 0:
+        received += here.recv(1 << 16)
+    lines = received[:end].lower().split(b"\r\n")
     length = next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length"))
-    missing = length - (len(heard) - end - 4)
+    missing = length - (len(received) - end - 4)
     while missing > 0:
         piece = here.recv(1 << 16)
         if not piece:

@@ -12,7 +12,7 @@ class Rates:
     def __init__(self) -> None:
         self._begun: int | None = None
         self._sums: dict[int, list[int]] = {}
-        self._told = -1
+        self._sent = -1
 
     def add(self, at_ns: int, octets: int, inbound: bool) -> None:
         """Adds a packet."""
@@ -28,11 +28,11 @@ class Rates:
             over: whether to report the last bin although it may be incomplete.
         """
         last = max(self._sums, default=-1) - (not over)
-        if last <= self._told:
+        if last <= self._sent:
             return None
-        spans = range(self._told + 1, last + 1)
+        spans = range(self._sent + 1, last + 1)
         sums = [self._sums.pop(span, [0, 0]) for span in spans]
-        self._told = last
+        self._sent = last
         return {
             "time_s": [BIN_S * (span + 0.5) for span in spans],
             "in_bps": [8 * each[0] / BIN_S for each in sums],

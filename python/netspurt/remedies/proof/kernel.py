@@ -59,7 +59,7 @@ def plan_of(situation: Situation, exchanges: int | None = None) -> Plan:
         tasks, seconds = _exchanges(situation, exchanges or app["exchanges"])
     else:
         raise RequestError(
-            f"--prove does not know how to carry out the application '{app['kind']}'"
+            f"--prove cannot carry out the application '{app['kind']}'"
             f"{' without end' if app['kind'] == 'request-response' else ''}: give a command with --with"
         )
     return Plan(tasks, words(situation), seconds)

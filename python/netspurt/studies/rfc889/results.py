@@ -29,7 +29,7 @@ NULL_PER_LOSS = 2.3
 """The null model: no superfluous retransmission, and this many mean delays for each loss."""
 
 BETTER, WORSE = ("FOE", "ISID", "ISIA"), ("FACC", "UCL")
-"""Hosts on whose runs, says the document, two values of F did better, or worse, than one of 7/8 (section 3.3)."""
+"""Hosts on whose runs two values of F did better, or worse, than one of 7/8, according to section 3.3."""
 
 Outcome = dict[str, dict[str, float]]
 

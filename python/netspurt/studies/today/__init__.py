@@ -24,7 +24,7 @@ STUDY = Study(
     ),
     question=(
         "The standards and papers of the last twenty years print figures, formulas and targets for congestion control, "
-        "queue management and loss recovery. Does this TCP, over these queues, come to the same numbers?"
+        "queue management and loss recovery. Does this TCP give the same numbers over these queues?"
     ),
     parts=(
         Response(),

@@ -295,7 +295,7 @@ def _picture(table: Table, *, shown: str, column: str, by: tuple[str, ...] = ())
         table: the cells.
         shown: what the vertical axis shows, with its unit.
         column: the name of its values.
-        by: labels that tell lines apart, beside flows and rate.
+        by: labels that distinguish lines, beside flows and rate.
     """
     from netspurt.plot.chart import Axis
 

@@ -1,4 +1,4 @@
-"""Policers: what a token bucket lets pass, and the figures of Flach et al. 2016."""
+"""Policers: the traffic that a token bucket passes, and the figures of Flach et al. 2016."""
 
 from __future__ import annotations
 

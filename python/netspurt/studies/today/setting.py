@@ -44,7 +44,7 @@ def cell(
     ``cause`` becomes its reason if it lies outside of its bar. A miss with a reason is a known one.
     """
     estimate = None if values is None else mean_interval(values)
-    told = Cell(
+    judged = Cell(
         row=row,
         quantity=quantity,
         unit=unit,
@@ -59,11 +59,11 @@ def cell(
         origin=origin,
         bar_reason=bar_reason,
     )
-    if told.verdict != "outside":
-        return told
+    if judged.verdict != "outside":
+        return judged
     # A miss that is known, and stands with its cause beside the cell, does not make the study fall short.
     known = cause or reason
-    return replace(told, reason=known, allowance=bool(known))
+    return replace(judged, reason=known, allowance=bool(known))
 
 
 def left_out(
@@ -98,7 +98,7 @@ def curves_picture(
     Args:
         table: the cells.
         over: the label on the horizontal axis, a number.
-        by: the labels that tell lines apart.
+        by: the labels that distinguish lines.
         x: the horizontal axis.
         y: the vertical axis.
         caption: what the picture shows.

@@ -118,7 +118,7 @@ def trimmed_mean(values: Iterable[float], kept: float) -> float | None:
 
 
 class Judge:
-    """Takes one interval after the other, and says when the test is over."""
+    """Processes one interval after the other, and decides when the test ends."""
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters

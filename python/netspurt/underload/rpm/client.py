@@ -311,7 +311,7 @@ def measure(
     limit_s: float = 60.0,
     verify: bool = True,
     parameters: Parameters | None = None,
-    told: Callable[[Judge], None] = lambda _: None,
+    after_interval: Callable[[Judge], None] = lambda _: None,
 ) -> Responsiveness:
     """Runs the test against a server.
 
@@ -321,7 +321,7 @@ def measure(
         limit_s: the test ends at this time, stable or not.
         verify: certificates must be valid.
         parameters: the draft's.
-        told: called after each interval.
+        after_interval: called after each interval.
 
     Raises:
         RequestError: a connection ended with an error, so the test was ended.
@@ -330,7 +330,7 @@ def measure(
     connector = Connector(server.endpoint, verify)
     try:
         with _running(server, connector) as (loads, prober):
-            _measure(judged, server, connector, direction, limit_s, loads, prober, told)
+            _measure(judged, server, connector, direction, limit_s, loads, prober, after_interval)
     except OSError as error:
         raise RequestError(f"the test was ended: {error}") from error
     return judged.result()
@@ -356,7 +356,7 @@ def _measure(
     limit_s: float,
     loads: list[Load],
     prober: Prober,
-    told: Callable[[Judge], None],
+    after_interval: Callable[[Judge], None],
 ) -> None:
     chosen = judged.parameters
     ways = {"both": (False, True), "download": (False,), "upload": (True,)}[direction]
@@ -376,6 +376,6 @@ def _measure(
         before = delivered
         judged.add(seen)
         prober.gap_s = 1 / chosen.probes_per_second(judged.goodput_bps / len(ways))
-        told(judged)
+        after_interval(judged)
         if judged.is_over:
             return

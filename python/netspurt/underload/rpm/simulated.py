@@ -60,7 +60,7 @@ def simulate(
     chosen = parameters or Parameters()
     test = with_hosts(tomllib.loads(scenario.merged()), Test(client=client, server=server))
     names = DIRECTIONS[direction]
-    # What the path carries says how many probes it can stand.
+    # The goodput of the path limits the number of probes.
     loads = _loads(test, names, replace(chosen, first=4, most=4), chosen.interval_s)
     alone = scenario.set({"duration": f"{2 * chosen.interval_s} s", "flow": loads}).run(seed)
     goodput = 8 * sum(alone.flows["bytes_delivered"].to_list()) / (2 * chosen.interval_s)
