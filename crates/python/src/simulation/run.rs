@@ -359,7 +359,7 @@ fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyR
     columns.counts("fast_retransmits", flows.iter().map(|flow| flow.fast_retransmits))?;
     columns.counts("ecn_reductions", flows.iter().map(|flow| flow.ecn_reductions))?;
     columns.counts("marks_received", flows.iter().map(|flow| flow.marks_received))?;
-    columns.counts("marks_told", flows.iter().map(|flow| flow.marks_told))?;
+    columns.counts("marks_reported", flows.iter().map(|flow| flow.marks_reported))?;
     columns.counts("naks_sent", flows.iter().map(|flow| flow.naks_sent))?;
     columns.list("rtt_mean_s", flows.iter().map(|flow| flow.rtt_mean_s).collect())?;
     columns.array("completed", flows.iter().map(|flow| flow.completed).collect())?;

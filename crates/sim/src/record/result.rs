@@ -50,7 +50,7 @@ pub struct FlowResult {
     /// Segments with such a mark that arrived at the end that receives the data.
     pub marks_received: u32,
     /// Marked packets that were reported to the sender, where they are counted (RFC 9768).
-    pub marks_told: u32,
+    pub marks_reported: u32,
     /// NAKs sent by the end that receives the data.
     pub naks_sent: u32,
     /// Mean of the round-trip times measured by the end that sends the data.

@@ -227,7 +227,7 @@ fn flow_result(
         fast_retransmits: sender.fast_retransmits,
         ecn_reductions: sender.ecn_reductions,
         marks_received: receiver.marks_received,
-        marks_told: sender.marks_told,
+        marks_reported: sender.marks_reported,
         naks_sent: receiver.naks_sent,
         rtt_mean_s: (sender.rtt_samples > 0)
             .then(|| sender.rtt_sum_ns as f64 * 1e-9 / sender.rtt_samples as f64),

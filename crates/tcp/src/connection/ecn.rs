@@ -146,7 +146,7 @@ impl Connection {
     /// Reduces cwnd because a segment of the handshake was marked.
     fn react_to_handshake_mark(&mut self, now: Time) {
         let cwnd = u64::from(self.snd.cwnd());
-        self.cx.counters().marks_told += 1;
+        self.cx.counters().marks_reported += 1;
         self.snd.signal(&mut self.cx, now, Signal::EcnCe, cwnd);
     }
 

@@ -30,7 +30,7 @@ pub struct Stats {
     /// Data segments received with CE (RFC 3168).
     pub marks_received: u32,
     /// Our packets that the peer reports as received with CE (RFC 9768).
-    pub marks_told: u32,
+    pub marks_reported: u32,
     /// Reductions of cwnd due to ECN feedback.
     pub ecn_reductions: u32,
     /// Path MTU probes sent (RFC 4821).
@@ -64,7 +64,7 @@ impl core::ops::AddAssign for Stats {
             challenge_acks,
             paws_drops,
             marks_received,
-            marks_told,
+            marks_reported,
             ecn_reductions,
             mtu_probes,
             mtu_probes_lost,
@@ -85,7 +85,7 @@ impl core::ops::AddAssign for Stats {
         self.challenge_acks += challenge_acks;
         self.paws_drops += paws_drops;
         self.marks_received += marks_received;
-        self.marks_told += marks_told;
+        self.marks_reported += marks_reported;
         self.ecn_reductions += ecn_reductions;
         self.mtu_probes += mtu_probes;
         self.mtu_probes_lost += mtu_probes_lost;

@@ -109,7 +109,10 @@ fn table_2_as_the_client_sees_it() {
         assert_eq!((first.flags, first.payload.len), (expected, 0), "{syn_ack:?}");
     }
     let marked = opened(asking(), AE | CWR);
-    assert_eq!((marked.cwnd(), marked.tcp.stats().ecn_reductions, marked.tcp.stats().marks_told), (5, 0, 1));
+    assert_eq!(
+        (marked.cwnd(), marked.tcp.stats().ecn_reductions, marked.tcp.stats().marks_reported),
+        (5, 0, 1)
+    );
 }
 
 /// A listener that has answered a SYN with these flags, under this codepoint.
@@ -313,7 +316,7 @@ fn a_mark_halves_the_window_once_in_a_round_trip_and_is_reported_once() {
     );
     lab.at(300);
     told(&mut lab, 11, 2);
-    assert_eq!((lab.cwnd(), lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_told), (2, 2, 2));
+    assert_eq!((lab.cwnd(), lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_reported), (2, 2, 2));
 }
 
 #[test]
@@ -322,7 +325,7 @@ fn the_field_wraps_and_every_mark_is_counted() {
     lab.write(30);
     lab.at(200);
     (1..=30).for_each(|n| told(&mut lab, n, n));
-    assert_eq!((info(&lab).marks_delivered, lab.tcp.stats().marks_told), (30, 30));
+    assert_eq!((info(&lab).marks_delivered, lab.tcp.stats().marks_reported), (30, 30));
 }
 
 #[test]
@@ -368,7 +371,7 @@ fn an_ace_field_that_begins_with_zero_is_ignored() {
     assert_eq!((lab.cwnd(), info(&lab).sends), (10, false), "it is not heeded, and nothing can be marked");
     told(&mut lab, 2, 4);
     assert_eq!(lab.cwnd(), 11);
-    assert_eq!((lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_told), (0, 0));
+    assert_eq!((lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_reported), (0, 0));
     // Three packets can have been marked by then.
     let mut lab = agreed(asking());
     lab.write(20);
@@ -555,7 +558,7 @@ fn dctcp_cuts_its_window_by_half_of_what_was_marked() {
     }
     assert_eq!(info(&lab).marks_delivered, marked);
     let stats = lab.tcp.stats();
-    assert_eq!((stats.marks_told, stats.retransmitted, stats.timeouts), (marked, 0, 0));
+    assert_eq!((stats.marks_reported, stats.retransmitted, stats.timeouts), (marked, 0, 0));
 }
 
 #[test]

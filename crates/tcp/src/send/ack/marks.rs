@@ -43,7 +43,7 @@ impl Sender {
         let (delivered, mss) = (self.bytes_delivered(), u32::from(cx.agreed.payload));
         let Some(accurate) = cx.ecn().and_then(ecn::Memory::accurate) else { return (0, 0, false) };
         let (marks, newly) = accurate.sender.conclude(delivered, mss);
-        cx.counters().marks_told += marks.packets;
+        cx.counters().marks_reported += marks.packets;
         (newly, marks.bytes, marks.packets > 0)
     }
 
