@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,3 +52,17 @@ def test_the_map_answers_at_least_twenty_questions() -> None:
     questions = [question for question, cell in rows("CONTRIBUTING.md") if question.startswith("Where ")]
     assert len(questions) >= 20
     assert all(paths(cell) for question, cell in rows("CONTRIBUTING.md") if question.startswith("Where "))
+
+
+def test_every_file_that_a_module_comment_lists_exists() -> None:
+    missing, found = [], 0
+    for file in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        head = itertools.takewhile(lambda line: line.startswith("//!"), file.read_text("utf-8").splitlines())
+        crate = ROOT / "crates" / file.relative_to(ROOT / "crates").parts[0]
+        bases = (file.parent, file.with_suffix(""), crate / "src", crate, ROOT / "crates", ROOT)
+        for path in re.findall(r"`([\w/]+(?:\.rs|/))`", "\n".join(head)):
+            found += 1
+            if not any((base / path).exists() for base in bases):
+                missing.append(f"{file.relative_to(ROOT)}: {path}")
+    assert not missing
+    assert found > 100

@@ -4,14 +4,10 @@
 //! simulator's, run in real time.
 //!
 //! * `plan.rs`: the request and its checks
-//! * `manifest.rs`, `cargo.rs`, `carrier.rs`: real packets in a simulated network, without a clock
-//! * `train.rs`: packets that are delivered together
+//! * `packets/`: real packets in a simulated network, without a clock
+//! * `hosts/`: namespaces, devices and addresses of hosts, and the processes of their commands
 //! * `clock.rs`, `wakefulness.rs`, `run.rs`: the loop in real time
-//! * `namespace.rs`: the device, addresses and names of a host; `addresses.rs`: addresses of hosts and guests
-//! * `gate.rs`: the device in the caller's own network
-//! * `privilege.rs`: the right to create namespaces
 //! * `connections.rs`: the connections of the hosts' kernels
-//! * `hosts.rs`, `tenant.rs`, `processes.rs`, `remains.rs`: commands and their processes
 //! * `capture.rs`: captures at hosts and routers
 //! * `observer.rs`: what the caller sees while it runs; `report.rs`, `error.rs`: results and errors
 

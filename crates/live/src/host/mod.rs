@@ -7,14 +7,10 @@
 //! * `stack.rs`: the host; `account.rs`: its events and counters
 //! * `sockets.rs`: all its connections
 //! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers
-//! * `arrival.rs`, `departure.rs`, `burst.rs`: conversion between packets and segments
-//! * `release.rs`: returns the memory of closed connections
+//! * `packets/`: conversion between packets and segments, and ICMP
 //! * `app/`: applications
-//! * `driver.rs`: the loop of a host on a TUN device; `polling.rs`: when it polls instead of sleeping; `capture.rs`:
-//!   captures its packets
-//! * `service.rs`: all of it in a thread; `setup.rs`: its device; `splice.rs`: a connection for standard input and
-//!   output; `row.rs`: the variables of a connection that users see
-//! * `icmp.rs`: "packet too big" and echo
+//! * `service/`: a host on a TUN device, in a thread: its device, its loop, and the capture of its packets
+//! * `splice.rs`: a connection for standard input and output; `row.rs`: the variables of a connection that users see
 
 mod account;
 pub mod app;

@@ -6,7 +6,7 @@
 //! Without I/O:
 //!
 //! * `message.rs`: messages and attributes of netlink
-//! * `socket.rs`, `info.rs`: what the kernel says of a socket
+//! * `socket.rs`, `info.rs`: the kernel's report on a socket
 //! * `division.rs`: the budget of an interval, with `path_share.rs` and `window.rs`
 //! * `table.rs`: the sockets over time
 //!

@@ -1,7 +1,7 @@
 //! Algorithms of the user: Python classes that are used in a run.
 //!
 //! A run does not hold the interpreter lock. Each call of an algorithm acquires it. An exception in a class ends the
-//! run, at the latest at the next check (`simulate.rs`); until then the class is not called again.
+//! run, at the latest at the next check (`simulation/simulate.rs`); until then the class is not called again.
 //!
 //! This module contains the classes by name, the checks of every class, and the handling of exceptions. Each family has
 //! a file. The interface of the classes is documented in `python/netspurt/algorithms.py`.

@@ -1,4 +1,4 @@
-//! Propagation delays that vary: what a file may say of them, and what they come to.
+//! Propagation delays that vary: their keys in a file, and their conversion.
 
 use crate::values::columns::read_columns;
 use crate::values::distribution::Files;

@@ -1,4 +1,4 @@
-//! What is recorded of a run besides its results: nothing, unless it is asked for.
+//! The records of a run besides its results; none by default.
 //!
 //! A link that is computed together with the one before it (see [`crate::network::route`]) reports times later than the
 //! clock. So records are stored as they come, and sorted by time, then by source, when the run is over.

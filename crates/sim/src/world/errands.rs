@@ -1,4 +1,4 @@
-//! Carries out what sessions ask for: opens connections, sends requests over them, closes them, and frees ports.
+//! Carries out the errands of sessions: opens connections, sends requests over them, closes them, and frees ports.
 
 use super::World;
 use crate::host::app::App;
@@ -51,8 +51,8 @@ impl World {
         self.run_errands(now, flow, errands);
     }
 
-    /// The client at endpoint `place` has something to tell its session. It is served before anything that follows from
-    /// this.
+    /// The client at endpoint `place` has news for its session. The session is served before the consequences of
+    /// the news.
     #[cold]
     pub(crate) fn attend(&mut self, now: Time, place: u32) {
         let told = self.tell_session(now, place);
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    /// The client at endpoint `place` is to tell its session when the next file is complete.
+    /// The client at endpoint `place` reports to its session when the next file is complete.
     fn listen_on(&mut self, flow: u32, place: u32, number: u32) {
         let next = self.session(flow).and_then(|session| session.call(number)?.next_there());
         if let App::Asker(asker) = &mut self.endpoints[place as usize].app {

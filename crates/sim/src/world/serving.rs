@@ -33,7 +33,7 @@ pub(super) enum Served {
     Whole,
     /// The connection is over.
     Over,
-    /// The application has something to tell its session, and has not been served to the end.
+    /// The application has news for its session, and its turn has not ended.
     News,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Writing:
 //!
-//! * `writer.rs`: segments and live packets as pcapng; `blocks.rs`: its blocks
+//! * `writer.rs`: segments and live packets as pcapng
 //! * `destination.rs`: the output file or pipe
 //!
 //! Reading. The parsers are our own: they do not copy packets out of the read buffer, do not allocate memory for a
@@ -11,8 +11,8 @@
 //! * `reader.rs`: returns one packet after the other
 //! * `growing.rs`: the same for a pcapng capture that is still being written
 //! * `input.rs`, `packed.rs`: the buffer, and decompression
-//! * `pcap.rs`, `pcapng.rs`, `order.rs`, `resolution.rs`: the two formats
-//! * `link.rs`, `serial.rs`: link-layer headers
+//! * `format/`: the two formats, also the blocks that are written
+//! * `headers/`: link-layer headers, and the headers of UDP
 //! * `filter.rs`, `copy.rs`: which packets are wanted, and a capture of these
 //! * `damage.rs`: errors
 

@@ -1,4 +1,4 @@
-//! What the rules look at.
+//! The input of the rules.
 
 use super::path::Path;
 use super::rules::{filled_by, policed, restarts};

@@ -4,9 +4,9 @@
 //! in which phase the sender visibly was, and what was sent, acknowledged and measured. When the connection ends, the rules
 //! name the limit of each instant.
 //!
-//! * `sender.rs`: the sender's state from packets, put on its own clock; `phase.rs`, `meter.rs`, `incidents.rs`: what is recorded of it
-//! * `vantage.rs`: where the capture was taken
-//! * `path.rs`, `trains.rs`: round trips, queueing delay and capacity; `facts.rs`: all that the rules look at
+//! * `sender/`: the sender's state from its packets, on the sender's own clock
+//! * `vantage/`: where the capture was taken
+//! * `path/`: round trips, queueing delay and capacity; `facts.rs`: the input of the rules
 //! * `rules/`: one file for each family of limits
 //! * `transfers.rs`: requests and responses of persistent connections
 //! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence

@@ -6,11 +6,10 @@
 //!
 //! * `follower.rs`: from packets to segments; `table.rs`: from segments to connections, within limits
 //! * `early.rs`: the segments of a silent connection that has had few
-//! * `connection.rs`: both directions; `stream.rs`: one direction, which combines the following parts
-//! * `pieces.rs`, `gaps.rs`, `reported.rs`: outstanding data, gaps, and SACK reports
-//! * decisions, each a pure function: `rtt.rs`, `retransmission.rs`, `reordering.rs`, `spurious.rs`, `probes.rs`
+//! * `connection.rs`: both directions; `stream/`: one direction, with outstanding data, gaps, and SACK reports
+//! * decisions, each a pure function: `rtt/` (samples, estimates, percentiles) and `retransmission/` (cause, reordering,
+//!   spurious retransmissions, probes)
 //! * `layout.rs`: encodings of options without assigned numbers
-//! * `estimate.rs`, `distribution.rs`: the present round-trip time, and all of them
 //! * `watch.rs`, `report.rs`, `who.rs`: events, reports and endpoints
 
 mod connection;

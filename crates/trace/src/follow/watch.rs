@@ -9,8 +9,8 @@ use crate::stamp::Stamp;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Span;
 
-/// Hears of connections while a capture is read. Every method does nothing unless it is written anew; what nobody listens
-/// to costs next to nothing.
+/// Receives the events of connections while a capture is read. By default every method does nothing; events that are not
+/// used cost next to nothing.
 ///
 /// For each connection the calls are in this order: `opened`, the others by time, `closed`. Calls of different
 /// connections are interleaved like their packets.

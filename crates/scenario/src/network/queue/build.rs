@@ -1,4 +1,4 @@
-//! What a queue comes to before its link.
+//! The conversion of a queue for the rate of its link.
 
 use super::Queue;
 use super::amount::{bytes_in, unit};

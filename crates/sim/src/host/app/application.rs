@@ -1,4 +1,4 @@
-//! The interface of an application, and what each kind of application is asked to do.
+//! The interface of an application, and the description of each kind of application.
 
 use super::credit::StreamsSpec;
 use crate::host::datagram::DatagramSpec;
@@ -63,8 +63,7 @@ pub enum Action {
     Read(u64),
     /// Write this many bytes, for which the buffer has room.
     Write(u64),
-    /// Write this many bytes, which are the part of a larger write for which the buffer has room. Application data goes on
-    /// after them.
+    /// Write this many bytes: the part of a larger write for which the buffer has room. More data of the write follows.
     WritePart(u64),
     /// Prepare the answer to a request that has been read completely. The host decides how long this takes.
     Work,

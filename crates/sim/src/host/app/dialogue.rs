@@ -1,4 +1,4 @@
-//! The two ends of a connection that belongs to a session: the client sends the requests that the session asks for, and the
+//! The two ends of a connection that belongs to a session: the client sends the requests of the session, and the
 //! server answers them.
 //!
 //! The session (see [`crate::host::session`]) decides for the client. It gives each request and its reply to both ends. The
@@ -115,7 +115,7 @@ impl Asker {
         }
     }
 
-    /// The session is to be told when `received` bytes have arrived in all, or when the connection ends before.
+    /// Reports to the session when `received` bytes have arrived in all, or when the connection ends before.
     pub(crate) const fn tell_at(&mut self, received: u64) {
         self.tell_at = received;
     }
@@ -167,7 +167,7 @@ impl Application for Asker {
     }
 }
 
-/// The answering end. It closes after its last reply if it was told which is the last, otherwise after the client.
+/// The answering end. It closes after its last reply if it knows which is the last, otherwise after the client.
 #[derive(Clone, Debug)]
 pub struct Answerer {
     /// Requests still to arrive: for each, the bytes received when it is complete, and the length of its reply.

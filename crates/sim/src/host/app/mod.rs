@@ -105,8 +105,7 @@ impl App {
         }
     }
 
-    /// The connection has ended. An application that was never told of the connection is not told of its end, but its
-    /// session is.
+    /// The connection has ended. An application whose connection never opened gets no call, but its session does.
     #[cold]
     pub(crate) fn note_failure(&mut self, connection: &Connection) {
         if let Self::Asker(asker) = self {

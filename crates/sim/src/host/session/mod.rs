@@ -1,7 +1,7 @@
 //! Sessions: clients that open one connection after another.
 //!
-//! A flow with a [`SessionSpec`] has a `Session` in place of a single connection. The session is told when a time has come,
-//! how much a connection has received, and that a connection is over. It answers with `Errand`s: open a connection and
+//! A flow with a [`SessionSpec`] has a `Session` in place of a single connection. The session is called when a time is
+//! reached, when a connection has received data, and when a connection is over. It returns `Errand`s: open a connection and
 //! request these files, request more over an open one, close one. It only decides; it knows neither packets nor ports.
 //! `world/errands.rs` carries out the errands, and `tally.rs` sums up the results.
 //!

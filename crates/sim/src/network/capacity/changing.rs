@@ -1,7 +1,7 @@
-//! A rate that changes at times known in advance, as [`Schedule`] says.
+//! A rate that changes at the times of a [`Schedule`], which are known in advance.
 //!
-//! A packet being sent at a change goes on at the new rate. As exact as a link of one rate: the fraction of a picosecond
-//! that a packet leaves is carried to the next one.
+//! A packet that is being sent at a change continues at the new rate. The times are as exact as those of a link with one
+//! rate: the fraction of a picosecond after each packet is carried to the next one.
 
 use super::Transmitted;
 use crate::network::schedule::Schedule;

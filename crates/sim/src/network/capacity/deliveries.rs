@@ -1,8 +1,8 @@
 //! Delivery opportunities: the recordings of Mahimahi (Netravali et al., "Mahimahi: accurate record-and-replay for HTTP",
 //! USENIX ATC 2015, section 4) and of Winstein et al. (Sprout, NSDI 2013).
 //!
-//! An opportunity is an instant at which this many bytes of what was there *before* may leave. Several packets share one,
-//! a packet may need several, and what finds nobody waiting is lost.
+//! An opportunity is an instant at which a number of bytes may leave, of packets that arrived *before* it. Several packets
+//! share one, a packet may need several, and an opportunity without a waiting packet is lost.
 
 use super::Transmitted;
 use std::sync::Arc;

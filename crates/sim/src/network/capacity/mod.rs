@@ -1,7 +1,7 @@
 //! Links whose capacity follows a recording, one file for each kind.
 //!
-//! The recording is known in advance, so here as on a link with a rate a departure follows by arithmetic when a packet
-//! enters. Links without a recording pay nothing: theirs are not plain (see [`crate::network::channel`]).
+//! The recording is known in advance. So the departure of a packet is computed when the packet enters, as on a link with a
+//! rate. Links without a recording have no extra cost (see [`crate::network::channel`]).
 
 mod changing;
 mod deliveries;
@@ -66,7 +66,7 @@ impl Transmitter {
         }
     }
 
-    /// When a packet that comes at `now` and finds nobody waiting may begin to leave.
+    /// The earliest start of the transmission of a packet that arrives at `now` at an empty queue.
     pub(crate) fn attune(&mut self, now: u64) -> u64 {
         match self {
             Self::Deliveries(cursor) => cursor.attune(now),

@@ -1,6 +1,6 @@
 //! A rate that changes at given instants and is constant in between.
 //!
-//! Exact as a link of one rate is: the fraction of a picosecond that a packet leaves is carried to the next one.
+//! The times are as exact as those of a link with one rate: the fraction of a picosecond after each packet is carried on.
 
 use super::Transmitted;
 use std::sync::Arc;

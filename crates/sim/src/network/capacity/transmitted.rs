@@ -1,4 +1,4 @@
-//! What a transmitter answers.
+//! The result of a transmission: when a packet leaves.
 
 /// What has left, and when the next packet may begin to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -216,7 +216,7 @@ impl Channel {
         numbers: [u32; 2],
     ) -> [Self; 2] {
         let both = [0, 1].map(|i| Self::new(&spec.directions[i], seed, names[i]));
-        // If either keeps its packets, the two are stations of a medium instead, for whoever owns them to join.
+        // If either stores its packets, the two are stations of a medium instead; the owner of the channels joins them.
         let shared = spec.duplex == Duplex::Half && !both.iter().any(Self::keeps);
         let [there, back] = both;
         [(there, numbers[1]), (back, numbers[0])].map(|(mut channel, other)| {

@@ -1,8 +1,8 @@
 //! A delay of its own for each packet, correlated with that of the packet before.
 //!
-//! Behind every shape stands a normal process of the first order (an AR(1)), whose autocorrelation falls as ρ^k. A normal
-//! delay is that process itself. The other shapes are its probability put through their quantile function (a Gaussian
-//! copula); there the correlation asked for is that of ranks, from which the normal one follows: ρ = 2 sin(π r / 6).
+//! Every shape is computed from a normal process of the first order (an AR(1)), whose autocorrelation falls as ρ^k. A
+//! normal delay is that process itself. For the other shapes its probability is the argument of their quantile function
+//! (a Gaussian copula). There the configured correlation is that of ranks; the normal one is ρ = 2 sin(π r / 6).
 
 use crate::random::Stream;
 use crate::random::distribution::{Quantiles, normal};

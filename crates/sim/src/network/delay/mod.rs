@@ -1,6 +1,6 @@
 //! Propagation delays that vary: drawn for each packet, recorded, or wandering. One file for each way.
 //!
-//! A delay belongs to the instant at which the last bit of a packet leaves. Order is kept unless the link says otherwise: a
+//! A delay belongs to the instant at which the last bit of a packet leaves. Order is kept unless the link reorders: a
 //! packet does not arrive before those that left before it.
 
 mod drawn;

@@ -93,7 +93,7 @@ impl<W: Wanders> Running<W> {
         Self { spec, reached: None }
     }
 
-    /// Picoseconds that a packet takes at `now`. Each step draws as many numbers, whoever comes when.
+    /// The delay of a packet at `now`, in picoseconds. Each step draws the same count of numbers, whenever packets arrive.
     pub(super) fn at(&mut self, now: u64, stream: &mut Stream) -> u64 {
         let (mut value, mut steps) = self.reached.unwrap_or_else(|| (self.spec.first(stream), 0));
         while steps < now / self.spec.every() {

@@ -39,7 +39,7 @@ pub enum Cause {
     DualPi2,
     /// CAKE's COBALT dropped it.
     Cobalt,
-    /// It was an ACK, and a later one that says more has come to the queue.
+    /// It was an ACK, and a later ACK in the queue makes it superfluous.
     AckFilter,
 }
 

@@ -1,8 +1,8 @@
 //! Carrier sense, multiple access, collision detection: IEEE 802.3, clause 4, in half duplex.
 //!
-//! A station with a frame listens, and sends when it has heard nothing for the interframe gap of 96 bit times; in the
-//! last third of the gap it no longer listens (4.2.3.2.2), so that a faster station cannot block others for ever.
-//! Stations that begin before the other's signal arrives collide. Each one sends a jam of 32 bits after it detects the collision,
+//! A station with a frame senses the carrier, and sends when the medium has been idle for the interframe gap of 96 bit
+//! times; in the last third of the gap it ignores the carrier (4.2.3.2.2), so that a faster station cannot block others
+//! for ever. Stations that begin before the other's signal arrives collide. Each one sends a jam of 32 bits after it detects the collision,
 //! and for its preamble at least; then it waits a random number of slots of 512 bit times, out of 2^n after its n-th
 //! collision, 2^10 at most (4.2.3.2.5). After the 16th collision the frame is dropped.
 //!
@@ -90,7 +90,7 @@ impl CsmaCd {
         &mut self.stations[number as usize]
     }
 
-    /// A station does not begin until the interframe gap after the last activity that it heard or sent has passed (clause
+    /// A station does not begin until the interframe gap after the last activity that it sensed or sent has passed (clause
     /// 4.2.8: 96 bits). The medium was idle before the start of the simulation.
     fn clear_from(&self, station: &Station) -> u64 {
         if station.quiet == 0 { 0 } else { station.quiet.saturating_add(self.bits(GAP)) }
@@ -114,7 +114,7 @@ impl CsmaCd {
         starts.min()
     }
 
-    /// When the senders are known: every other station has heard the first one, or will not send before that.
+    /// When the senders are known: every other station has sensed the first one, or will not send before that.
     fn settled_at(&self) -> Option<u64> {
         let heard = self.delay.saturating_add(self.bits(GAP) / 3);
         self.senders.first().map(|(_, first)| first.saturating_add(heard))
@@ -363,7 +363,7 @@ mod tests {
                 seen.insert((first, start));
             }
         }
-        // At once, once it has heard nothing for the gap, where the other's jam is over at 246 and 282; or a slot after
+        // At once, after an idle medium for the gap, where the other's jam is over at 246 and 282; or a slot after
         // its own jam, if both have chosen 1. Then they collide again, the starts being 36 bits apart.
         assert_eq!(seen.into_iter().collect::<Vec<_>>(), [(0, 246 + 96), (1, 282 + 96)]);
     }

@@ -43,7 +43,7 @@ impl Medium {
         }
     }
 
-    /// A frame has come to the station, by way of its queue.
+    /// A frame from its queue has reached the station.
     pub(crate) fn request(&mut self, station: u32, now: u64) {
         match self {
             Self::FirstCome(medium) => medium.request(station),
@@ -51,7 +51,7 @@ impl Medium {
         }
     }
 
-    /// A frame has come to the station, the medium being clear.
+    /// A frame has reached the station, and the medium is clear.
     pub(crate) fn begin(&mut self, station: u32, now: u64) {
         match self {
             Self::FirstCome(medium) => medium.begin(station),
@@ -91,7 +91,7 @@ impl Medium {
         }
     }
 
-    /// The station has let go of its frame.
+    /// The station has dropped its frame.
     pub(crate) fn gave_up(&mut self, station: u32, then: Then) {
         match self {
             Self::FirstCome(_) => unreachable!("who waits for its turn does not give up"),

@@ -11,7 +11,7 @@ use crate::network::medium::{Step, Then};
 use crate::network::queue::{Kept, OnArrival, Passing};
 
 impl Network {
-    /// A packet comes to a station of a hub.
+    /// A packet arrives at a station of a hub.
     pub(in crate::network) fn forward_to_hub(
         &mut self,
         slot: u32,

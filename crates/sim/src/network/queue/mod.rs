@@ -49,8 +49,7 @@ impl Discipline {
     /// The admission rule of `spec`, for any order of departure.
     pub const fn new(spec: &QueueSpec) -> Self {
         let room = match spec {
-            // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of
-            // their own.
+            // Fair queueing accepts every packet and drops from the longest flow; classes have limits of their own.
             QueueSpec::Unlimited
             | QueueSpec::FqCodel(_)
             | QueueSpec::Priority(_)

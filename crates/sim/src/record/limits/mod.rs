@@ -1,7 +1,7 @@
 //! What limited each sender at each time: the exact timelines of the simulator.
 //!
-//! Budgets from captures are compared with these timelines. Limits take precedence in the order of what would help: a full
-//! path comes before everything that TCP could do.
+//! Budgets from captures are compared with these timelines. The limit whose remedy would help has precedence: a full path
+//! comes before all limits that TCP could remove.
 //!
 //! * `direction.rs`: one direction of a connection, and its timeline
 //! * `sender.rs`: what a sender itself knows about why it sends nothing

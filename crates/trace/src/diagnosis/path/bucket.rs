@@ -1,4 +1,4 @@
-//! A token bucket that is fitted to what passed and to what did not.
+//! A token bucket that is fitted to the packets that passed and to those that were lost.
 //!
 //! A bucket with a rate and a depth drops a packet when the packets before it have used up its tokens. So the bytes that have
 //! passed, less what the rate has allowed since, are the same at every drop: the depth. At any other time they are fewer. A

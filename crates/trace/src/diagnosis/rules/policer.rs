@@ -1,7 +1,7 @@
 //! A token bucket drops what exceeds its rate: `policer`, after T. Flach et al., "An Internet-wide analysis of traffic
 //! policing",
 //! SIGCOMM 2016, section 3.1. Their test takes the rate from what passed between the first and the last loss. Here the rate is
-//! fitted, because the tokens of a sender that stays below the rate for a while are lost; and a queue is told apart by the rate
+//! fitted, because the tokens of a sender that stays below the rate for a while are lost; and a queue is distinguished by the rate
 //! of the link behind it, and by its delay.
 
 use super::Moment;

@@ -1,4 +1,4 @@
-//! What befell a sender: repairs and whether they were needed, times without an answer, late ACKs.
+//! Incidents of a sender: repairs and whether they were needed, times without an answer, late ACKs.
 
 /// Maximum number of each; later ones are not recorded.
 const MOST: usize = 1 << 12;

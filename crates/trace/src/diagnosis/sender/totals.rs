@@ -1,4 +1,4 @@
-//! Sums over the life of one direction, and what they say of its receiver.
+//! Sums over the life of one direction, and what they show of its receiver.
 
 /// Sums over the life of the direction.
 #[derive(Clone, Copy, Debug, Default)]

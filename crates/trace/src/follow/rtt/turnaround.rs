@@ -1,8 +1,8 @@
-//! How long an ACK takes from here to the data sender, and the answer back: seen from timestamps (RFC 7323).
+//! The round trip from the capture point to the data sender and back, from timestamps (RFC 7323).
 //!
 //! A data segment echoes the timestamp of the latest ACK that its sender has received. The time since that ACK passed here is
 //! the round trip between here and the sender, with all queues on it, plus the time that the sender had nothing to send. The
-//! least of the latest samples leaves that out.
+//! least of the latest samples excludes that time.
 
 use crate::stamp::Stamp;
 use netspurt_tcp::time::Span;

@@ -1,4 +1,4 @@
-//! Positions and times that a stream remembers: its edges, what the receiver has asked for, and the sender's recovery.
+//! Positions and times that a stream remembers: its edges, requests of the receiver, and the sender's recovery.
 
 use crate::follow::retransmission::Phase;
 use crate::stamp::Stamp;

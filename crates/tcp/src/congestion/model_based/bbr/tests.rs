@@ -1,4 +1,4 @@
-//! Tests of the arithmetic of the model. `tests/bbr.rs` tests its behaviour on a path.
+//! Tests of the arithmetic of the model. `tests/congestion/bbr.rs` tests its behaviour on a path.
 
 use super::*;
 use crate::congestion::tests::view;
