@@ -9,6 +9,8 @@ use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::capture::{
     CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup,
 };
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use std::fs;
 use std::net::Ipv4Addr;
@@ -39,6 +41,7 @@ fn setup() -> Setup {
         interfaces: vec![interface("line@client"), interface("line@server")],
         hosts: vec![host(CLIENT, "client"), host(SERVER, "server")],
         snaplen: None,
+        remarks: Vec::new(),
     }
 }
 
@@ -166,6 +169,36 @@ fn packets_are_written_in_order_of_time() {
     assert_eq!(writer.finish().unwrap(), 7);
     let seen: Vec<_> = read(&file).into_iter().map(|(interface, ns, ..)| (ns, interface)).collect();
     assert_eq!(seen, [(3, 1), (3, 0), (5, 0), (7, 0), (9, 1), (9, 0), (1 << 42, 1)]);
+}
+
+/// The comment of each packet.
+fn comments(path: &Path) -> Vec<Option<String>> {
+    let bytes = fs::read(path).unwrap();
+    let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
+    let mut comments = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let (Block::EnhancedPacket(packet), _) = block.unwrap() {
+            comments.push(packet.options.iter().find_map(|option| match option {
+                EnhancedPacketOption::Common(CommonOption::Comment(text)) => Some(text.to_string()),
+                _ => None,
+            }));
+        }
+    }
+    comments
+}
+
+#[test]
+fn a_remark_stands_on_the_first_packet_from_its_time_on() {
+    let file = directory("remarks").join("a.pcapng");
+    let at = |ms| Time::ZERO + Span::from_ms(ms);
+    let remarks = [(2, "a"), (5, "b"), (6, "c"), (30, "never")].map(|(ms, text)| (at(ms), text.to_owned()));
+    let setup = Setup { remarks: remarks.into(), ..setup() };
+    let records = [1, 2, 3, 10, 11].map(|ms| record(at(ms), data(0, 10)));
+    write(&file, &setup, records.into()).unwrap();
+    let expected = [None, Some("a"), None, Some("b; c"), None].map(|text| text.map(str::to_owned));
+    assert_eq!(comments(&file), expected);
+    // The direction follows the comment.
+    assert_eq!(read(&file).len(), 5);
 }
 
 #[test]

@@ -62,6 +62,7 @@ impl Capture {
             interfaces,
             hosts: hosts.collect(),
             snaplen: None,
+            remarks: Vec::new(),
         };
         Ok(Self { writer: CaptureWriter::create(path, &setup)?, failed: None })
     }

@@ -9,24 +9,27 @@ use netspurt_tcp::time::Time;
 pub(crate) const MOST: usize = 10_000;
 
 /// The changes until `until`, in order of time; those at the same time in the order of the scenario.
-pub(crate) fn happened(announced: &[Announced], until: Time) -> Vec<ChangeResult> {
+pub fn happened(announced: &[Announced], until: Time) -> impl Iterator<Item = (Time, &Announced)> {
     let mut next: Vec<u64> = announced.iter().map(|announced| first(&announced.change)).collect();
-    let mut list = Vec::new();
-    while list.len() < MOST {
-        let soonest = next.iter().enumerate().min_by_key(|(_, time)| **time);
-        let Some((place, &time)) = soonest.filter(|(_, time)| **time <= until.as_ps() && **time < u64::MAX)
-        else {
-            break;
-        };
-        let Announced { path, change } = &announced[place];
-        next[place] = change.next_after(time);
-        list.push(ChangeResult {
-            time_s: Time::from_ps(time).as_secs_f64(),
-            path: path.clone(),
-            value: change.value.clone(),
-        });
-    }
-    list
+    let soonest = move || {
+        let (place, &time) = next.iter().enumerate().min_by_key(|(_, time)| **time)?;
+        let takes_place = time <= until.as_ps() && time < u64::MAX;
+        takes_place.then(|| {
+            next[place] = announced[place].change.next_after(time);
+            (Time::from_ps(time), &announced[place])
+        })
+    };
+    core::iter::from_fn(soonest).take(MOST)
+}
+
+/// The same as a result.
+pub(crate) fn list(announced: &[Announced], until: Time) -> Vec<ChangeResult> {
+    let result = |(time, Announced { path, change }): (Time, &Announced)| ChangeResult {
+        time_s: time.as_secs_f64(),
+        path: path.clone(),
+        value: change.value.clone(),
+    };
+    happened(announced, until).map(result).collect()
 }
 
 fn first<T>(change: &Change<T>) -> u64 {
@@ -55,11 +58,11 @@ mod tests {
             announced("a", 20, None, None, "2"),
             announced("c", 90, None, None, "3"),
         ];
-        let list = happened(&all, at(50));
+        let list = list(&all, at(50));
         let told: Vec<_> =
             list.iter().map(|change| (libm::round(change.time_s * 1e3) as u64, &*change.path)).collect();
         assert_eq!(told, [(10, "b"), (20, "b"), (20, "a"), (30, "b")]);
         let endless = [announced("b", 0, Some(1), None, "1")];
-        assert_eq!(happened(&endless, at(1_000_000)).len(), MOST);
+        assert_eq!(happened(&endless, at(1_000_000)).count(), MOST);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Lives here: reading and summarising. Must not live here: anything that changes the simulation.
 
-pub(crate) mod changes;
+pub mod changes;
 pub mod datagrams;
 pub mod diary;
 pub mod digest;

@@ -145,7 +145,7 @@ pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
         groups: groups(&flows, &course, horizon),
         flows,
         links: link_results(spec, &course.network, active),
-        changes: super::changes::happened(&spec.changes, active),
+        changes: super::changes::list(&spec.changes, active),
         checksum_drops: course.hosts.iter().map(|host| host.checksum_drops).sum(),
         late_packets: course.late_packets,
         performance: Performance {

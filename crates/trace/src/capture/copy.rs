@@ -64,6 +64,7 @@ impl PacketCopy {
             bytes: packet.bytes,
             whole: packet.wire_len,
             flags: None,
+            comment: None,
         };
         blocks::packet(&mut self.file, &mut self.body, captured)
     }

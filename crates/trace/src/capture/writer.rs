@@ -8,6 +8,7 @@ use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::{Span, Time};
+use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,8 @@ pub struct Setup {
     pub hosts: Vec<Host>,
     /// Maximum of captured bytes per packet; `None` for no limit.
     pub snaplen: Option<u32>,
+    /// Comments, in order of time. Each stands on the first packet captured at its time or later.
+    pub remarks: Vec<(Time, String)>,
 }
 
 /// Direction of a packet through an interface.
@@ -140,6 +143,8 @@ pub struct CaptureWriter {
     snaplen: usize,
     pending: Vec<Record>,
     packets: u64,
+    /// Comments of packets to come.
+    remarks: VecDeque<(Time, String)>,
     /// Buffer for the packet that is written.
     bytes: Vec<u8>,
     /// Buffer for its block.
@@ -170,6 +175,7 @@ impl CaptureWriter {
             snaplen: setup.snaplen.filter(|&len| len > 0).map_or(usize::MAX, |len| len as usize),
             pending: Vec::new(),
             packets: 0,
+            remarks: setup.remarks.iter().cloned().collect(),
             bytes: Vec::new(),
             body: Vec::new(),
             flushed: Stamp::default(),
@@ -215,6 +221,7 @@ impl CaptureWriter {
             bytes: kept,
             whole: packet.len() as u32,
             flags: Some(flags(direction)),
+            comment: None,
         };
         blocks::packet(&mut self.file, &mut self.body, captured)
             .and_then(|()| self.pass_on(at))
@@ -259,8 +266,19 @@ impl CaptureWriter {
         self.put(record)
     }
 
+    /// The comment on a packet of this time: all that came due since the last one.
+    fn remark(&mut self, now: Time) -> Option<String> {
+        let mut due = String::new();
+        while let Some((_, text)) = self.remarks.pop_front_if(|(time, _)| *time <= now) {
+            due += if due.is_empty() { "" } else { "; " };
+            due += &text;
+        }
+        (!due.is_empty()).then_some(due)
+    }
+
     /// Writes the block of a packet whose headers are in the buffer.
     fn put(&mut self, record: &Record) -> Result<(), CaptureError> {
+        let comment = self.remark(record.time);
         let bytes = &mut self.bytes;
         let whole = bytes.len() + record.segment.payload.len as usize;
         bytes.resize(whole.min(self.snaplen), 0);
@@ -270,6 +288,7 @@ impl CaptureWriter {
             bytes,
             whole: whole as u32,
             flags: Some(flags(record.direction)),
+            comment: comment.as_deref(),
         };
         blocks::packet(&mut self.file, &mut self.body, captured)
             .map_err(|source| CaptureError::Write { path: self.path.clone(), source })?;

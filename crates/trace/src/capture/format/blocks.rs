@@ -43,6 +43,8 @@ pub(in crate::capture) struct Captured<'a> {
     pub(in crate::capture) whole: u32,
     /// Whether it arrived at the interface (1) or left it (2), if known.
     pub(in crate::capture) flags: Option<u32>,
+    /// A comment, which tools show beside the packet.
+    pub(in crate::capture) comment: Option<&'a str>,
 }
 
 /// Opens a file with its first block.
@@ -121,9 +123,14 @@ pub(in crate::capture) fn packet(
         body.extend(word.to_le_bytes());
     }
     body.extend(packet.bytes);
-    if let Some(flags) = packet.flags {
+    if packet.flags.is_some() || packet.comment.is_some() {
         pad(body);
-        option(body, FLAGS, &flags.to_le_bytes());
+        if let Some(comment) = packet.comment {
+            option(body, COMMENT, comment.as_bytes());
+        }
+        if let Some(flags) = packet.flags {
+            option(body, FLAGS, &flags.to_le_bytes());
+        }
         end_options(body);
     }
     block(file, PACKET, body)
