@@ -112,7 +112,11 @@ fn check_peak(rate: Rate, peak: Option<Rate>, peak_burst: Option<Size>, largest:
             Err(("peak_burst", "a burst at the peak rate needs a rate: give \"peak\" too".into()))
         }
         (Some(peak), _) if peak < rate => {
-            let message = format!("the peak rate, {}, is below the rate, {}", peak.print(), rate.print());
+            let message = format!(
+                "the peak rate, {}, is below the rate, {}: give it at least the rate",
+                peak.print(),
+                rate.print()
+            );
             Err(("peak", message))
         }
         (Some(peak), Some(burst)) => check_bucket(["peak", "peak_burst"], peak, burst, largest),

@@ -67,8 +67,11 @@ pub(crate) fn no_unit<'a>(number: &str, units: impl Iterator<Item = &'a str>) ->
 /// Digits, the power of ten they are to be multiplied with, and the unit behind them.
 fn split(text: &str) -> Result<(u128, i32, &str), String> {
     let text = text.trim();
-    if text.starts_with('-') {
-        return Err(format!("{text:?} is negative"));
+    if let Some(positive) = text.strip_prefix('-') {
+        return Err(format!(
+            "{text:?} is negative: write a value without the sign, such as {:?}",
+            positive.trim()
+        ));
     }
     let digits_end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (number, rest) = text.split_at(digits_end);

@@ -365,10 +365,13 @@ const SIZE: &str = r#"{ kind = "lomax", median = "1500 B", shape = 1.2, max = "1
 #[test]
 fn what_cannot_be_a_distribution_is_placed() {
     let says = |to: &str, message: &str| assert_eq!(load(SIZE, to), format!("bad.toml:{message}"), "{to}");
-    says("\"-1 B\"", "12:8: flow.0.app.size: \"-1 B\" is negative");
+    says(
+        "\"-1 B\"",
+        "12:8: flow.0.app.size: \"-1 B\" is negative: write a value without the sign, such as \"1 B\"",
+    );
     says(
         "{ kind = \"lomax\", median = \"-5 B\", shape = 1.2 }",
-        "12:35: flow.0.app.size.median: \"-5 B\" is negative",
+        "12:35: flow.0.app.size.median: \"-5 B\" is negative: write a value without the sign, such as \"5 B\"",
     );
     says(
         "{ kind = \"lomax\", median = \"1 kB\", shape = 0 }",

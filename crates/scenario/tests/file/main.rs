@@ -1,5 +1,6 @@
 //! The scenario file and the file of a synthetic path: what may stand there, and what is said about the rest.
 
+mod bad_paths;
 mod build;
 mod changes;
 mod delays;
