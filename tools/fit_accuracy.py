@@ -150,7 +150,7 @@ def page(outcomes: Sequence[Outcome], first: int, last: int) -> str:
         "its capture and compared with what was drawn. The seeds of these cases chose no parameter of the fit.",
         "",
         "These cases are easier than real captures: the senders that are drawn are among the candidates that a fit "
-        "tries, and the times of packets are exact. The duration is that of the candidate that came nearest to the "
+        "tries, and the times of packets are exact. The duration is that of the candidate that is nearest to the "
         "capture, in which the duration counts. A parameter that is not drawn (slow readers, policers, other traffic, "
         "reordering, captures in the middle, kernels) is not judged here.",
         "",

@@ -78,7 +78,7 @@ def _rtt(result: ns.Result, flow: str) -> float:
 
 
 FASTER = {
-    **{"wifi": ("transfer", 1.5), "leo-handover": ("upload", 1.5), "policer": ("transfer", 1.4)},
+    **{"wifi": ("transfer", 1.5), "leo-handover": ("upload", 1.5), "policer": ("transfer", 1.2)},
     **{"small-window": ("transfer", 10.0), "reordering": ("transfer", 8.0), "incast": ("bulk", 2.0)},
     **{"nagle": ("requests", 30.0), "initial-window": ("page", 1.4), "pmtu-black-hole": ("transfer", 10.0)},
 }
