@@ -184,6 +184,6 @@ def add_records(command: ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         words="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
-        "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
+        "(pcap or pcapng, also compressed), a trace of 'run', or a synthetic path (.toml)",
     )
     add_seed(command, "seed of synthetic paths (default: 1)")

@@ -52,11 +52,11 @@ COMMANDS = {
         "(draft-ietf-ippm-responsiveness-08). The flows of the scenario are left out.",
     ),
     "sweep": Entry(
-        "simulate a scenario with many settings and seeds; what is done is never run again",
+        "simulate a scenario with many settings and seeds; finished runs are not repeated",
         "netspurt sweep delays.toml --jobs 4",
     ),
     "compare": Entry(
-        "put two results, runs or captures side by side, and say where they differ",
+        "compare two results, runs or captures, and show where they differ",
         "netspurt compare reno.toml cubic.toml --seeds 20 --plot difference.svg",
     ),
     "plot": Entry(
@@ -76,7 +76,7 @@ COMMANDS = {
         "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
     ),
     "fit": Entry(
-        "write a scenario that behaves like a capture, and say how well it does",
+        "write a scenario that behaves like a capture, and check how well",
         "netspurt fit trace.pcapng --out path.toml",
         more=" Rate, delay, queue and losses of the path, options, windows and congestion control of the hosts are "
         "estimated from the packets; each value has a comment that says from what, and how sure it is. The scenario is "
@@ -84,7 +84,7 @@ COMMANDS = {
         "not, 2 the capture shows too little.",
     ),
     "what-if": Entry(
-        "simulate what would help a transfer, by how much, and say how to do it",
+        "simulate remedies for a slow transfer: what each gains, and how to apply it",
         "netspurt what-if trace.pcapng --try tcp.congestion=bbr --report what-if.html",
         "what_if",
         more=" The time budget of the transfer suggests the remedies. Each is simulated with the same seeds as the "
@@ -128,7 +128,7 @@ COMMANDS = {
     ),
     "mechanisms": Entry("print every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
     "paths": Entry(
-        "list the path models: what each models, its sources, and the keys that it stands for",
+        "list the path models: what each models, its sources, and its keys",
         "netspurt paths leo; netspurt run --path leo -R --bytes 100MB",
     ),
     "schema": Entry(

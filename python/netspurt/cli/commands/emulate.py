@@ -52,7 +52,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--why",
         action="store_true",
-        help="say at the end what limited each connection of the programs, from the packets at every host",
+        help="print at the end what limited each connection of the programs, from the packets at every host",
     )
 
 

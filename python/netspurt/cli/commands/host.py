@@ -58,7 +58,7 @@ ROLES = (
         "read and discard incoming data, or fetch data from a peer",
         "host sink 9 --set tcp.receive_window='1 MiB'",
     ),
-    ("source", "send as much as the network takes", "host source 19 --profile reno --bytes 100000000"),
+    ("source", "send as fast as the network permits", "host source 19 --profile reno --bytes 100000000"),
     ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
 )
 

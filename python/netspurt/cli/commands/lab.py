@@ -29,7 +29,10 @@ def declare(command: argparse.ArgumentParser) -> None:
         "pcapng, uncompressed, gzip or zstd): the page opens on the diagnosis of the first",
     )
     command.add_argument(
-        "--port", type=_port, metavar="N", help="0 is any that is free (default: 8421, or any)"
+        "--port",
+        type=_port,
+        metavar="N",
+        help="port of the page; 0 chooses a free one (default: 8421, or a free one)",
     )
     command.add_argument("--no-browser", action="store_true", help="only print the page's address")
     path_options.add_values(command)

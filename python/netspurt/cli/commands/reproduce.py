@@ -33,7 +33,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="STUDY",
         help="terabit, rfc1106, rfc2415, doupnik, rfc889, today, or all (the default)",
     )
-    command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
+    command.add_argument("--quick", action="store_true", help="a subset with fewer seeds; its page says so")
     command.add_argument(
         "--no-live",
         action="store_true",

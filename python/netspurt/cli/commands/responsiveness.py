@@ -39,7 +39,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     real.add_argument(
         "--serve",
         metavar="[ADDRESS:]PORT",
-        help=f"be such a server until Ctrl-C, such as --serve {PORT} (default address: 127.0.0.1)",
+        help=f"run such a server until Ctrl-C, such as --serve {PORT} (default address: 127.0.0.1)",
     )
     real.add_argument("--cert", type=Path, metavar="FILE", help="serve with TLS: certificate and key in PEM")
     command.add_argument(
@@ -60,7 +60,9 @@ def declare(command: argparse.ArgumentParser) -> None:
     under_load.add_parallel(command, 16, "most connections each way")
     simulated = command.add_argument_group("in a simulation")
     simulated.add_argument("--plain", action="store_true", help="probe without TLS handshakes")
-    simulated.add_argument("--seed", type=natural, default=1, metavar="N", help="of the run (default: 1)")
+    simulated.add_argument(
+        "--seed", type=natural, default=1, metavar="N", help="seed of the run (default: 1)"
+    )
     simulated.add_argument("--client", metavar="HOST", help="the host that probes (default: the first)")
     simulated.add_argument("--host", metavar="HOST", help="the host at the other end (default: the last)")
 

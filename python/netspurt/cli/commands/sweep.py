@@ -44,7 +44,7 @@ FAILURES_SHOWN = 10
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    add_input(command, "sweep", "FILE.toml", "what is varied: see docs/sweeps.md")
+    add_input(command, "sweep", "FILE.toml", "the scenario, its values and seeds: see docs/sweeps.md")
     add_output(
         command,
         "--out",
@@ -63,7 +63,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--slice",
         type=part,
         metavar="I/N",
-        help="run the I-th of N parts, with no engine at all, for job arrays; then once without, to gather",
+        help="run only the I-th of N parts, for job arrays; a last run without --slice gathers the results",
     )
     command.add_argument(
         "--workers", type=positive, default=4, metavar="N", help="jobs of --cluster (default: 4)"
