@@ -60,7 +60,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         default=[],
         dest="grids",
         metavar="NAME[:KEY=LOW..HIGH/COUNT,…]",
-        help="replay a whole family and test whether its best member is better by more than chance; values may also be A|B|C",
+        help="replay a family of estimators; its best one is tested against chance; values may also be A|B|C",
     )
     command.add_argument(
         "--rules",
