@@ -1,6 +1,6 @@
 //! The limits of a transfer.
 
-/// What holds a transfer back: what, if it were relaxed, would bring the data through sooner.
+/// What holds a transfer back: the condition whose removal would make the transfer faster.
 ///
 /// At each instant of one direction of a connection exactly one limit applies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -78,6 +78,6 @@ def chart_of(row: Mapping[str, Any]) -> Chart:
         x=Axis("time (s)", "time_s"),
         y=Axis("", "row", names=names),
         traces=traces,
-        caption="Each instant has one limit: what would bring the data through sooner if it were relaxed.",
+        caption="Each instant has one limit: the condition whose removal would make the transfer faster.",
         height=1.6 + 0.22 * len(names),
     )
