@@ -3,8 +3,8 @@
 use super::clock::Clock;
 use super::error::EmulateError;
 use super::plan::{CapturePoint, Plan};
-use crate::emulator::packets::cargo::Parcel;
-use crate::emulator::packets::carrier::Sighting;
+use crate::emulator::packets::real_network::Sighting;
+use crate::emulator::packets::store::RealPacket;
 use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::address;
 use netspurt_sim::spec::NodeId;
@@ -166,8 +166,8 @@ impl Captures {
     }
 
     /// Captures a packet that arrives at a host.
-    pub(super) fn note_arrival(&mut self, host: usize, at: Stamp, parcel: &Parcel) {
-        self.note(host, at, Direction::Inbound, &parcel.bytes, parcel.checksum);
+    pub(super) fn note_arrival(&mut self, host: usize, at: Stamp, content: &RealPacket) {
+        self.note(host, at, Direction::Inbound, &content.bytes, content.checksum);
     }
 
     /// Whether packets at a host are captured.

@@ -3,7 +3,7 @@
 use super::error::EmulateError;
 use crate::emulator::hosts::addresses::Addresses;
 use crate::emulator::hosts::namespace;
-use crate::emulator::packets::carrier::Carrier;
+use crate::emulator::packets::real_network::RealNetwork;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -134,9 +134,13 @@ impl Plan {
     }
 
     /// Checks that packets pass wherever a capture is requested.
-    pub(super) fn check_captures(&self, carrier: &Carrier, hosts: &[NodeId]) -> Result<(), EmulateError> {
+    pub(super) fn check_captures(
+        &self,
+        real_network: &RealNetwork,
+        hosts: &[NodeId],
+    ) -> Result<(), EmulateError> {
         let pairs = (0..hosts.len()).flat_map(|from| (0..hosts.len()).map(move |to| (from, to)));
-        let used: BTreeSet<u32> = pairs.flat_map(|(from, to)| carrier.channels(from, to)).collect();
+        let used: BTreeSet<u32> = pairs.flat_map(|(from, to)| real_network.channels(from, to)).collect();
         let passed = |point: &CapturePoint| {
             (point.link.is_none() && hosts.contains(&point.node))
                 || point.channels(&self.spec).iter().any(|channel| used.contains(channel))

@@ -9,9 +9,9 @@ use super::observer::{Intervals, Observer};
 use super::plan::Plan;
 use super::report::{self, DelayError, Ended, Report};
 use super::wakefulness::{self, Wakefulness};
+use crate::emulator::hosts::leftovers;
 use crate::emulator::hosts::privilege;
-use crate::emulator::hosts::remains;
-use crate::emulator::packets::carrier::{Arrival, Carrier, Refused};
+use crate::emulator::packets::real_network::{Arrival, RealNetwork, Refused};
 use crate::emulator::packets::train::Train;
 use crate::tun::{FRAME_ROOM, Pieces};
 use netspurt_sim::spec::NodeId;
@@ -56,7 +56,7 @@ enum Phase {
 pub(super) struct Emulation {
     plan: Plan,
     clock: Clock,
-    carrier: Carrier,
+    real_network: RealNetwork,
     hosts: Hosts,
     /// Delay errors for each pair of hosts.
     errors: Vec<DelayError>,
@@ -91,27 +91,27 @@ impl Emulation {
         let watched = Captures::watched(&plan, &nodes);
         // Captures need separate channels.
         plan.spec.fuse &= watched.is_empty();
-        let mut carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|ends| {
+        let mut real_network = RealNetwork::new(&plan.spec, &nodes, plan.seed).map_err(|ends| {
             let [from, to] = ends.map(|node| plan.name(node).to_owned());
             EmulateError::NoRoute { from, to }
         })?;
-        plan.check_captures(&carrier, &nodes)?;
+        plan.check_captures(&real_network, &nodes)?;
         if let Some(outside) = &plan.outside
             && let Some(number) = nodes.iter().position(|node| *node == outside.node)
         {
-            carrier.join(plan.addresses(), number);
+            real_network.join(plan.addresses(), number);
         }
-        carrier.watch(watched.into_iter());
+        real_network.watch(watched.into_iter());
         privilege::obtain()?;
-        let removed = remains::remove();
+        let removed = leftovers::remove();
         Ok(Self {
             captures: Captures::create(&plan, &nodes)?,
             trains: std::iter::repeat_with(Train::default).take(TRAINS).collect(),
             next: Train::default(),
-            hosts: Hosts::new(&plan, &carrier)?,
+            hosts: Hosts::new(&plan, &real_network)?,
             clock: Clock::new(),
-            intervals: Intervals::new(carrier.network().channels()),
-            carrier,
+            intervals: Intervals::new(real_network.network().channels()),
+            real_network,
             errors: vec![DelayError::default(); nodes.len() * nodes.len()],
             phase: Phase::Settling(Time::ZERO + SETTLING),
             began: Time::ZERO,
@@ -137,7 +137,7 @@ impl Emulation {
         outcome?;
         let last = self.hosts.process_news()?;
         self.ended = self.ended.or(last);
-        self.captures.see(self.carrier.take_sightings(), self.clock.now(), self.clock);
+        self.captures.see(self.real_network.take_sightings(), self.clock.now(), self.clock);
         std::mem::take(&mut self.captures).finish(self.clock.now(), self.clock)?;
         Ok(self.report())
     }
@@ -155,7 +155,7 @@ impl Emulation {
                 if let (Phase::Running, Some(interval)) = (self.phase, observer.interval())
                     && self.intervals.over(now, interval)
                 {
-                    let channels = self.carrier.network().channels();
+                    let channels = self.real_network.network().channels();
                     observer.see(&self.intervals.end(&self.plan.spec, channels, self.began, now));
                 }
             }
@@ -236,7 +236,7 @@ impl Emulation {
     /// Delivers packets that have arrived by `now`. Segments of one connection that are due together are delivered as
     /// one frame.
     fn hand_over(&mut self, now: Time) {
-        while let Some(arrival) = self.carrier.next(now) {
+        while let Some(arrival) = self.real_network.next(now) {
             let Arrival { at, label, .. } = arrival;
             let own = self.trains.iter().position(|train| train.is_of(label));
             let place = match own.or_else(|| self.trains.iter().position(Train::is_empty)) {
@@ -246,14 +246,14 @@ impl Emulation {
                     0
                 }
             };
-            let Self { carrier, captures, trains, clock, .. } = self;
-            let joined = carrier.unload(arrival, |parcel| {
+            let Self { real_network, captures, trains, clock, .. } = self;
+            let joined = real_network.unload(arrival, |content| {
                 if captures.watch_hosts() {
-                    captures.note_arrival(label.to, clock.calendar(clock.now()), parcel);
+                    captures.note_arrival(label.to, clock.calendar(clock.now()), content);
                 }
-                let joined = trains[place].join(label, at, &parcel.bytes, parcel.checksum);
+                let joined = trains[place].join(label, at, &content.bytes, content.checksum);
                 if !joined {
-                    self.next.begin(label, at, &parcel.bytes, parcel.checksum);
+                    self.next.begin(label, at, &content.bytes, content.checksum);
                 }
                 joined
             });
@@ -263,7 +263,7 @@ impl Emulation {
             }
         }
         self.dispatch_all();
-        self.captures.see(self.carrier.take_sightings(), now, self.clock);
+        self.captures.see(self.real_network.take_sightings(), now, self.clock);
     }
 
     fn dispatch_all(&mut self) {
@@ -280,7 +280,7 @@ impl Emulation {
         let host = &mut self.hosts.all[label.to];
         let done = self.clock.now();
         let (shape, frame) = train.frame();
-        let handed = host.tenant.device.send(&shape, &[frame]);
+        let handed = host.thread.device.send(&shape, &[frame]);
         let count = train.times().len() as u64;
         match handed {
             Ok(()) => host.report.received += count,
@@ -298,14 +298,14 @@ impl Emulation {
         for _ in 0..BATCH {
             let now = self.clock.now();
             self.hand_over(now);
-            let Host { tenant, report, .. } = &mut self.hosts.all[number];
-            let frame = tenant.device.receive(&mut self.buffer).map_err(EmulateError::system)?;
+            let Host { thread, report, .. } = &mut self.hosts.all[number];
+            let frame = thread.device.receive(&mut self.buffer).map_err(EmulateError::system)?;
             let Some(frame) = frame else { break };
             // On this network, as on any other, a super-segment is a burst of packets.
             let mut pieces = Pieces::undone(frame.packet, frame.shape);
             while pieces.next_into(&mut self.piece) {
                 let checksum = pieces.checksum();
-                let sent = self.carrier.send(now, number, &self.piece, checksum);
+                let sent = self.real_network.send(now, number, &self.piece, checksum);
                 match sent {
                     Ok(()) => report.sent += 1,
                     Err(Refused::Stray) => report.stray += 1,
@@ -323,11 +323,11 @@ impl Emulation {
 
     /// Sleeps until a host sends a packet, a packet is due, or a command ends.
     fn sleep(&mut self, attention: Time) -> Result<Woken, EmulateError> {
-        let due = self.carrier.next_due().map_or(attention, |due| due.min(attention));
+        let due = self.real_network.next_due().map_or(attention, |due| due.min(attention));
         let now = self.clock.now();
         let asleep = due.since(now).saturating_sub(self.wakefulness.margin(now));
         let timeout = TimeSpec::from_duration(Duration::from_nanos(asleep.as_ps() / 1000));
-        let devices = self.hosts.all.iter().map(|host| host.tenant.device.as_fd());
+        let devices = self.hosts.all.iter().map(|host| host.thread.device.as_fd());
         let mut wanted: Vec<PollFd<'_>> = std::iter::once(self.hosts.wake.as_fd())
             .chain(devices)
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
@@ -356,10 +356,10 @@ impl Emulation {
     }
 
     fn report(mut self) -> Report {
-        let (channels, count) = (self.carrier.network().channels(), self.hosts.all.len());
+        let (channels, count) = (self.real_network.network().channels(), self.hosts.all.len());
         let mut errors = vec![DelayError::default(); channels.len()];
         for (pair, error) in self.errors.iter().enumerate() {
-            let on_the_way = self.carrier.channels(pair / count, pair % count);
+            let on_the_way = self.real_network.channels(pair / count, pair % count);
             on_the_way.for_each(|channel| errors[channel as usize].merge(error));
         }
         let busy = self.busy.map_or(Span::ZERO, |(first, last)| last.since(first));

@@ -1,11 +1,11 @@
 //! A connection: both streams, and how it was opened and closed.
 
-use super::early::{Early, Packed};
+use super::endpoints::{ConnectionId, Endpoints, Key, Sender};
+use super::few_segments::{Early, Packed};
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
 use super::stream::Stream;
 use super::watch::{EventContext, Seen, Watch};
-use super::who::{ConnectionId, Endpoints, Key, Sender};
 use crate::conversation::{Conversation, Side};
 use crate::follow::stream::pieces::Sending;
 use crate::stamp::Stamp;

@@ -1,10 +1,10 @@
 //! Assigns packets to connections.
 
 use super::connection::PacketFacts;
+use super::endpoints::Key;
 use super::layout::layout_of;
 use super::table::{Limits, ReceivedSegment, Table};
 use super::watch::Watch;
-use super::who::Key;
 use crate::capture::{CaptureReader, Damage, LinkType, NoNetwork, Packet};
 use crate::stamp::Stamp;
 use netspurt_tcp::codec::{DecodeError, Verify, decode_packet};

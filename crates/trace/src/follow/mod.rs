@@ -5,15 +5,16 @@
 //! receiver, or any place between them.
 //!
 //! * `follower.rs`: from packets to segments; `table.rs`: from segments to connections, within limits
-//! * `early.rs`: the segments of a silent connection that has had few
+//! * `few_segments.rs`: the segments of a silent connection that has had few
 //! * `connection.rs`: both directions; `stream/`: one direction, with outstanding data, gaps, and SACK reports
 //! * decisions, each a pure function: `rtt/` (samples, estimates, percentiles) and `retransmission/` (cause, reordering,
 //!   spurious retransmissions, probes)
 //! * `layout.rs`: encodings of options without assigned numbers
-//! * `watch.rs`, `report.rs`, `who.rs`: events, reports and endpoints
+//! * `watch.rs`, `report.rs`, `endpoints.rs`: events, reports and endpoints
 
 mod connection;
-mod early;
+mod endpoints;
+mod few_segments;
 mod follower;
 mod layout;
 mod report;
@@ -22,8 +23,8 @@ mod rtt;
 mod stream;
 mod table;
 mod watch;
-mod who;
 
+pub use endpoints::{ConnectionId, Endpoints};
 pub use follower::{Follower, Tally, follow};
 pub use report::{Closing, ConnectionReport, Opening, StreamReport};
 pub use retransmission::Cause;
@@ -31,4 +32,3 @@ pub use retransmission::spurious::Proof;
 pub use rtt::distribution::Distribution;
 pub use table::Limits;
 pub use watch::{Event, Flight, Happened, Method, RttSample, Seen, Watch};
-pub use who::{ConnectionId, Endpoints};

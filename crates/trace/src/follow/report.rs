@@ -1,7 +1,7 @@
 //! The report of a connection.
 
+use super::endpoints::Endpoints;
 use super::retransmission::Cause;
-use super::who::Endpoints;
 use crate::conversation::Side;
 use crate::follow::rtt::distribution::Distribution;
 use crate::stamp::Stamp;

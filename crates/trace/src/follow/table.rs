@@ -1,8 +1,8 @@
 //! The open connections, within the limits of memory.
 
 use super::connection::{Belongs, Connection, PacketFacts, Resting};
+use super::endpoints::{ConnectionId, Key, Sender};
 use super::watch::Watch;
-use super::who::{ConnectionId, Key, Sender};
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::Segment;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,8 +1,8 @@
 //! The events of a connection, and the trait that receives them.
 
+use super::endpoints::{ConnectionId, Endpoints};
 use super::report::ConnectionReport;
 use super::retransmission::Cause;
-use super::who::{ConnectionId, Endpoints};
 use crate::conversation::{Side, Told};
 use crate::follow::retransmission::spurious::Proof;
 use crate::stamp::Stamp;

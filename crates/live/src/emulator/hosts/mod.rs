@@ -1,20 +1,20 @@
 //! All hosts of an emulation: their namespaces, their commands, and the exit status of these.
 
 pub(super) mod addresses;
-pub(super) mod gate;
+pub(super) mod host_thread;
+pub(super) mod leftovers;
 pub(super) mod namespace;
+pub(super) mod outside_device;
 pub(super) mod privilege;
 pub(super) mod processes;
-pub(super) mod remains;
-pub(super) mod tenant;
 
 use crate::emulator::connections::Connections;
 use crate::emulator::error::EmulateError;
-use crate::emulator::hosts::gate::Gate;
-use crate::emulator::hosts::namespace::{Lodging, Mark};
-use crate::emulator::hosts::remains::Token;
-use crate::emulator::hosts::tenant::{Errand, News, Tenant};
-use crate::emulator::packets::carrier::Carrier;
+use crate::emulator::hosts::host_thread::{HostThread, News, Task};
+use crate::emulator::hosts::leftovers::Token;
+use crate::emulator::hosts::namespace::{Mark, Namespaces};
+use crate::emulator::hosts::outside_device::OutsideDevice;
+use crate::emulator::packets::real_network::RealNetwork;
 use crate::emulator::plan::Plan;
 use crate::emulator::report::{Ended, HostReport};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A host of a running emulation.
 #[derive(Debug)]
 pub(super) struct Host {
-    pub(super) tenant: Tenant,
+    pub(super) thread: HostThread,
     pub(super) report: HostReport,
     /// Whether it has no command: its namespace stays until the end.
     idle: bool,
@@ -53,7 +53,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Creates the namespaces.
-    pub(super) fn new(plan: &Plan, carrier: &Carrier) -> Result<Self, EmulateError> {
+    pub(super) fn new(plan: &Plan, real_network: &RealNetwork) -> Result<Self, EmulateError> {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let wake = Arc::new(EventFd::from_flags(flags).map_err(EmulateError::system)?);
         let (sender, news) = channel();
@@ -61,18 +61,19 @@ impl Hosts {
         let (families, own) = (plan.families(), plan.addresses());
         let mut all = Vec::new();
         for (number, command) in commands.iter().enumerate() {
-            let joined = |&(other, _): &(usize, _)| carrier.are_joined(number, other);
+            let joined = |&(other, _): &(usize, _)| real_network.are_joined(number, other);
             let others = commands.iter().enumerate().filter(joined).map(|(_, other)| other);
             if let Some(outside) = plan.outside.as_ref().filter(|outside| outside.node == command.host) {
                 let others =
                     others.flat_map(|other| [own.host(other.host)[0], own.guest(other.host)[0]]).collect();
                 let address = own.host(command.host)[0];
-                let gate = Gate { device: outside.device.clone(), address, others, mtu: plan.mtu };
+                let joined_device =
+                    OutsideDevice { device: outside.device.clone(), address, others, mtu: plan.mtu };
                 let report = HostReport::new(plan.name(command.host).to_owned(), vec![address]);
-                all.push(Host { tenant: Tenant::outside(gate.open()?), report, idle: true });
+                all.push(Host { thread: HostThread::outside(joined_device.open()?), report, idle: true });
                 continue;
             }
-            let lodging = Lodging {
+            let namespaces = Namespaces {
                 host: plan.name(command.host).to_owned(),
                 addresses: own.host(command.host)[..families].to_vec(),
                 others: others
@@ -85,12 +86,12 @@ impl Hosts {
                 sysctls: plan.sysctls.clone(),
                 resolver: plan.outside.as_ref().map(|outside| outside.resolver.clone()),
             };
-            let report = HostReport::new(lodging.host.clone(), lodging.addresses.clone());
-            let tenant = Tenant::new(lodging, number, sender.clone(), Arc::clone(&wake))?;
-            all.push(Host { tenant, report, idle: false });
+            let report = HostReport::new(namespaces.host.clone(), namespaces.addresses.clone());
+            let thread = HostThread::new(namespaces, number, sender.clone(), Arc::clone(&wake))?;
+            all.push(Host { thread, report, idle: false });
         }
         let first = commands.iter().position(|command| command.host == plan.command.host);
-        let watched = all.iter_mut().map(|host| host.tenant.take_connections()).collect();
+        let watched = all.iter_mut().map(|host| host.thread.take_connections()).collect();
         let connections = Connections::watch(watched)?;
         let first = first.unwrap_or_default();
         Ok(Self { all, first, families, news, wake, token: Token::own(), connections })
@@ -105,7 +106,7 @@ impl Hosts {
     pub(super) fn reports(&mut self) -> Vec<HostReport> {
         let seen = self.connections.congestion();
         let report = |(host, names): (&Host, &BTreeSet<String>)| {
-            let by_default = host.tenant.congestion.iter().filter(|_| names.is_empty());
+            let by_default = host.thread.congestion.iter().filter(|_| names.is_empty());
             HostReport {
                 congestion: names.iter().chain(by_default).cloned().collect(),
                 ..host.report.clone()
@@ -132,8 +133,8 @@ impl Hosts {
             return;
         }
         let guest = plan.addresses().guest_networks(plan.hosts()[number].host)[..self.families].to_vec();
-        let errand = Errand { words, foreground: number == self.first, token: self.token, guest };
-        self.all[number].tenant.start(errand);
+        let task = Task { words, foreground: number == self.first, token: self.token, guest };
+        self.all[number].thread.start(task);
     }
 
     /// Processes news of commands. Returns how the command that determines the end has ended, if it has since the last
@@ -155,14 +156,14 @@ impl Hosts {
     }
 
     fn marks(&self) -> Vec<Mark> {
-        self.all.iter().filter_map(|host| host.tenant.mark).collect()
+        self.all.iter().filter_map(|host| host.thread.mark).collect()
     }
 
     /// Whether each of the other commands listens, or has ended.
     pub(super) fn others_listen(&self) -> bool {
         let others = self.all.iter().enumerate().filter(|&(number, _)| number != self.first);
         let mut waiting = others.filter(|(_, host)| host.report.status.is_none() && !host.idle);
-        waiting.all(|(_, host)| host.tenant.mark.is_none_or(processes::listens))
+        waiting.all(|(_, host)| host.thread.mark.is_none_or(processes::listens))
     }
 
     /// Whether no process runs any more.
@@ -179,11 +180,11 @@ impl Hosts {
     #[expect(clippy::disallowed_methods, reason = "the kernel has no notification for an empty namespace")]
     pub(super) fn evict(&mut self) {
         let marks = self.marks();
-        self.all.iter_mut().for_each(|host| host.tenant.cancel());
+        self.all.iter_mut().for_each(|host| host.thread.cancel());
         loop {
             let left = processes::inside(&marks);
             // A command that is just being started is in no namespace yet, but its thread exists.
-            if left.is_empty() && self.all.iter().all(|host| host.tenant.is_gone()) {
+            if left.is_empty() && self.all.iter().all(|host| host.thread.is_gone()) {
                 break;
             }
             processes::signal(&left, Signal::SIGKILL);

@@ -35,7 +35,7 @@ const LEAST_IPV6: u32 = 1280;
 
 /// The configuration of a host.
 #[derive(Clone, Debug)]
-pub(in crate::emulator) struct Lodging {
+pub(in crate::emulator) struct Namespaces {
     pub(in crate::emulator) host: String,
     pub(in crate::emulator) addresses: Vec<IpAddr>,
     /// Addresses of the other hosts and their guests. There are no routes to other addresses.
@@ -56,7 +56,7 @@ pub(in crate::emulator) struct Mark(pub(in crate::emulator) u64);
 
 /// The namespaces of a host, from the inside.
 #[derive(Debug)]
-pub(in crate::emulator) struct Home {
+pub(in crate::emulator) struct Entered {
     pub(in crate::emulator) device: Device,
     pub(in crate::emulator) mark: Mark,
     /// Lists the connections of its kernel.
@@ -65,9 +65,9 @@ pub(in crate::emulator) struct Home {
     pub(in crate::emulator) congestion: String,
 }
 
-impl Lodging {
+impl Namespaces {
     /// Moves the calling thread and its future children to new namespaces.
-    pub(in crate::emulator) fn move_in(&self) -> Result<Home, EmulateError> {
+    pub(in crate::emulator) fn enter(&self) -> Result<Entered, EmulateError> {
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(EmulateError::no_namespace)?;
         let failed = |what| move |why| EmulateError::Setup { host: self.host.clone(), what, why };
         let has_ipv6 = self.addresses.iter().any(IpAddr::is_ipv6);
@@ -87,7 +87,7 @@ impl Lodging {
         let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("reading its identity"))?;
         // Without them the emulation works, but reports less.
         let (connections, congestion) = (Diag::open().ok(), self.congestion().unwrap_or_default());
-        Ok(Home { device, mark, connections, congestion })
+        Ok(Entered { device, mark, connections, congestion })
     }
 
     /// The congestion control that new connections get.

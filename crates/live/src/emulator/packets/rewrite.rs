@@ -1,6 +1,6 @@
 //! What a middlebox of the network does to the bytes of a packet: the same as to its segment in a simulation.
 
-use crate::emulator::packets::manifest;
+use crate::emulator::packets::fields;
 use netspurt_sim::network::middlebox::{Rewrite, Strip};
 use netspurt_tcp::codec::internet_checksum;
 use netspurt_tcp::options::{Options, SackBlock};
@@ -21,9 +21,9 @@ const TIMESTAMPS: u8 = 8;
 /// Applies it to a packet with a complete checksum. Of a packet that is not a TCP segment only the ECN field is changed.
 pub(in crate::emulator) fn apply(bytes: &mut [u8], rewrite: &Rewrite) {
     if rewrite.bleaches_ecn {
-        manifest::bleach(bytes);
+        fields::bleach(bytes);
     }
-    let Some(at) = manifest::tcp_at(bytes) else { return };
+    let Some(at) = fields::tcp_at(bytes) else { return };
     let tcp = &mut bytes[at..];
     if let Some(most) = rewrite.window {
         let window = u16::from_be_bytes([tcp[WINDOW], tcp[WINDOW + 1]]).min(most);
@@ -78,7 +78,7 @@ fn put(tcp: &mut [u8], at: usize, value: u8) {
 /// announces, and whether there is a SACK option. A middlebox changes the bytes, not these.
 pub(in crate::emulator) fn read(bytes: &[u8]) -> (Seq, Options) {
     let mut options = Options::NONE;
-    let Some(tcp) = manifest::tcp_at(bytes).map(|at| &bytes[at..]) else { return (Seq(0), options) };
+    let Some(tcp) = fields::tcp_at(bytes).map(|at| &bytes[at..]) else { return (Seq(0), options) };
     let ack = Seq(u32::from_be_bytes([tcp[8], tcp[9], tcp[10], tcp[11]]));
     let end = usize::from(tcp[12] >> 4) * 4;
     let mut here = 20;

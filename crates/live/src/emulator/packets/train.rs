@@ -76,7 +76,7 @@ pub(in crate::emulator) struct Train {
 /// The hosts and the connection of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::emulator) struct Label {
-    /// The hosts, by their numbers in the carrier.
+    /// The hosts, by their numbers in the network.
     pub(in crate::emulator) from: usize,
     pub(in crate::emulator) to: usize,
     /// A hash that is equal for all packets of a connection in one direction.

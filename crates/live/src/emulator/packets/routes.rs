@@ -6,14 +6,14 @@ use netspurt_tcp::time::Time;
 
 /// The routes, and when the next of them changes.
 #[derive(Debug)]
-pub(super) struct Ways {
+pub(super) struct Routes {
     hosts: Vec<NodeId>,
     /// For each pair of hosts the start of the route from the first to the second.
     starts: Vec<Option<u32>>,
     turn: Time,
 }
 
-impl Ways {
+impl Routes {
     pub(super) fn new(network: &Network, hosts: &[NodeId]) -> Self {
         Self { hosts: hosts.to_vec(), starts: starts(network, hosts), turn: Time::ZERO }
     }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn from_a_change_on_packets_take_the_other_links_in_both_directions() {
-        let mut spec = WorldSpec::new("ways", Span::from_secs(100));
+        let mut spec = WorldSpec::new("routes", Span::from_secs(100));
         let [a, b, r] = ["a", "b", "r"].map(|name| spec.node(name));
         for (name, ends) in [("short", [a, b]), ("up", [r, a]), ("down", [r, b])] {
             spec.link(name, ends, &ChannelSpec::new(8_000_000, Span::from_ms(9)));
@@ -69,15 +69,15 @@ mod tests {
             Detour { ends: [a, b], channels: [0].into(), when: at(20) },
         ];
         let mut network = Network::joining(&spec, [(a, b)].into_iter(), 1);
-        let mut ways = Ways::new(&network, &[a, b]);
+        let mut routes = Routes::new(&network, &[a, b]);
         let mut seen = |secs: u64, dscp: u8| {
             let now = Time::ZERO + Span::from_secs(secs);
-            ways.keep_up(&mut network, now);
+            routes.keep_up(&mut network, now);
             let there = match dscp {
-                0 => ways.start(0, 1),
+                0 => routes.start(0, 1),
                 dscp => network.route_of_class(a, b, dscp),
             };
-            let back = ways.start(1, 0);
+            let back = routes.start(1, 0);
             [there, back].map(|start| network.routes().channels(start.unwrap()).collect::<Vec<_>>())
         };
         let (short, long) = ([vec![0], vec![1]], [vec![3, 4], vec![5, 2]]);

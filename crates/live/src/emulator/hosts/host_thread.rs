@@ -5,8 +5,8 @@
 //! killed.
 
 use crate::emulator::error::EmulateError;
-use crate::emulator::hosts::namespace::{Home, Lodging, Mark};
-use crate::emulator::hosts::remains::{TOKEN, Token};
+use crate::emulator::hosts::leftovers::{TOKEN, Token};
+use crate::emulator::hosts::namespace::{Entered, Mark, Namespaces};
 use crate::sockets::Diag;
 use crate::tun::{Device, Network};
 use nix::sys::eventfd::EventFd;
@@ -36,7 +36,7 @@ pub(in crate::emulator) enum News {
 
 /// A host's command.
 #[derive(Clone, Debug)]
-pub(in crate::emulator) struct Errand {
+pub(in crate::emulator) struct Task {
     pub(in crate::emulator) words: Vec<OsString>,
     /// Whether the command owns the terminal. Others have no standard input, and a process group of their own.
     pub(in crate::emulator) foreground: bool,
@@ -47,7 +47,7 @@ pub(in crate::emulator) struct Errand {
 
 /// The thread of a host.
 #[derive(Debug)]
-pub(in crate::emulator) struct Tenant {
+pub(in crate::emulator) struct HostThread {
     pub(in crate::emulator) device: Device,
     /// The namespace, which the emulator clears at the end; `None` for the caller's own.
     pub(in crate::emulator) mark: Option<Mark>,
@@ -55,48 +55,49 @@ pub(in crate::emulator) struct Tenant {
     pub(in crate::emulator) congestion: Option<String>,
     /// Lists the connections of its kernel, until [`take_connections`](Self::take_connections).
     connections: Option<Diag>,
-    orders: Option<Sender<Errand>>,
+    commands: Option<Sender<Task>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Tenant {
-    /// Enters the namespaces of `lodging`. Messages about host `number` go to `news`, followed by a signal to `wake`.
+impl HostThread {
+    /// Enters `namespaces`. Messages about host `number` go to `news`, followed by a signal to `wake`.
     pub(in crate::emulator) fn new(
-        lodging: Lodging,
+        namespaces: Namespaces,
         number: usize,
         news: Sender<(usize, News)>,
         wake: Arc<EventFd>,
     ) -> Result<Self, EmulateError> {
-        let (orders, errands) = channel();
-        let (moved, settled) = channel();
-        let thread = std::thread::Builder::new().name(format!("host {}", lodging.host)).spawn(move || {
-            let tell = |what| {
-                // If the receiver is gone, no signal is needed.
-                let _ = news.send((number, what));
-                let _ = wake.write(1);
-            };
-            let host = lodging.host.clone();
-            let outcome = lodging.move_in();
-            let lives = outcome.is_ok();
-            if moved.send(outcome).is_ok() && lives {
-                live(&host, &errands, tell);
-            }
-        })?;
-        let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread has ended").into()));
-        let Home { device, mark, connections, congestion } = settled?;
+        let (commands, tasks) = channel();
+        let (sender, receiver) = channel();
+        let thread =
+            std::thread::Builder::new().name(format!("host {}", namespaces.host)).spawn(move || {
+                let report = |what| {
+                    // If the receiver is gone, no signal is needed.
+                    let _ = news.send((number, what));
+                    let _ = wake.write(1);
+                };
+                let host = namespaces.host.clone();
+                let outcome = namespaces.enter();
+                let entered = outcome.is_ok();
+                if sender.send(outcome).is_ok() && entered {
+                    run_command(&host, &tasks, report);
+                }
+            })?;
+        let entered = receiver.recv().unwrap_or_else(|_| Err(io::Error::other("a thread has ended").into()));
+        let Entered { device, mark, connections, congestion } = entered?;
         Ok(Self {
             device,
             mark: Some(mark),
             congestion: Some(congestion),
             connections,
-            orders: Some(orders),
+            commands: Some(commands),
             thread: Some(thread),
         })
     }
 
     /// The caller's own network, which this device leads to. It has no command and no thread.
     pub(in crate::emulator) const fn outside(device: Device) -> Self {
-        Self { device, mark: None, congestion: None, connections: None, orders: None, thread: None }
+        Self { device, mark: None, congestion: None, connections: None, commands: None, thread: None }
     }
 
     /// Lists the connections of its kernel; only once.
@@ -105,16 +106,16 @@ impl Tenant {
     }
 
     /// Starts the command.
-    pub(in crate::emulator) fn start(&mut self, errand: Errand) {
-        if let Some(orders) = self.orders.take() {
+    pub(in crate::emulator) fn start(&mut self, task: Task) {
+        if let Some(commands) = self.commands.take() {
             // If the thread has ended, it has sent the reason.
-            let _ = orders.send(errand);
+            let _ = commands.send(task);
         }
     }
 
     /// No command will be started any more.
     pub(in crate::emulator) fn cancel(&mut self) {
-        self.orders = None;
+        self.commands = None;
     }
 
     /// Whether the command has ended or was never started.
@@ -123,17 +124,17 @@ impl Tenant {
     }
 }
 
-fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
-    let Ok(errand) = errands.recv() else { return };
-    let mut words = errand.words.iter();
+fn run_command(host: &str, tasks: &Receiver<Task>, report: impl Fn(News)) {
+    let Ok(task) = tasks.recv() else { return };
+    let mut words = task.words.iter();
     let Some(program) = words.next() else { return };
     let mut command = Command::new(program);
     command
         .args(words)
-        .env(TOKEN, errand.token.to_string())
+        .env(TOKEN, task.token.to_string())
         .env(HOST, host)
-        .env(GUEST, errand.guest.iter().map(Network::to_string).collect::<Vec<_>>().join(" "));
-    if !errand.foreground {
+        .env(GUEST, task.guest.iter().map(Network::to_string).collect::<Vec<_>>().join(" "));
+    if !task.foreground {
         command.stdin(Stdio::null()).process_group(0);
     }
     // SAFETY: between fork and exec nothing is called but prctl, which may be called there.
@@ -142,10 +143,10 @@ fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
         command.pre_exec(|| set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
     }
     match command.spawn() {
-        Ok(mut child) => tell(News::Ended(child.wait())),
+        Ok(mut child) => report(News::Ended(child.wait())),
         Err(source) => {
             let command = program.to_string_lossy().into_owned();
-            tell(News::NotStarted(EmulateError::Command { host: host.to_owned(), command, source }));
+            report(News::NotStarted(EmulateError::Command { host: host.to_owned(), command, source }));
         }
     }
 }

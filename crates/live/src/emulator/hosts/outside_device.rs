@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 /// The configuration of the device.
 #[derive(Clone, Debug)]
-pub(in crate::emulator) struct Gate {
+pub(in crate::emulator) struct OutsideDevice {
     pub(in crate::emulator) device: String,
     pub(in crate::emulator) address: IpAddr,
     /// The hosts of the emulation, and their guests.
@@ -18,7 +18,7 @@ pub(in crate::emulator) struct Gate {
     pub(in crate::emulator) mtu: u32,
 }
 
-impl Gate {
+impl OutsideDevice {
     /// Creates the device, with routes to the hosts.
     pub(in crate::emulator) fn open(&self) -> Result<Device, EmulateError> {
         let device = Device::create(&self.device, Offload::Segments)?;

@@ -1,6 +1,6 @@
 //! The bytes of packets in the network, indexed by the network's slots.
 
-use crate::emulator::packets::manifest;
+use crate::emulator::packets::fields;
 use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::random::Stream;
 
@@ -10,7 +10,7 @@ const MOST: usize = 512 << 20;
 
 /// A packet's bytes.
 #[derive(Clone, Debug, Default)]
-pub(in crate::emulator) struct Parcel {
+pub(in crate::emulator) struct RealPacket {
     pub(in crate::emulator) bytes: Vec<u8>,
     /// The state of the checksum. The emulator completes it before it reads the bytes; another kernel does not need
     /// that.
@@ -19,7 +19,7 @@ pub(in crate::emulator) struct Parcel {
     damaged: bool,
 }
 
-impl Parcel {
+impl RealPacket {
     /// A packet whose checksum is complete.
     pub(in crate::emulator) fn whole(bytes: Vec<u8>) -> Self {
         Self { bytes, ..Self::default() }
@@ -35,22 +35,22 @@ impl Parcel {
     pub(in crate::emulator) fn damage(&mut self, stream: &mut Stream) {
         if !std::mem::replace(&mut self.damaged, true) {
             self.complete();
-            manifest::damage(&mut self.bytes, stream);
+            fields::damage(&mut self.bytes, stream);
         }
     }
 }
 
 /// The bytes of all packets. Slots and their buffers are reused.
 #[derive(Debug, Default)]
-pub(in crate::emulator) struct Cargo {
-    places: Vec<Parcel>,
+pub(in crate::emulator) struct PacketStore {
+    places: Vec<RealPacket>,
     /// Capacity of all buffers in bytes.
     room: usize,
 }
 
-impl Cargo {
+impl PacketStore {
     /// The packet in a slot.
-    pub(in crate::emulator) fn at(&mut self, place: u32) -> &mut Parcel {
+    pub(in crate::emulator) fn at(&mut self, place: u32) -> &mut RealPacket {
         self.make(place);
         &mut self.places[place as usize]
     }
@@ -59,15 +59,15 @@ impl Cargo {
     #[must_use]
     pub(in crate::emulator) fn load(&mut self, place: u32, bytes: &[u8], checksum: Checksum) -> bool {
         self.make(place);
-        let parcel = &mut self.places[place as usize];
-        if self.room > MOST && parcel.bytes.capacity() < bytes.len() {
+        let content = &mut self.places[place as usize];
+        if self.room > MOST && content.bytes.capacity() < bytes.len() {
             return false;
         }
-        self.room -= parcel.bytes.capacity();
-        parcel.bytes.clear();
-        parcel.bytes.extend_from_slice(bytes);
-        (parcel.checksum, parcel.damaged) = (checksum, false);
-        self.room += parcel.bytes.capacity();
+        self.room -= content.bytes.capacity();
+        content.bytes.clear();
+        content.bytes.extend_from_slice(bytes);
+        (content.checksum, content.damaged) = (checksum, false);
+        self.room += content.bytes.capacity();
         true
     }
 
@@ -78,12 +78,12 @@ impl Cargo {
     }
 
     /// Replaces the packet in a slot.
-    pub(in crate::emulator) fn put(&mut self, place: u32, parcel: Parcel) {
+    pub(in crate::emulator) fn put(&mut self, place: u32, content: RealPacket) {
         self.make(place);
         let there = &mut self.places[place as usize];
-        self.room += parcel.bytes.capacity();
+        self.room += content.bytes.capacity();
         self.room -= there.bytes.capacity();
-        *there = parcel;
+        *there = content;
     }
 
     /// Number of slots ever used.
@@ -94,7 +94,7 @@ impl Cargo {
 
     fn make(&mut self, place: u32) {
         if self.places.len() <= place as usize {
-            self.places.resize_with(place as usize + 1, Parcel::default);
+            self.places.resize_with(place as usize + 1, RealPacket::default);
         }
     }
 }

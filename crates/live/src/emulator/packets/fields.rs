@@ -18,7 +18,7 @@ const CHECKSUM: core::ops::Range<usize> = 10..12;
 
 /// The header fields of a packet that the network needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::emulator) struct Manifest {
+pub(in crate::emulator) struct PacketFields {
     pub(in crate::emulator) source: IpAddr,
     pub(in crate::emulator) destination: IpAddr,
     pub(in crate::emulator) ecn: Ecn,
@@ -32,7 +32,7 @@ pub(in crate::emulator) struct Manifest {
     pub(in crate::emulator) flow: u32,
 }
 
-impl Manifest {
+impl PacketFields {
     /// Parses the headers; `None` if this is not a complete IPv4 or IPv6 packet.
     pub(in crate::emulator) fn read(bytes: &[u8]) -> Option<Self> {
         let ip = Ip::read(bytes)?;
@@ -200,10 +200,10 @@ mod tests {
     #[test]
     fn the_headers_of_a_tcp_packet_are_parsed() {
         let flows = both().map(|addresses| {
-            let read = Manifest::read(&packet(addresses, 100, Ecn::Ect0)).unwrap();
+            let read = PacketFields::read(&packet(addresses, 100, Ecn::Ect0)).unwrap();
             assert_eq!((read.source, read.destination), (addresses.source(), addresses.destination()));
             assert_eq!((read.ecn, read.flags, read.payload), (Ecn::Ect0, Flags::ACK, 100));
-            let other = Manifest::read(&packet(addresses, 3, Ecn::NotEct)).unwrap();
+            let other = PacketFields::read(&packet(addresses, 3, Ecn::NotEct)).unwrap();
             assert_eq!(read.flow, other.flow, "the ports and addresses are the same");
             read.flow
         });
@@ -215,13 +215,13 @@ mod tests {
         for addresses in both() {
             let bytes = packet(addresses, 10, Ecn::NotEct);
             for len in 0..bytes.len() {
-                assert_eq!(Manifest::read(&bytes[..len]), None, "{len} octets");
+                assert_eq!(PacketFields::read(&bytes[..len]), None, "{len} octets");
             }
         }
-        assert_eq!(Manifest::read(&[0x50; 60]), None, "no such version");
+        assert_eq!(PacketFields::read(&[0x50; 60]), None, "no such version");
         let mut short = packet(both()[0], 10, Ecn::NotEct);
         short[0] = 0x42;
-        assert_eq!(Manifest::read(&short), None, "a header of two words");
+        assert_eq!(PacketFields::read(&short), None, "a header of two words");
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         for addresses in both() {
             let mut bytes = packet(addresses, 10, Ecn::Ect0);
             mark(&mut bytes);
-            assert_eq!(Manifest::read(&bytes).unwrap().ecn, Ecn::Ce);
+            assert_eq!(PacketFields::read(&bytes).unwrap().ecn, Ecn::Ce);
             decode_packet(&bytes, Layout::SHARED, Verify::All).expect("right checksums");
         }
     }

@@ -1,12 +1,12 @@
 //! The simulated network with real packets: bytes enter and leave at hosts. Time is an argument.
 
 use crate::emulator::hosts::addresses::Addresses;
-use crate::emulator::packets::cargo::{Cargo, Parcel};
-use crate::emulator::packets::manifest::{self, Manifest};
+use crate::emulator::packets::fields::{self, PacketFields};
 use crate::emulator::packets::rewrite;
+use crate::emulator::packets::routes::Routes;
+use crate::emulator::packets::store::{PacketStore, RealPacket};
 use crate::emulator::packets::too_big;
 use crate::emulator::packets::train::Label;
-use crate::emulator::packets::ways::Ways;
 use crate::tun::Checksum;
 use netspurt_sim::network::packet::{self, Content};
 use netspurt_sim::network::{Due, Network};
@@ -31,7 +31,7 @@ pub(in crate::emulator) enum Refused {
     Full,
 }
 
-/// A packet that has arrived. [`Carrier::unload`] returns its bytes.
+/// A packet that has arrived. [`RealNetwork::unload`] returns its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::emulator) struct Arrival {
     /// When its last bit arrived, on the network's clock.
@@ -56,14 +56,14 @@ pub(in crate::emulator) struct Sighting {
 
 /// A network and the bytes of its packets.
 #[derive(Debug)]
-pub(in crate::emulator) struct Carrier {
+pub(in crate::emulator) struct RealNetwork {
     network: Network,
     /// The bytes of each packet, by its slot.
-    cargo: Cargo,
+    store: PacketStore,
     hosts: Vec<NodeId>,
     /// The host at each node.
     at_node: Vec<Option<usize>>,
-    ways: Ways,
+    routes: Routes,
     damage: Stream,
     /// A queue needs the contents of ACKs.
     reads_acks: bool,
@@ -73,7 +73,7 @@ pub(in crate::emulator) struct Carrier {
     outside: Option<usize>,
 }
 
-impl Carrier {
+impl RealNetwork {
     /// Creates the network of `spec` between hosts at these nodes. An error names two hosts without a route between
     /// them.
     pub(in crate::emulator) fn new(
@@ -88,16 +88,16 @@ impl Carrier {
         for (number, node) in hosts.iter().enumerate() {
             at_node[node.0 as usize] = Some(number);
         }
-        let ways = Ways::new(&network, hosts);
-        if let Some(apart) = ways.lonely() {
+        let routes = Routes::new(&network, hosts);
+        if let Some(apart) = routes.lonely() {
             return Err(apart);
         }
         Ok(Self {
             network,
-            cargo: Cargo::default(),
+            store: PacketStore::default(),
             hosts: hosts.to_vec(),
             at_node,
-            ways,
+            routes,
             damage: Stream::new(seed, "emulator/damage"),
             reads_acks: spec.links.iter().flat_map(|link| &link.directions).any(filters_acks),
             sightings: Vec::new(),
@@ -130,12 +130,12 @@ impl Carrier {
 
     /// Whether there is a route from one host to another.
     pub(in crate::emulator) fn are_joined(&self, from: usize, to: usize) -> bool {
-        self.ways.start(from, to).is_some()
+        self.routes.start(from, to).is_some()
     }
 
     /// The channels between two hosts.
     pub(in crate::emulator) fn channels(&self, from: usize, to: usize) -> impl Iterator<Item = u32> {
-        let start = self.ways.start(from, to);
+        let start = self.routes.start(from, to);
         start.into_iter().flat_map(|start| self.network.routes().channels(start))
     }
 
@@ -152,22 +152,22 @@ impl Carrier {
         bytes: &[u8],
         checksum: Checksum,
     ) -> Result<(), Refused> {
-        let manifest = Manifest::read(bytes).ok_or(Refused::Stray)?;
-        let to = self.host(manifest.destination).ok_or(if is_chatter(manifest.destination) {
+        let fields = PacketFields::read(bytes).ok_or(Refused::Stray)?;
+        let to = self.host(fields.destination).ok_or(if is_chatter(fields.destination) {
             Refused::Chatter
         } else {
             Refused::Stray
         })?;
-        if self.host(manifest.source) != Some(from) || to == from {
+        if self.host(fields.source) != Some(from) || to == from {
             return Err(Refused::Stray);
         }
-        self.ways.keep_up(&mut self.network, now);
-        let route = self.ways.start(from, to).ok_or(Refused::Stray)?;
-        if !self.cargo.load(self.network.draft_place(), bytes, checksum) {
+        self.routes.keep_up(&mut self.network, now);
+        let route = self.routes.start(from, to).ok_or(Refused::Stray)?;
+        if !self.store.load(self.network.draft_place(), bytes, checksum) {
             return Err(Refused::Full);
         }
-        let payload = Payload { offset: 0, len: manifest.payload };
-        let Manifest { flags, ecn, dscp, .. } = manifest;
+        let payload = Payload { offset: 0, len: fields.payload };
+        let PacketFields { flags, ecn, dscp, .. } = fields;
         let route = self.network.route_of_class(self.hosts[from], self.hosts[to], dscp).unwrap_or(route);
         let (ack, options) = rewrite::read(bytes);
         let known = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
@@ -179,7 +179,7 @@ impl Carrier {
             known
         };
         let size = bytes.len() as u32;
-        let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
+        let label = packet::Label { endpoint: fields.flow, route, size, ..packet::Label::default() };
         self.network.send(now, &segment, label);
         self.keep_up();
         Ok(())
@@ -194,8 +194,8 @@ impl Carrier {
             // Without timers, the network reports only packets.
             let Due::Packet(place) = due else { continue };
             let flow = self.network.packet(place).endpoint;
-            let ends = Manifest::read(&self.cargo.at(place).bytes)
-                .and_then(|manifest| Some((self.host(manifest.source)?, self.host(manifest.destination)?)));
+            let ends = PacketFields::read(&self.store.at(place).bytes)
+                .and_then(|fields| Some((self.host(fields.source)?, self.host(fields.destination)?)));
             match ends {
                 Some((from, to)) => return Some(Arrival { at, label: Label { from, to, flow }, place }),
                 None => self.network.release(place),
@@ -204,16 +204,20 @@ impl Carrier {
     }
 
     /// Passes the bytes of an arrived packet to `into`, with its mark or damage.
-    pub(in crate::emulator) fn unload<T>(&mut self, arrival: Arrival, take: impl FnOnce(&Parcel) -> T) -> T {
+    pub(in crate::emulator) fn unload<T>(
+        &mut self,
+        arrival: Arrival,
+        take: impl FnOnce(&RealPacket) -> T,
+    ) -> T {
         let packet = self.network.packet(arrival.place);
-        let parcel = self.cargo.at(arrival.place);
+        let content = self.store.at(arrival.place);
         if packet.segment.ecn == Ecn::Ce {
-            manifest::mark(&mut parcel.bytes);
+            fields::mark(&mut content.bytes);
         }
         if packet.content == Content::Damaged {
-            parcel.damage(&mut self.damage);
+            content.damage(&mut self.damage);
         }
-        let taken = take(parcel);
+        let taken = take(content);
         self.network.release(arrival.place);
         taken
     }
@@ -230,19 +234,19 @@ impl Carrier {
     fn keep_up(&mut self) {
         for step in self.network.take_steps() {
             match step {
-                Step::Doubled { original, twin } => self.cargo.copy(original, twin),
+                Step::Doubled { original, twin } => self.store.copy(original, twin),
                 Step::Returned { slot, mtu } => {
                     // A packet that is too large is dropped, unless an ICMP message replaces it.
-                    let bytes = too_big::message(&self.cargo.at(slot).bytes, mtu).unwrap_or_default();
-                    self.cargo.put(slot, Parcel::whole(bytes));
+                    let bytes = too_big::message(&self.store.at(slot).bytes, mtu).unwrap_or_default();
+                    self.store.put(slot, RealPacket::whole(bytes));
                 }
                 Step::Rewritten { slot, rewrite } => {
-                    let parcel = self.cargo.at(slot);
-                    parcel.complete();
-                    rewrite::apply(&mut parcel.bytes, &rewrite);
+                    let content = self.store.at(slot);
+                    content.complete();
+                    rewrite::apply(&mut content.bytes, &rewrite);
                 }
                 Step::Passed(pass) => {
-                    see(&pass, self.cargo.at(pass.slot), &mut self.damage, &mut self.sightings);
+                    see(&pass, self.store.at(pass.slot), &mut self.damage, &mut self.sightings);
                 }
             }
         }
@@ -250,25 +254,25 @@ impl Carrier {
 }
 
 /// Records a packet at both ends of its channel, with its damage.
-fn see(pass: &Pass, parcel: &mut Parcel, damage: &mut Stream, sightings: &mut Vec<Sighting>) {
-    let mut note = |parcel: &Parcel, direction, at| {
-        let mut parcel = parcel.clone();
+fn see(pass: &Pass, content: &mut RealPacket, damage: &mut Stream, sightings: &mut Vec<Sighting>) {
+    let mut note = |content: &RealPacket, direction, at| {
+        let mut content = content.clone();
         if pass.ecn == Ecn::Ce {
-            manifest::mark(&mut parcel.bytes);
+            fields::mark(&mut content.bytes);
         }
-        parcel.complete();
-        sightings.push(Sighting { channel: pass.channel, direction, at, bytes: parcel.bytes });
+        content.complete();
+        sightings.push(Sighting { channel: pass.channel, direction, at, bytes: content.bytes });
     };
     if pass.corrupted {
-        parcel.damage(damage);
+        content.damage(damage);
     }
-    note(parcel, Direction::Outbound, pass.leaves);
+    note(content, Direction::Outbound, pass.leaves);
     if pass.damaged {
-        parcel.damage(damage);
+        content.damage(damage);
     }
     for _ in 0..1 + u8::from(pass.doubled) {
         if let Some(at) = pass.arrives {
-            note(parcel, Direction::Inbound, at);
+            note(content, Direction::Inbound, at);
         }
     }
 }
@@ -319,18 +323,22 @@ mod tests {
     }
 
     /// Two hosts joined by two links with a router between.
-    fn carrier(there: ChannelSpec) -> Carrier {
-        let mut spec = WorldSpec::new("carrier", Span::ZERO);
+    fn real_network(there: ChannelSpec) -> RealNetwork {
+        let mut spec = WorldSpec::new("real_network", Span::ZERO);
         let [a, r, b] = ["a", "r", "b"].map(|name| spec.node(name));
         spec.link("near", [a, r], &ChannelSpec::new(1_000_000_000, Span::from_ms(1)));
         spec.link("far", [r, b], &ChannelSpec::new(8_000_000, Span::from_ms(9))).directions[0] = there;
-        Carrier::new(&spec, &[a, b], 3).unwrap()
+        RealNetwork::new(&spec, &[a, b], 3).unwrap()
     }
 
-    fn all(carrier: &mut Carrier, until: Time) -> Vec<(Time, u32, usize)> {
+    fn all(real_network: &mut RealNetwork, until: Time) -> Vec<(Time, u32, usize)> {
         std::iter::from_fn(|| {
-            let arrival = carrier.next(until)?;
-            Some((arrival.at, carrier.unload(arrival, |parcel| number(&parcel.bytes)), arrival.label.to))
+            let arrival = real_network.next(until)?;
+            Some((
+                arrival.at,
+                real_network.unload(arrival, |content| number(&content.bytes)),
+                arrival.label.to,
+            ))
         })
         .collect()
     }
@@ -339,14 +347,16 @@ mod tests {
     fn the_codepoint_of_a_real_packet_chooses_its_class() {
         let classes = ClassesSpec::new(Room::Packets(10), &[&[46]]).unwrap();
         let queue = QueueSpec::Priority(classes);
-        let mut carrier = carrier(ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
+        let mut real_network =
+            real_network(ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
         for number in 0..5 {
             let mut packet = packet(0, 2, 1000, number);
             // The last one is EF; the first one is being sent when it comes.
             packet[1] = if number == 4 { 46 << 2 } else { 0 };
-            carrier.send(Time::ZERO, 0, &packet, Checksum::Whole).unwrap();
+            real_network.send(Time::ZERO, 0, &packet, Checksum::Whole).unwrap();
         }
-        let order: Vec<u32> = all(&mut carrier, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
+        let order: Vec<u32> =
+            all(&mut real_network, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
         assert_eq!(order, [0, 4, 1, 2, 3]);
     }
 
@@ -356,7 +366,8 @@ mod tests {
             let queue =
                 QueueSpec::Cake(CakeSpec { ack_filter, rtt: Span::from_secs(1000), ..CakeSpec::default() });
             // An ACK takes 320 ms: the first one is being sent when the others come.
-            let mut carrier = carrier(ChannelSpec { queue, ..ChannelSpec::new(1000, Span::from_ms(9)) });
+            let mut real_network =
+                real_network(ChannelSpec { queue, ..ChannelSpec::new(1000, Span::from_ms(9)) });
             for number in 1..=5 {
                 let segment = Segment {
                     ack: netspurt_tcp::seq::Seq(1000 * number),
@@ -370,23 +381,23 @@ mod tests {
                 let body = Body::Bytes(&[]);
                 encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes)
                     .unwrap();
-                carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole).unwrap();
+                real_network.send(Time::ZERO, 0, &bytes, Checksum::Whole).unwrap();
             }
-            assert_eq!(all(&mut carrier, Time::NEVER).len(), expected, "{ack_filter:?}");
+            assert_eq!(all(&mut real_network, Time::NEVER).len(), expected, "{ack_filter:?}");
         }
     }
 
     #[test]
     fn packets_arrive_unchanged_after_rate_and_delay() {
-        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         for number in 0..3 {
-            carrier.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+            real_network.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
         let micros = |us: u64| Time::from_ps(us * 1_000_000);
         // 8 µs at 1 Gbit/s and 1 ms; then 1 ms each at 8 Mbit/s and 9 ms.
         let expected = (0..3).map(|n| (micros(8 + 10_000 + 1000 * (u64::from(n) + 1)), n, 1));
-        assert_eq!(all(&mut carrier, micros(20_000)), expected.collect::<Vec<_>>());
-        assert_eq!(carrier.next_due(), None);
+        assert_eq!(all(&mut real_network, micros(20_000)), expected.collect::<Vec<_>>());
+        assert_eq!(real_network.next_due(), None);
     }
 
     #[test]
@@ -397,15 +408,15 @@ mod tests {
             reorder: Some(ReorderSpec { probability: 0.3, extra_delay: Span::from_ms(5) }),
             ..ChannelSpec::new(8_000_000, Span::from_ms(9))
         };
-        let mut carrier = carrier(there);
+        let mut real_network = real_network(there);
         let mut arrived = Vec::new();
         for number in 0..2000u32 {
             let now = Time::from_ps(u64::from(number) * 900_000_000);
-            arrived.extend(all(&mut carrier, now));
-            carrier.send(now, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+            arrived.extend(all(&mut real_network, now));
+            real_network.send(now, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
-        arrived.extend(all(&mut carrier, Time::NEVER));
-        let counters = carrier.network().channels()[2].counters();
+        arrived.extend(all(&mut real_network, Time::NEVER));
+        let counters = real_network.network().channels()[2].counters();
         let dropped: u64 = counters.drops.iter().sum();
         assert!(counters.doubled > 500 && counters.held > 300 && dropped > 100, "{counters:?}");
         assert_eq!(arrived.len() as u64, 2000 - dropped + counters.doubled);
@@ -413,35 +424,35 @@ mod tests {
         arrived.iter().for_each(|&(_, number, _)| seen[number as usize] += 1);
         assert!(seen.iter().all(|&times| times <= 2));
         assert_eq!(seen.iter().filter(|&&times| times == 2).count() as u64, counters.doubled);
-        assert!(carrier.cargo.places() < 40, "places are used again");
+        assert!(real_network.store.places() < 40, "places are used again");
     }
 
     #[test]
     fn a_damaged_packet_differs_in_one_bit() {
-        let mut carrier =
-            carrier(ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
+        let mut real_network =
+            real_network(ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
         let sent = packet(0, 2, 1000, 77);
-        carrier.send(Time::ZERO, 0, &sent, Checksum::Whole).unwrap();
-        let arrival = carrier.next(Time::NEVER).unwrap();
-        let wrong = carrier.unload(arrival, |parcel| {
-            parcel.bytes.iter().zip(&sent).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
+        real_network.send(Time::ZERO, 0, &sent, Checksum::Whole).unwrap();
+        let arrival = real_network.next(Time::NEVER).unwrap();
+        let wrong = real_network.unload(arrival, |content| {
+            content.bytes.iter().zip(&sent).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
         });
         assert_eq!(wrong, 1);
     }
 
     #[test]
     fn a_guest_is_reached_through_its_host() {
-        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let mut to_guest = packet(0, 2, 100, 5);
         to_guest[12..16].copy_from_slice(&guest_v4(0));
         to_guest[16..20].copy_from_slice(&guest_v4(2));
-        carrier.send(Time::ZERO, 0, &to_guest, Checksum::Whole).unwrap();
+        real_network.send(Time::ZERO, 0, &to_guest, Checksum::Whole).unwrap();
         assert_eq!(
-            carrier.send(Time::ZERO, 1, &to_guest, Checksum::Whole),
+            real_network.send(Time::ZERO, 1, &to_guest, Checksum::Whole),
             Err(Refused::Stray),
             "another host's guest"
         );
-        let arrived = all(&mut carrier, Time::NEVER);
+        let arrived = all(&mut real_network, Time::NEVER);
         assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(5, 1)]);
     }
 
@@ -451,16 +462,21 @@ mod tests {
         let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| spec.node(name));
         spec.link("one", [a, b], &ChannelSpec::default());
         spec.link("other", [c, d], &ChannelSpec::default());
-        let mut carrier = Carrier::new(&spec, &[a, b, c, d], 1).unwrap();
-        assert!(carrier.are_joined(0, 1) && carrier.are_joined(3, 2) && !carrier.are_joined(0, 2));
-        assert_eq!(carrier.send(Time::ZERO, 0, &packet(0, 2, 100, 0), Checksum::Whole), Err(Refused::Stray));
-        assert_eq!(carrier.send(Time::ZERO, 2, &packet(2, 3, 100, 0), Checksum::Whole), Ok(()));
-        assert_eq!(Carrier::new(&spec, &[a, b, e], 1).map(drop), Err([e, a]));
+        let mut real_network = RealNetwork::new(&spec, &[a, b, c, d], 1).unwrap();
+        assert!(
+            real_network.are_joined(0, 1) && real_network.are_joined(3, 2) && !real_network.are_joined(0, 2)
+        );
+        assert_eq!(
+            real_network.send(Time::ZERO, 0, &packet(0, 2, 100, 0), Checksum::Whole),
+            Err(Refused::Stray)
+        );
+        assert_eq!(real_network.send(Time::ZERO, 2, &packet(2, 3, 100, 0), Checksum::Whole), Ok(()));
+        assert_eq!(RealNetwork::new(&spec, &[a, b, e], 1).map(drop), Err([e, a]));
     }
 
     #[test]
     fn a_packet_to_an_unknown_address_is_a_stray() {
-        let mut carrier = carrier(ChannelSpec::default());
+        let mut real_network = real_network(ChannelSpec::default());
         let strays = [
             packet(0, 1, 100, 0),  // to the router
             packet(0, 0, 100, 0),  // to itself
@@ -471,22 +487,22 @@ mod tests {
         ];
         for bytes in strays {
             assert_eq!(
-                carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole),
+                real_network.send(Time::ZERO, 0, &bytes, Checksum::Whole),
                 Err(Refused::Stray),
                 "{bytes:?}"
             );
         }
         let mut group = packet(0, 2, 100, 0);
         group[16..20].copy_from_slice(&[224, 0, 0, 22]);
-        assert_eq!(carrier.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
-        assert_eq!(carrier.next_due(), None);
+        assert_eq!(real_network.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
+        assert_eq!(real_network.next_due(), None);
     }
 
     #[test]
     fn addresses_of_no_host_are_behind_the_host_that_joins_the_outside() {
-        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let block = own::Addresses { block: Some(3) };
-        carrier.join(block, 1);
+        real_network.join(block, 1);
         let of = |node: u32| match block.host(NodeId(node))[0] {
             IpAddr::V4(v4) => v4.octets(),
             IpAddr::V6(_) => panic!("the first is of IPv4"),
@@ -500,25 +516,29 @@ mod tests {
         let far = [192, 0, 2, 7];
         let sent = [(0, of(0), far), (1, far, of(0)), (0, of(0), of(2)), (1, of(2), of(0))];
         for (number, (host, from, to)) in (0..).zip(sent) {
-            assert_eq!(carrier.send(Time::ZERO, host, &between(from, to, number), Checksum::Whole), Ok(()));
+            assert_eq!(
+                real_network.send(Time::ZERO, host, &between(from, to, number), Checksum::Whole),
+                Ok(())
+            );
         }
-        let mut arrived: Vec<_> = all(&mut carrier, Time::NEVER).iter().map(|&(_, n, to)| (n, to)).collect();
+        let mut arrived: Vec<_> =
+            all(&mut real_network, Time::NEVER).iter().map(|&(_, n, to)| (n, to)).collect();
         arrived.sort_unstable();
         assert_eq!(arrived, [(0, 1), (1, 0), (2, 1), (3, 0)]);
         // Only the host itself may use its address, and a group address belongs to no host.
         for (host, from, to) in [(0, far, of(2)), (1, of(0), of(0)), (1, far, [192, 0, 2, 8])] {
             assert_eq!(
-                carrier.send(Time::ZERO, host, &between(from, to, 9), Checksum::Whole),
+                real_network.send(Time::ZERO, host, &between(from, to, 9), Checksum::Whole),
                 Err(Refused::Stray)
             );
         }
         let group = between(of(0), [224, 0, 0, 22], 9);
-        assert_eq!(carrier.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
+        assert_eq!(real_network.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
     }
 
     #[test]
     fn ipv6_packets_follow_the_same_paths() {
-        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let v6 = |node, guest: bool| {
             let pair = if guest {
                 own::Addresses::default().guest(NodeId(node))
@@ -535,9 +555,9 @@ mod tests {
             let segment = Segment { payload: Payload { offset: 0, len: 4 }, ..Segment::default() };
             let ports = Ports { source: 1, destination: 2 };
             encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes).unwrap();
-            assert_eq!(carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole), Ok(()));
+            assert_eq!(real_network.send(Time::ZERO, 0, &bytes, Checksum::Whole), Ok(()));
         }
-        let arrived = all(&mut carrier, Time::NEVER);
+        let arrived = all(&mut real_network, Time::NEVER);
         assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
     }
 
@@ -557,22 +577,22 @@ mod tests {
             &ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(4_000_000, Span::from_ms(9)) },
         );
         spec.fuse = false;
-        let mut carrier = Carrier::new(&spec, &[a, b], 3).unwrap();
-        carrier.watch(0..4);
+        let mut real_network = RealNetwork::new(&spec, &[a, b], 3).unwrap();
+        real_network.watch(0..4);
         for number in 0..50 {
-            carrier.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+            real_network.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
         let mut arrived = Vec::new();
-        while let Some(arrival) = carrier.next(Time::NEVER) {
-            arrived.push((arrival.at, carrier.unload(arrival, |parcel| parcel.bytes.clone())));
+        while let Some(arrival) = real_network.next(Time::NEVER) {
+            arrived.push((arrival.at, real_network.unload(arrival, |content| content.bytes.clone())));
         }
-        let seen: Vec<Sighting> = carrier.take_sightings().collect();
+        let seen: Vec<Sighting> = real_network.take_sightings().collect();
         let at = |channel, direction| {
             let here = seen.iter().filter(move |seen| seen.channel == channel && seen.direction == direction);
             here.map(|seen| (seen.at, seen.bytes.clone())).collect::<Vec<_>>()
         };
         let (into, out) = (at(0, Direction::Inbound), at(1 + 1, Direction::Outbound));
-        let counters = carrier.network().channels()[0].counters();
+        let counters = real_network.network().channels()[0].counters();
         let (lost, doubled): (u64, u64) = (counters.drops.iter().sum(), counters.doubled);
         assert!(lost > 3 && doubled > 3);
         assert_eq!((into.len(), out.len()), ((50 - lost + doubled) as usize, into.len()));
