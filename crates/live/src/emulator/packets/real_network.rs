@@ -323,22 +323,18 @@ mod tests {
     }
 
     /// Two hosts joined by two links with a router between.
-    fn real_network(there: ChannelSpec) -> RealNetwork {
-        let mut spec = WorldSpec::new("real_network", Span::ZERO);
+    fn real(there: ChannelSpec) -> RealNetwork {
+        let mut spec = WorldSpec::new("real", Span::ZERO);
         let [a, r, b] = ["a", "r", "b"].map(|name| spec.node(name));
         spec.link("near", [a, r], &ChannelSpec::new(1_000_000_000, Span::from_ms(1)));
         spec.link("far", [r, b], &ChannelSpec::new(8_000_000, Span::from_ms(9))).directions[0] = there;
         RealNetwork::new(&spec, &[a, b], 3).unwrap()
     }
 
-    fn all(real_network: &mut RealNetwork, until: Time) -> Vec<(Time, u32, usize)> {
+    fn all(real: &mut RealNetwork, until: Time) -> Vec<(Time, u32, usize)> {
         std::iter::from_fn(|| {
-            let arrival = real_network.next(until)?;
-            Some((
-                arrival.at,
-                real_network.unload(arrival, |content| number(&content.bytes)),
-                arrival.label.to,
-            ))
+            let arrival = real.next(until)?;
+            Some((arrival.at, real.unload(arrival, |content| number(&content.bytes)), arrival.label.to))
         })
         .collect()
     }
@@ -347,16 +343,14 @@ mod tests {
     fn the_codepoint_of_a_real_packet_chooses_its_class() {
         let classes = ClassesSpec::new(Room::Packets(10), &[&[46]]).unwrap();
         let queue = QueueSpec::Priority(classes);
-        let mut real_network =
-            real_network(ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
+        let mut real = real(ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
         for number in 0..5 {
             let mut packet = packet(0, 2, 1000, number);
             // The last one is EF; the first one is being sent when it comes.
             packet[1] = if number == 4 { 46 << 2 } else { 0 };
-            real_network.send(Time::ZERO, 0, &packet, Checksum::Whole).unwrap();
+            real.send(Time::ZERO, 0, &packet, Checksum::Whole).unwrap();
         }
-        let order: Vec<u32> =
-            all(&mut real_network, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
+        let order: Vec<u32> = all(&mut real, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
         assert_eq!(order, [0, 4, 1, 2, 3]);
     }
 
@@ -366,8 +360,7 @@ mod tests {
             let queue =
                 QueueSpec::Cake(CakeSpec { ack_filter, rtt: Span::from_secs(1000), ..CakeSpec::default() });
             // An ACK takes 320 ms: the first one is being sent when the others come.
-            let mut real_network =
-                real_network(ChannelSpec { queue, ..ChannelSpec::new(1000, Span::from_ms(9)) });
+            let mut real = real(ChannelSpec { queue, ..ChannelSpec::new(1000, Span::from_ms(9)) });
             for number in 1..=5 {
                 let segment = Segment {
                     ack: netspurt_tcp::seq::Seq(1000 * number),
@@ -381,23 +374,23 @@ mod tests {
                 let body = Body::Bytes(&[]);
                 encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes)
                     .unwrap();
-                real_network.send(Time::ZERO, 0, &bytes, Checksum::Whole).unwrap();
+                real.send(Time::ZERO, 0, &bytes, Checksum::Whole).unwrap();
             }
-            assert_eq!(all(&mut real_network, Time::NEVER).len(), expected, "{ack_filter:?}");
+            assert_eq!(all(&mut real, Time::NEVER).len(), expected, "{ack_filter:?}");
         }
     }
 
     #[test]
     fn packets_arrive_unchanged_after_rate_and_delay() {
-        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real = real(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         for number in 0..3 {
-            real_network.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+            real.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
         let micros = |us: u64| Time::from_ps(us * 1_000_000);
         // 8 µs at 1 Gbit/s and 1 ms; then 1 ms each at 8 Mbit/s and 9 ms.
         let expected = (0..3).map(|n| (micros(8 + 10_000 + 1000 * (u64::from(n) + 1)), n, 1));
-        assert_eq!(all(&mut real_network, micros(20_000)), expected.collect::<Vec<_>>());
-        assert_eq!(real_network.next_due(), None);
+        assert_eq!(all(&mut real, micros(20_000)), expected.collect::<Vec<_>>());
+        assert_eq!(real.next_due(), None);
     }
 
     #[test]
@@ -408,15 +401,15 @@ mod tests {
             reorder: Some(ReorderSpec { probability: 0.3, extra_delay: Span::from_ms(5) }),
             ..ChannelSpec::new(8_000_000, Span::from_ms(9))
         };
-        let mut real_network = real_network(there);
+        let mut real = real(there);
         let mut arrived = Vec::new();
         for number in 0..2000u32 {
             let now = Time::from_ps(u64::from(number) * 900_000_000);
-            arrived.extend(all(&mut real_network, now));
-            real_network.send(now, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+            arrived.extend(all(&mut real, now));
+            real.send(now, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
-        arrived.extend(all(&mut real_network, Time::NEVER));
-        let counters = real_network.network().channels()[2].counters();
+        arrived.extend(all(&mut real, Time::NEVER));
+        let counters = real.network().channels()[2].counters();
         let dropped: u64 = counters.drops.iter().sum();
         assert!(counters.doubled > 500 && counters.held > 300 && dropped > 100, "{counters:?}");
         assert_eq!(arrived.len() as u64, 2000 - dropped + counters.doubled);
@@ -424,17 +417,16 @@ mod tests {
         arrived.iter().for_each(|&(_, number, _)| seen[number as usize] += 1);
         assert!(seen.iter().all(|&times| times <= 2));
         assert_eq!(seen.iter().filter(|&&times| times == 2).count() as u64, counters.doubled);
-        assert!(real_network.store.places() < 40, "places are used again");
+        assert!(real.store.places() < 40, "places are used again");
     }
 
     #[test]
     fn a_damaged_packet_differs_in_one_bit() {
-        let mut real_network =
-            real_network(ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
+        let mut real = real(ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
         let sent = packet(0, 2, 1000, 77);
-        real_network.send(Time::ZERO, 0, &sent, Checksum::Whole).unwrap();
-        let arrival = real_network.next(Time::NEVER).unwrap();
-        let wrong = real_network.unload(arrival, |content| {
+        real.send(Time::ZERO, 0, &sent, Checksum::Whole).unwrap();
+        let arrival = real.next(Time::NEVER).unwrap();
+        let wrong = real.unload(arrival, |content| {
             content.bytes.iter().zip(&sent).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
         });
         assert_eq!(wrong, 1);
@@ -442,17 +434,17 @@ mod tests {
 
     #[test]
     fn a_guest_is_reached_through_its_host() {
-        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real = real(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let mut to_guest = packet(0, 2, 100, 5);
         to_guest[12..16].copy_from_slice(&guest_v4(0));
         to_guest[16..20].copy_from_slice(&guest_v4(2));
-        real_network.send(Time::ZERO, 0, &to_guest, Checksum::Whole).unwrap();
+        real.send(Time::ZERO, 0, &to_guest, Checksum::Whole).unwrap();
         assert_eq!(
-            real_network.send(Time::ZERO, 1, &to_guest, Checksum::Whole),
+            real.send(Time::ZERO, 1, &to_guest, Checksum::Whole),
             Err(Refused::Stray),
             "another host's guest"
         );
-        let arrived = all(&mut real_network, Time::NEVER);
+        let arrived = all(&mut real, Time::NEVER);
         assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(5, 1)]);
     }
 
@@ -462,21 +454,16 @@ mod tests {
         let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| spec.node(name));
         spec.link("one", [a, b], &ChannelSpec::default());
         spec.link("other", [c, d], &ChannelSpec::default());
-        let mut real_network = RealNetwork::new(&spec, &[a, b, c, d], 1).unwrap();
-        assert!(
-            real_network.are_joined(0, 1) && real_network.are_joined(3, 2) && !real_network.are_joined(0, 2)
-        );
-        assert_eq!(
-            real_network.send(Time::ZERO, 0, &packet(0, 2, 100, 0), Checksum::Whole),
-            Err(Refused::Stray)
-        );
-        assert_eq!(real_network.send(Time::ZERO, 2, &packet(2, 3, 100, 0), Checksum::Whole), Ok(()));
+        let mut real = RealNetwork::new(&spec, &[a, b, c, d], 1).unwrap();
+        assert!(real.are_joined(0, 1) && real.are_joined(3, 2) && !real.are_joined(0, 2));
+        assert_eq!(real.send(Time::ZERO, 0, &packet(0, 2, 100, 0), Checksum::Whole), Err(Refused::Stray));
+        assert_eq!(real.send(Time::ZERO, 2, &packet(2, 3, 100, 0), Checksum::Whole), Ok(()));
         assert_eq!(RealNetwork::new(&spec, &[a, b, e], 1).map(drop), Err([e, a]));
     }
 
     #[test]
     fn a_packet_to_an_unknown_address_is_a_stray() {
-        let mut real_network = real_network(ChannelSpec::default());
+        let mut real = real(ChannelSpec::default());
         let strays = [
             packet(0, 1, 100, 0),  // to the router
             packet(0, 0, 100, 0),  // to itself
@@ -486,23 +473,19 @@ mod tests {
             Vec::new(),
         ];
         for bytes in strays {
-            assert_eq!(
-                real_network.send(Time::ZERO, 0, &bytes, Checksum::Whole),
-                Err(Refused::Stray),
-                "{bytes:?}"
-            );
+            assert_eq!(real.send(Time::ZERO, 0, &bytes, Checksum::Whole), Err(Refused::Stray), "{bytes:?}");
         }
         let mut group = packet(0, 2, 100, 0);
         group[16..20].copy_from_slice(&[224, 0, 0, 22]);
-        assert_eq!(real_network.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
-        assert_eq!(real_network.next_due(), None);
+        assert_eq!(real.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
+        assert_eq!(real.next_due(), None);
     }
 
     #[test]
     fn addresses_of_no_host_are_behind_the_host_that_joins_the_outside() {
-        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real = real(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let block = own::Addresses { block: Some(3) };
-        real_network.join(block, 1);
+        real.join(block, 1);
         let of = |node: u32| match block.host(NodeId(node))[0] {
             IpAddr::V4(v4) => v4.octets(),
             IpAddr::V6(_) => panic!("the first is of IPv4"),
@@ -516,29 +499,25 @@ mod tests {
         let far = [192, 0, 2, 7];
         let sent = [(0, of(0), far), (1, far, of(0)), (0, of(0), of(2)), (1, of(2), of(0))];
         for (number, (host, from, to)) in (0..).zip(sent) {
-            assert_eq!(
-                real_network.send(Time::ZERO, host, &between(from, to, number), Checksum::Whole),
-                Ok(())
-            );
+            assert_eq!(real.send(Time::ZERO, host, &between(from, to, number), Checksum::Whole), Ok(()));
         }
-        let mut arrived: Vec<_> =
-            all(&mut real_network, Time::NEVER).iter().map(|&(_, n, to)| (n, to)).collect();
+        let mut arrived: Vec<_> = all(&mut real, Time::NEVER).iter().map(|&(_, n, to)| (n, to)).collect();
         arrived.sort_unstable();
         assert_eq!(arrived, [(0, 1), (1, 0), (2, 1), (3, 0)]);
         // Only the host itself may use its address, and a group address belongs to no host.
         for (host, from, to) in [(0, far, of(2)), (1, of(0), of(0)), (1, far, [192, 0, 2, 8])] {
             assert_eq!(
-                real_network.send(Time::ZERO, host, &between(from, to, 9), Checksum::Whole),
+                real.send(Time::ZERO, host, &between(from, to, 9), Checksum::Whole),
                 Err(Refused::Stray)
             );
         }
         let group = between(of(0), [224, 0, 0, 22], 9);
-        assert_eq!(real_network.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
+        assert_eq!(real.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
     }
 
     #[test]
     fn ipv6_packets_follow_the_same_paths() {
-        let mut real_network = real_network(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut real = real(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let v6 = |node, guest: bool| {
             let pair = if guest {
                 own::Addresses::default().guest(NodeId(node))
@@ -555,9 +534,9 @@ mod tests {
             let segment = Segment { payload: Payload { offset: 0, len: 4 }, ..Segment::default() };
             let ports = Ports { source: 1, destination: 2 };
             encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes).unwrap();
-            assert_eq!(real_network.send(Time::ZERO, 0, &bytes, Checksum::Whole), Ok(()));
+            assert_eq!(real.send(Time::ZERO, 0, &bytes, Checksum::Whole), Ok(()));
         }
-        let arrived = all(&mut real_network, Time::NEVER);
+        let arrived = all(&mut real, Time::NEVER);
         assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
     }
 
@@ -577,22 +556,22 @@ mod tests {
             &ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(4_000_000, Span::from_ms(9)) },
         );
         spec.fuse = false;
-        let mut real_network = RealNetwork::new(&spec, &[a, b], 3).unwrap();
-        real_network.watch(0..4);
+        let mut real = RealNetwork::new(&spec, &[a, b], 3).unwrap();
+        real.watch(0..4);
         for number in 0..50 {
-            real_network.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+            real.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
         let mut arrived = Vec::new();
-        while let Some(arrival) = real_network.next(Time::NEVER) {
-            arrived.push((arrival.at, real_network.unload(arrival, |content| content.bytes.clone())));
+        while let Some(arrival) = real.next(Time::NEVER) {
+            arrived.push((arrival.at, real.unload(arrival, |content| content.bytes.clone())));
         }
-        let seen: Vec<Sighting> = real_network.take_sightings().collect();
+        let seen: Vec<Sighting> = real.take_sightings().collect();
         let at = |channel, direction| {
             let here = seen.iter().filter(move |seen| seen.channel == channel && seen.direction == direction);
             here.map(|seen| (seen.at, seen.bytes.clone())).collect::<Vec<_>>()
         };
         let (into, out) = (at(0, Direction::Inbound), at(1 + 1, Direction::Outbound));
-        let counters = real_network.network().channels()[0].counters();
+        let counters = real.network().channels()[0].counters();
         let (lost, doubled): (u64, u64) = (counters.drops.iter().sum(), counters.doubled);
         assert!(lost > 3 && doubled > 3);
         assert_eq!((into.len(), out.len()), ((50 - lost + doubled) as usize, into.len()));
