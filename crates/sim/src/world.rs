@@ -1,13 +1,12 @@
 //! The world: a network with hosts, their connections and their applications.
 //!
 //! This file is the main loop. `inbox.rs` and `serving.rs` have the work of endpoints, `starting.rs` the start of flows,
-//! `turns.rs` hosts with a processor, `errands.rs` the connections of sessions, and `datagrams.rs` flows without a
+//! `turns.rs` hosts with a processor, `session_actions.rs` the connections of sessions, and `datagrams.rs` flows without a
 //! connection.
 
 mod datagrams;
 mod detours;
 mod endings;
-mod errands;
 mod idle_path;
 mod inbox;
 mod messages;
@@ -15,6 +14,7 @@ mod part;
 mod recording;
 mod retiring;
 mod serving;
+mod session_actions;
 mod starting;
 mod turns;
 

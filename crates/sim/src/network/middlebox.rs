@@ -198,13 +198,16 @@ mod tests {
     #[test]
     fn options_are_stripped_from_every_segment_and_lengths_stay() {
         let strip = Strip { sack: true, timestamps: true, window_scaling: true, unknown: true };
-        let told = passed(MiddleboxSpec { strip, ..MiddleboxSpec::default() }, &[(0, syn()), (1, ack())]);
-        assert_eq!(told[0], Some(Segment { options: Options { mss: Some(1460), ..Options::NONE }, ..syn() }));
-        assert_eq!(told[1], Some(Segment { options: Options::NONE, ..ack() }));
+        let changed = passed(MiddleboxSpec { strip, ..MiddleboxSpec::default() }, &[(0, syn()), (1, ack())]);
+        assert_eq!(
+            changed[0],
+            Some(Segment { options: Options { mss: Some(1460), ..Options::NONE }, ..syn() })
+        );
+        assert_eq!(changed[1], Some(Segment { options: Options::NONE, ..ack() }));
         let strip = Strip { unknown: true, ..Strip::default() };
-        let told = passed(MiddleboxSpec { strip, ..MiddleboxSpec::default() }, &[(0, syn()), (1, ack())]);
-        assert_eq!(told[0].unwrap().options, Options { nak_permitted: false, ..syn().options });
-        assert_eq!(told[1], Some(ack()), "what RFCs of old define is known");
+        let changed = passed(MiddleboxSpec { strip, ..MiddleboxSpec::default() }, &[(0, syn()), (1, ack())]);
+        assert_eq!(changed[0].unwrap().options, Options { nak_permitted: false, ..syn().options });
+        assert_eq!(changed[1], Some(ack()), "what RFCs of old define is known");
     }
 
     #[test]
@@ -215,8 +218,8 @@ mod tests {
         assert_eq!(window(&[(0, syn()), (1, ack())]), 781, "5000 means 640000, and 781 means 99968");
         assert_eq!(window(&[(1, ack())]), 5000, "who announced no scaling means 5000");
         let strip = Strip { window_scaling: true, ..Strip::default() };
-        let told = passed(MiddleboxSpec { strip, ..spec }, &[(0, syn()), (1, ack())]);
-        assert_eq!(told[1].unwrap().window, 5000, "without the option windows are not scaled");
+        let changed = passed(MiddleboxSpec { strip, ..spec }, &[(0, syn()), (1, ack())]);
+        assert_eq!(changed[1].unwrap().window, 5000, "without the option windows are not scaled");
     }
 
     #[test]
@@ -226,7 +229,7 @@ mod tests {
         let spec = MiddleboxSpec { idle: Some(Span::from_ps(100)), ..MiddleboxSpec::default() };
         let times =
             [(0, syn()), (100, ack()), (200, ack()), (301, ack()), (302, ack()), (303, syn()), (304, ack())];
-        let told: Vec<bool> = passed(spec, &times).iter().map(Option::is_some).collect();
-        assert_eq!(told, [true, true, true, false, false, true, true]);
+        let changed: Vec<bool> = passed(spec, &times).iter().map(Option::is_some).collect();
+        assert_eq!(changed, [true, true, true, false, false, true, true]);
     }
 }

@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn a_value_holds_from_its_change_to_the_next() {
         let mut schedule = Schedule::new('a', &[change(10, None, None, 'b'), change(30, None, None, 'c')]);
-        let told: String = [0, 9, 10, 29, 30, 1000].into_iter().map(|now| schedule.at(now)).collect();
-        assert_eq!(told, "aabbcc");
+        let seen: String = [0, 9, 10, 29, 30, 1000].into_iter().map(|now| schedule.at(now)).collect();
+        assert_eq!(seen, "aabbcc");
         assert_eq!([0, 10, 30].map(|now| schedule.until(now)), [10, 30, u64::MAX]);
     }
 
@@ -122,9 +122,9 @@ mod tests {
     fn periods_begin_at_the_first_change_and_end_with_the_last() {
         let mut schedule =
             Schedule::new(0, &[change(10, Some(20), Some(50), 1), change(20, Some(20), None, 2)]);
-        let told =
+        let seen =
             |schedule: &mut Schedule<i32>| [5, 10, 19, 20, 30, 50, 59, 60, 70].map(|now| schedule.at(now));
-        assert_eq!(told(&mut schedule), [0, 1, 1, 2, 1, 1, 1, 2, 2]);
+        assert_eq!(seen(&mut schedule), [0, 1, 1, 2, 1, 1, 1, 2, 2]);
         assert_eq!(schedule.until(60), 80, "the first of the two is over");
         assert_eq!(schedule.at(5), 0, "earlier times may be asked for again");
         assert_eq!(change(10, Some(20), Some(50), 1).next_after(50), u64::MAX);

@@ -115,9 +115,9 @@ fn lookahead(spec: &WorldSpec, number: u32, link: &LinkSpec) -> u64 {
 
 fn lookahead_of(channel: &ChannelSpec) -> u64 {
     // The message about a packet that is too long can appear at either end.
-    let tells = |mtu: &MtuSpec| mtu.too_big == TooBig::Icmp;
+    let sends_icmp = |mtu: &MtuSpec| mtu.too_big == TooBig::Icmp;
     let is_fixed =
-        channel.varies.is_none() && channel.changes.delay.is_empty() && !channel.mtu.iter().any(tells);
+        channel.varies.is_none() && channel.changes.delay.is_empty() && !channel.mtu.iter().any(sends_icmp);
     if is_fixed { channel.delay.as_ps() } else { 0 }
 }
 

@@ -59,9 +59,9 @@ mod tests {
             announced("c", 90, None, None, "3"),
         ];
         let list = list(&all, at(50));
-        let told: Vec<_> =
+        let seen: Vec<_> =
             list.iter().map(|change| (libm::round(change.time_s * 1e3) as u64, &*change.path)).collect();
-        assert_eq!(told, [(10, "b"), (20, "b"), (20, "a"), (30, "b")]);
+        assert_eq!(seen, [(10, "b"), (20, "b"), (20, "a"), (30, "b")]);
         let endless = [announced("b", 0, Some(1), None, "1")];
         assert_eq!(happened(&endless, at(1_000_000)).count(), MOST);
     }

@@ -1,7 +1,7 @@
 //! Results of a flow of datagrams.
 
 use crate::host::app::App;
-use crate::host::datagram::{Heard, Sink};
+use crate::host::datagram::{CallQuality, Sink};
 use crate::host::endpoint::Endpoint;
 use crate::network::Network;
 use crate::record::sketch::Sketch;
@@ -28,7 +28,7 @@ pub struct DatagramResult {
     /// Interarrival jitter at the end (RFC 3550, section 6.4.1); for several flows the mean.
     pub jitter_s: Option<f64>,
     /// The quality, if this is a call; for several flows the worst.
-    pub call: Option<Heard>,
+    pub call: Option<CallQuality>,
     /// One-way delays, from the sending program to the receiving one.
     pub delays: Sketch,
 }
@@ -54,7 +54,7 @@ impl DatagramResult {
             reordered,
             marked,
             jitter_s: sink.jitter_s(),
-            call: sink.heard(received + lost),
+            call: sink.quality(received + lost),
             delays: delays.clone(),
         })
     }
@@ -73,7 +73,7 @@ impl DatagramResult {
         self.reordered += other.reordered;
         self.marked += other.marked;
         self.delays.merge(&other.delays);
-        let rating = |heard: &Heard| heard.rating;
+        let rating = |quality: &CallQuality| quality.rating;
         self.call = match (self.call, other.call) {
             (Some(one), Some(two)) if rating(&two) < rating(&one) => Some(two),
             (one, two) => one.or(two),

@@ -37,7 +37,7 @@ impl HeldTails {
     }
 
     /// Copies the findings about a flow into its result.
-    pub(crate) fn tell(&self, flow: u32, spec: &FlowSpec, result: &mut FlowResult) {
+    pub(crate) fn report(&self, flow: u32, spec: &FlowSpec, result: &mut FlowResult) {
         let at = |end| self.0.get(&(flow, end)).copied().unwrap_or_default();
         let (client, server) = (at(End::Client), at(End::Server));
         result.held_tails = client.count + server.count;

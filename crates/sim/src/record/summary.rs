@@ -131,7 +131,7 @@ pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
             result.video = video(&course, flow, horizon);
             result.arrivals = arrivals(&course, flow).cloned().map(Box::new);
             result.datagrams = datagrams(&course, flow).map(Box::new);
-            course.held_tails.tell(flow, &spec.flows[course.numbering.locate(flow).0], &mut result);
+            course.held_tails.report(flow, &spec.flows[course.numbering.locate(flow).0], &mut result);
             result
         })
         .collect();

@@ -241,14 +241,14 @@ impl World {
         Some(turn)
     }
 
-    /// Tells the session of an application its news, if there are any, and carries out its errands. Then the application is
+    /// Tells the session of an application its news, if there are any, and carries out its actions. Then the application is
     /// to be asked again.
     fn pass_news(&mut self, now: Time, place: u32) -> bool {
         if !self.endpoints[place as usize].app.take_news() {
             return false;
         }
-        if let Some((flow, errands)) = self.tell_session(now, place) {
-            self.run_errands(now, flow, errands);
+        if let Some((flow, actions)) = self.report_to_session(now, place) {
+            self.run_actions(now, flow, actions);
         }
         true
     }

@@ -75,7 +75,7 @@ pub struct Asker {
     /// The session must be informed now.
     news: bool,
     /// The session must be informed when this many bytes have been received.
-    tell_at: u64,
+    report_at: u64,
     /// Bytes of requests that the writer does not have yet. Requests made at the same time are one message.
     requests: u64,
     writer: Writer,
@@ -97,7 +97,7 @@ impl Asker {
             port: 0,
             closing: Closing::Not,
             news: false,
-            tell_at: u64::MAX,
+            report_at: u64::MAX,
             requests: 0,
             writer: Writer::new(pattern),
         }
@@ -116,8 +116,8 @@ impl Asker {
     }
 
     /// Reports to the session when `received` bytes have arrived in all, or when the connection ends before.
-    pub(crate) const fn tell_at(&mut self, received: u64) {
-        self.tell_at = received;
+    pub(crate) const fn report_at(&mut self, received: u64) {
+        self.report_at = received;
     }
 
     /// Whether the session must be informed. Returns true once for each event.
@@ -128,8 +128,8 @@ impl Asker {
 
     /// The connection is over, perhaps before it was open.
     pub(crate) fn note_end(&mut self, connection: &Connection) {
-        if self.tell_at < u64::MAX && connection.closed().is_some() {
-            self.tell_at = u64::MAX;
+        if self.report_at < u64::MAX && connection.closed().is_some() {
+            self.report_at = u64::MAX;
             self.news = true;
         }
     }
@@ -140,8 +140,8 @@ impl Application for Asker {
         if let Some(read) = read_all(connection) {
             return read;
         }
-        if connection.received() >= self.tell_at {
-            self.tell_at = u64::MAX;
+        if connection.received() >= self.report_at {
+            self.report_at = u64::MAX;
             self.news = true;
         }
         self.note_end(connection);

@@ -119,7 +119,7 @@ impl Listener {
     }
 
     /// The quality of the call when `due` datagrams have arrived or are lost.
-    pub(super) fn heard(&self, codec: Codec, frame: Span, due: u64) -> Heard {
+    pub(super) fn quality(&self, codec: Codec, frame: Span, due: u64) -> CallQuality {
         let missing = due.saturating_sub(self.played);
         let loss = if due > 0 { missing as f64 / due as f64 } else { 0.0 };
         // The mean length of the gaps, divided by the mean length under random loss (G.107, section 7.5).
@@ -130,13 +130,13 @@ impl Listener {
             behind + (frame + codec.look_ahead()).as_secs_f64()
         });
         let rating = mouth_to_ear.map_or(0.0, |delay| e_model(codec, delay, loss, burst_ratio));
-        Heard { late: self.late, loss, mouth_to_ear_s: mouth_to_ear, rating, opinion: opinion(rating) }
+        CallQuality { late: self.late, loss, mouth_to_ear_s: mouth_to_ear, rating, opinion: opinion(rating) }
     }
 }
 
 /// The quality of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Heard {
+pub struct CallQuality {
     /// Datagrams that arrived too late to be played.
     pub late: u64,
     /// Share of the speech that was not played.
@@ -234,13 +234,13 @@ mod tests {
     fn a_fixed_playout_drops_what_comes_later() {
         let delays = [Some(30), Some(49), Some(51), None, Some(50), Some(10)];
         let (listener, sent) = listen(Playout::Fixed(Span::from_ms(20)), &delays);
-        let heard = listener.heard(Codec::G711, Span::from_ms(20), sent);
-        assert_eq!((heard.late, listener.played, listener.gaps), (1, 4, 1));
-        assert!((heard.loss - 2.0 / 6.0).abs() < 1e-12);
-        assert!((heard.mouth_to_ear_s.unwrap() - 0.070).abs() < 1e-12);
+        let quality = listener.quality(Codec::G711, Span::from_ms(20), sent);
+        assert_eq!((quality.late, listener.played, listener.gaps), (1, 4, 1));
+        assert!((quality.loss - 2.0 / 6.0).abs() < 1e-12);
+        assert!((quality.mouth_to_ear_s.unwrap() - 0.070).abs() < 1e-12);
         // One gap of two datagrams: twice as long as one loss, times 1 - loss.
         let ratio = 2.0 * (1.0 - 2.0 / 6.0);
-        assert!((heard.rating - e_model(Codec::G711, 0.070, 2.0 / 6.0, ratio)).abs() < 1e-9);
+        assert!((quality.rating - e_model(Codec::G711, 0.070, 2.0 / 6.0, ratio)).abs() < 1e-9);
     }
 
     #[test]
@@ -248,17 +248,17 @@ mod tests {
         let mut delays = vec![Some(20); 500];
         delays.extend(vec![Some(120); 5000]);
         let (listener, sent) = listen(Playout::Adaptive, &delays);
-        let heard = listener.heard(Codec::G711, Span::from_ms(20), sent);
-        assert!(heard.late > 20 && heard.loss < 0.15, "{heard:?}");
+        let quality = listener.quality(Codec::G711, Span::from_ms(20), sent);
+        assert!(quality.late > 20 && quality.loss < 0.15, "{quality:?}");
         let (steady, sent) = listen(Playout::Adaptive, &[Some(20); 500]);
-        let heard = steady.heard(Codec::G711, Span::from_ms(20), sent);
-        assert_eq!((heard.late, heard.loss), (0, 0.0));
-        assert!((heard.mouth_to_ear_s.unwrap() - 0.060).abs() < 1e-9);
+        let quality = steady.quality(Codec::G711, Span::from_ms(20), sent);
+        assert_eq!((quality.late, quality.loss), (0, 0.0));
+        assert!((quality.mouth_to_ear_s.unwrap() - 0.060).abs() < 1e-9);
     }
 
     #[test]
     fn a_silent_call_has_the_worst_opinion() {
-        let heard = Listener::default().heard(Codec::G711, Span::from_ms(20), 50);
-        assert_eq!((heard.opinion, heard.mouth_to_ear_s, heard.loss), (1.0, None, 1.0));
+        let quality = Listener::default().quality(Codec::G711, Span::from_ms(20), 50);
+        assert_eq!((quality.opinion, quality.mouth_to_ear_s, quality.loss), (1.0, None, 1.0));
     }
 }

@@ -12,7 +12,7 @@ mod sink;
 mod source;
 mod spec;
 
-pub use call::{Codec, Heard, Playout, e_model};
+pub use call::{CallQuality, Codec, Playout, e_model};
 pub use sink::Sink;
 pub use source::{MAX_PAYLOAD, Source};
 pub use spec::{CallSpec, DatagramSpec, Recorded, Spacing};

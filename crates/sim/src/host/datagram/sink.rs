@@ -1,6 +1,6 @@
 //! The receiving end: measures which datagrams arrive, with what delay, and in what order.
 
-use super::call::{Heard, Listener};
+use super::call::{CallQuality, Listener};
 use super::jitter::Jitter;
 use super::numbers::{Arrival, Numbers};
 use super::spec::CallSpec;
@@ -64,7 +64,7 @@ impl Sink {
     }
 
     /// The quality of a call of which `due` datagrams have arrived or are lost.
-    pub(crate) fn heard(&self, due: u64) -> Option<Heard> {
-        self.call.map(|call| self.listener.heard(call.codec, call.frame, due))
+    pub(crate) fn quality(&self, due: u64) -> Option<CallQuality> {
+        self.call.map(|call| self.listener.quality(call.codec, call.frame, due))
     }
 }

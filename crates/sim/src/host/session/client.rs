@@ -47,7 +47,7 @@ impl Call {
 
 /// An instruction of a session for one of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Errand {
+pub(crate) enum SessionAction {
     /// Open it, and request its files.
     Open(u32),
     /// Request the last files of its list, this many.
@@ -95,7 +95,7 @@ pub(crate) struct Session {
     /// Connections over which data is, or may be, still to arrive.
     calls: Vec<Call>,
     /// Connections that could not be opened because no port was free.
-    put_off: Vec<u32>,
+    postponed: Vec<u32>,
     /// When all its pages were complete.
     done: Time,
     /// The player of its video, once the first segment has been requested.
@@ -127,7 +127,7 @@ impl Session {
             begun: 0,
             page: None,
             calls: Vec::new(),
-            put_off: Vec::new(),
+            postponed: Vec::new(),
             done: Time::NEVER,
             player: None,
             arrivals,
@@ -175,39 +175,39 @@ impl Session {
     }
 
     /// Does what is due at `now`.
-    pub(crate) fn wake(&mut self, now: Time, errands: &mut Vec<Errand>) {
+    pub(crate) fn wake(&mut self, now: Time, actions: &mut Vec<SessionAction>) {
         if now < self.due {
             return;
         }
         self.due = Time::NEVER;
-        errands.extend(self.put_off.drain(..).map(Errand::Open));
+        actions.extend(self.postponed.drain(..).map(SessionAction::Open));
         if self.arrivals.is_some() {
-            return self.arrive(now, errands);
+            return self.arrive(now, actions);
         }
         if self.page.is_none() && self.done.is_never() {
-            self.begin_page(now, errands);
+            self.begin_page(now, actions);
         }
     }
 
     /// No port was free for this connection: it is tried again.
-    pub(crate) fn put_off(&mut self, number: u32, until: Time) {
+    pub(crate) fn postpone(&mut self, number: u32, until: Time) {
         self.tally.port_waits += 1;
-        self.put_off.push(number);
+        self.postponed.push(number);
         self.due = self.due.min(until);
     }
 
     /// A connection has received this many bytes in all, and these events were counted at its ends. Returns the page if
     /// this completed it.
-    pub(crate) fn heard(
+    pub(crate) fn note_progress(
         &mut self,
         now: Time,
         number: u32,
         (received, counted): (u64, [Stats; 2]),
-        errands: &mut Vec<Errand>,
+        actions: &mut Vec<SessionAction>,
     ) -> Option<PageFetched> {
         self.count(number, &counted);
         if self.arrivals.is_some() {
-            return self.heard_arrival(now, number, received, errands);
+            return self.note_transfer_progress(now, number, received, actions);
         }
         let position = self.position(number)?;
         let call = &mut self.calls[position];
@@ -224,7 +224,7 @@ impl Session {
         }
         if call.files.is_empty() && call.last {
             if self.spec.closes == Closes::Client {
-                errands.push(Errand::Close(number));
+                actions.push(SessionAction::Close(number));
             }
             self.calls.remove(position);
         }
@@ -232,20 +232,20 @@ impl Session {
             return None;
         }
         if page.there < page.files {
-            self.go_on(now, number, errands);
+            self.go_on(now, number, actions);
             return None;
         }
-        self.end_page(now, errands)
+        self.end_page(now, actions)
     }
 
     /// A connection is over. Files that did not arrive over it are requested again over a new connection.
-    pub(crate) fn lost(&mut self, number: u32, counted: [Stats; 2], errands: &mut Vec<Errand>) {
+    pub(crate) fn lost(&mut self, number: u32, counted: [Stats; 2], actions: &mut Vec<SessionAction>) {
         self.count(number, &counted);
         let Some(position) = self.position(number) else { return };
         let call = self.calls.remove(position);
         if !call.files.is_empty() {
             self.tally.broken += 1;
-            self.open(call.files, call.last, errands);
+            self.open(call.files, call.last, actions);
         }
     }
 
@@ -265,7 +265,7 @@ impl Session {
     }
 
     /// Begins the transfers that have arrived.
-    fn arrive(&mut self, now: Time, errands: &mut Vec<Errand>) {
+    fn arrive(&mut self, now: Time, actions: &mut Vec<SessionAction>) {
         while let Some(arrivals) = self.arrivals.as_mut().filter(|arrivals| arrivals.next() <= now) {
             self.begun += 1;
             arrivals
@@ -277,24 +277,24 @@ impl Session {
                 asked: now,
             };
             self.tally.bytes_asked += file.reply;
-            self.open(VecDeque::from([file]), true, errands);
+            self.open(VecDeque::from([file]), true, actions);
         }
         self.due = self.arrivals.as_ref().map_or(Time::NEVER, |arrivals| arrivals.next());
     }
 
     /// The connection of an arrived transfer has received this many bytes. Returns the transfer if it is complete.
-    fn heard_arrival(
+    fn note_transfer_progress(
         &mut self,
         now: Time,
         number: u32,
         received: u64,
-        errands: &mut Vec<Errand>,
+        actions: &mut Vec<SessionAction>,
     ) -> Option<PageFetched> {
         let position = self.position(number)?;
         let file = self.calls[position].files.front().filter(|file| file.reply <= received).copied()?;
         let [retransmitted, timeouts] = self.calls.remove(position).seen;
         if self.spec.closes == Closes::Client {
-            errands.push(Errand::Close(number));
+            actions.push(SessionAction::Close(number));
         }
         let took = now - file.asked;
         self.tally.file(took, file.reply);
@@ -317,7 +317,7 @@ impl Session {
         })
     }
 
-    fn begin_page(&mut self, now: Time, errands: &mut Vec<Errand>) {
+    fn begin_page(&mut self, now: Time, actions: &mut Vec<SessionAction>) {
         self.begun += 1;
         let segment = self
             .spec
@@ -356,25 +356,25 @@ impl Session {
             waiting,
         });
         match self.spec.fetch {
-            Fetch::Parallel { .. } => self.open(first, true, errands),
-            Fetch::Fan { .. } => self.fan_out(first, errands),
-            Fetch::Single { .. } => self.ask(first, self.is_last(nothing_behind), errands),
+            Fetch::Parallel { .. } => self.open(first, true, actions),
+            Fetch::Fan { .. } => self.fan_out(first, actions),
+            Fetch::Single { .. } => self.ask(first, self.is_last(nothing_behind), actions),
         }
     }
 
     /// Requests each file over a connection of its own: over open ones first, then over new ones.
-    fn fan_out(&mut self, files: VecDeque<File>, errands: &mut Vec<Errand>) {
+    fn fan_out(&mut self, files: VecDeque<File>, actions: &mut Vec<SessionAction>) {
         let last = self.is_last(true);
         let there = self.calls.len();
         for (position, file) in files.into_iter().enumerate() {
             if position >= there {
-                self.open(VecDeque::from([file]), last, errands);
+                self.open(VecDeque::from([file]), last, actions);
                 continue;
             }
             let call = &mut self.calls[position];
             call.last = last;
             call.files.push_back(file);
-            errands.push(Errand::Ask(call.number, 1));
+            actions.push(SessionAction::Ask(call.number, 1));
         }
     }
 
@@ -386,7 +386,7 @@ impl Session {
     }
 
     /// A file is complete, but its page is not.
-    fn go_on(&mut self, now: Time, number: u32, errands: &mut Vec<Errand>) {
+    fn go_on(&mut self, now: Time, number: u32, actions: &mut Vec<SessionAction>) {
         let Some(page) = &mut self.page else { return };
         let room = match self.spec.fetch {
             Fetch::Parallel { limit } => {
@@ -403,36 +403,36 @@ impl Session {
         let nothing_behind = page.waiting.is_empty();
         match self.spec.fetch {
             Fetch::Parallel { .. } => {
-                next.into_iter().for_each(|file| self.open(VecDeque::from([file]), true, errands));
+                next.into_iter().for_each(|file| self.open(VecDeque::from([file]), true, actions));
             }
             Fetch::Fan { .. } => {}
             Fetch::Single { .. } if next.is_empty() => {}
             Fetch::Single { .. } => {
                 debug_assert!(self.calls.iter().any(|call| call.number == number), "it is not closed");
-                self.ask(next, self.is_last(nothing_behind), errands);
+                self.ask(next, self.is_last(nothing_behind), actions);
             }
         }
     }
 
     /// Requests files over the connection that is open, or over a new one.
-    fn ask(&mut self, files: VecDeque<File>, last: bool, errands: &mut Vec<Errand>) {
-        let Some(call) = self.calls.last_mut() else { return self.open(files, last, errands) };
+    fn ask(&mut self, files: VecDeque<File>, last: bool, actions: &mut Vec<SessionAction>) {
+        let Some(call) = self.calls.last_mut() else { return self.open(files, last, actions) };
         call.last = last;
-        errands.push(Errand::Ask(call.number, files.len() as u32));
+        actions.push(SessionAction::Ask(call.number, files.len() as u32));
         call.files.extend(files);
     }
 
-    fn open(&mut self, files: VecDeque<File>, last: bool, errands: &mut Vec<Errand>) {
+    fn open(&mut self, files: VecDeque<File>, last: bool, actions: &mut Vec<SessionAction>) {
         let number = self.tally.connections;
         self.tally.connections += 1;
         if let Some(page) = &mut self.page {
             page.connections += 1;
         }
         self.calls.push(Call { number, place: None, files, received: 0, last, seen: [0; 2] });
-        errands.push(Errand::Open(number));
+        actions.push(SessionAction::Open(number));
     }
 
-    fn end_page(&mut self, now: Time, errands: &mut Vec<Errand>) -> Option<PageFetched> {
+    fn end_page(&mut self, now: Time, actions: &mut Vec<SessionAction>) -> Option<PageFetched> {
         let page = self.page.take()?;
         self.tally.page(now - page.began);
         let fetched = PageFetched {
@@ -453,7 +453,7 @@ impl Session {
             self.done = now;
         } else {
             self.due = now + waits.unwrap_or_else(|| self.spec.think.draw_span(&mut self.streams.think));
-            self.wake(now, errands);
+            self.wake(now, actions);
         }
         Some(fetched)
     }

@@ -1,9 +1,9 @@
 //! Sessions: clients that open one connection after another.
 //!
 //! A flow with a [`SessionSpec`] has a `Session` in place of a single connection. The session is called when a time is
-//! reached, when a connection has received data, and when a connection is over. It returns `Errand`s: open a connection and
+//! reached, when a connection has received data, and when a connection is over. It returns `SessionAction`s: open a connection and
 //! request these files, request more over an open one, close one. It only decides; it knows neither packets nor ports.
-//! `world/errands.rs` carries out the errands, and `tally.rs` sums up the results.
+//! `world/session_actions.rs` carries out the actions, and `tally.rs` sums up the results.
 //!
 //! A session whose transfers arrive in an open loop (`arrivals.rs`) has no pages. It requests one file after another, at
 //! times that do not depend on earlier files, each over a new connection. Any number of them may be in progress.
@@ -20,7 +20,7 @@ mod spec;
 mod tally;
 
 pub use arrivals::{ArrivalTally, ArrivalsSpec, IdlePath};
-pub(crate) use client::{Errand, Session};
+pub(crate) use client::{Session, SessionAction};
 pub use player::{Control, VideoSpec, VideoTally};
 pub(crate) use sessions::Sessions;
 pub use spec::{Closes, Fetch, Lasts, Order, Pattern, SessionSpec};

@@ -1,6 +1,6 @@
 //! All sessions of a world.
 
-use super::client::{Errand, Session};
+use super::client::{Session, SessionAction};
 use crate::host::ports::Ports;
 use crate::spec::NodeId;
 use netspurt_tcp::time::Time;
@@ -16,7 +16,7 @@ pub(crate) struct Sessions {
     /// The ports of a client towards a port of a server.
     pub(crate) ports: BTreeMap<(NodeId, NodeId, u16), Ports>,
     /// A buffer that is kept to avoid allocation.
-    pub(crate) errands: Vec<Errand>,
+    pub(crate) actions: Vec<SessionAction>,
 }
 
 impl Sessions {

@@ -202,8 +202,8 @@ impl Network {
         let number = self.routes.hop(position).channel();
         self.note_drop(slot, number, at, Cause::TooBig);
         let packet = self.packets.get_mut(slot);
-        let tells = refused.too_big == TooBig::Icmp && packet.content == Content::Segment;
-        let Some(back) = tells.then(|| self.routes.way_back(position)).flatten() else {
+        let sends_icmp = refused.too_big == TooBig::Icmp && packet.content == Content::Segment;
+        let Some(back) = sends_icmp.then(|| self.routes.way_back(position)).flatten() else {
             return self.packets.remove(slot);
         };
         packet.segment = Segment { seq: packet.segment.seq, header_len: 20, ..Segment::default() };

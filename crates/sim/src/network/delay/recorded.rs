@@ -39,12 +39,12 @@ mod tests {
     #[test]
     fn a_recording_is_followed_and_repeated() {
         let values = [(0, Span::from_ps(1)), (10, Span::from_ps(2)), (15, Span::from_ps(3))];
-        let told = |repeat| {
+        let seen = |repeat| {
             let recorded = Recorded::new(&values, repeat).unwrap();
             [0, 9, 10, 15, 19, 20, 35].map(|now| recorded.at(now))
         };
-        assert_eq!(told(None), [1, 1, 2, 3, 3, 3, 3]);
-        assert_eq!(told(Some(20)), [1, 1, 2, 3, 3, 1, 3]);
+        assert_eq!(seen(None), [1, 1, 2, 3, 3, 3, 3]);
+        assert_eq!(seen(Some(20)), [1, 1, 2, 3, 3, 1, 3]);
         assert_eq!(Recorded::new(&values, Some(15)), None);
         assert_eq!(Recorded::new(&values[1..], None), None);
         assert_eq!(Recorded::new(&[], None), None);

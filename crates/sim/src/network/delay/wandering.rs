@@ -153,7 +153,7 @@ mod tests {
         assert_ne!(at(&mut running, 10, &mut stream), first);
         // A late packet finds the same value as any other packet at that time.
         let (mut late, mut stream) = (Running::new(steps), Stream::new(4, "delay"));
-        let told = late.at(19_999 * 10 * MS, &mut stream) as f64 / MS as f64;
-        assert!((told - path[19_999]).abs() < 1e-12);
+        let seen = late.at(19_999 * 10 * MS, &mut stream) as f64 / MS as f64;
+        assert!((seen - path[19_999]).abs() < 1e-12);
     }
 }

@@ -29,7 +29,7 @@ impl Narrowness {
     }
 
     /// Whether any sender gets a message.
-    pub fn tells(&self) -> bool {
+    pub fn sends_icmp(&self) -> bool {
         self.steps.iter().any(|step| step.too_big == TooBig::Icmp)
     }
 
@@ -53,6 +53,6 @@ mod tests {
         let refuses = |secs: u64, size| narrow.refuses(at(secs).as_ps(), size).map(|refused| refused.mtu);
         assert_eq!([refuses(4, 9000), refuses(5, 1400), refuses(5, 1401)], [None, None, Some(1400)]);
         assert_eq!(refuses(10, 1400), Some(1280));
-        assert!(Narrowness::default().is_none() && narrow.tells());
+        assert!(Narrowness::default().is_none() && narrow.sends_icmp());
     }
 }

@@ -101,9 +101,9 @@ impl CsmaCd {
         let clear = self.clear_from(station);
         let (start, listens_until) =
             if ready >= clear { (ready, ready) } else { (clear, clear - self.bits(GAP) / 3) };
-        let heard =
+        let sensed =
             self.senders.first().is_some_and(|(_, first)| first.saturating_add(self.delay) < listens_until);
-        (!heard).then_some(start)
+        (!sensed).then_some(start)
     }
 
     /// The next station that begins to send, and when.
@@ -116,8 +116,8 @@ impl CsmaCd {
 
     /// When the senders are known: every other station has sensed the first one, or will not send before that.
     fn settled_at(&self) -> Option<u64> {
-        let heard = self.delay.saturating_add(self.bits(GAP) / 3);
-        self.senders.first().map(|(_, first)| first.saturating_add(heard))
+        let sensed = self.delay.saturating_add(self.bits(GAP) / 3);
+        self.senders.first().map(|(_, first)| first.saturating_add(sensed))
     }
 
     pub(super) fn is_clear(&self, number: u32, now: u64) -> bool {
@@ -179,8 +179,8 @@ impl CsmaCd {
             .iter()
             .map(|&(number, start)| {
                 let others = senders.iter().filter(|(other, _)| *other != number);
-                let heard = others.map(|(_, start)| start.saturating_add(self.delay)).min().unwrap_or(start);
-                start.saturating_add(self.bits(PREAMBLE)).max(heard).saturating_add(self.bits(JAM))
+                let sensed = others.map(|(_, start)| start.saturating_add(self.delay)).min().unwrap_or(start);
+                start.saturating_add(self.bits(PREAMBLE)).max(sensed).saturating_add(self.bits(JAM))
             })
             .collect();
         let slot = self.bits(SLOT);
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn jam_and_backoff_follow_the_standard() {
-        // Station 0 hears station 1 at bit 150, and jams until 182. Station 1 hears station 0 at bit 100, but sends its
+        // Station 0 senses station 1 at bit 150, and jams until 182. Station 1 senses station 0 at bit 100, but sends its
         // preamble to the end at 114, and jams until 146.
         let (mut seen, begun) = (std::collections::BTreeSet::new(), [0, 50]);
         for seed in 0..60 {

@@ -219,8 +219,8 @@ impl Routes {
             before = if hop.is_last() { NONE } else { hop.channel() };
         }
         // Messages of a router enter at a place of their own, at any time.
-        let tells = |number: u32| {
-            channels[number as usize].impairments.as_ref().is_some_and(|all| all.narrowness.tells())
+        let sends_icmp = |number: u32| {
+            channels[number as usize].impairments.as_ref().is_some_and(|all| all.narrowness.sends_icmp())
         };
         for i in 1..self.hops.len() {
             let (before, this) = (self.hops[i - 1], self.hops[i].channel() as usize);
@@ -231,9 +231,9 @@ impl Routes {
                 && !channel.keeps()
                 && !channel.gathers()
                 && !channel.is_instant()
-                && !tells(this as u32)
-                && !tells(this as u32 ^ 1)
-                && !tells(before.channel() ^ 1)
+                && !sends_icmp(this as u32)
+                && !sends_icmp(this as u32 ^ 1)
+                && !sends_icmp(before.channel() ^ 1)
                 && !channels[before.channel() as usize].reorders()
             {
                 self.hops[i - 1].0 |= Hop::FUSED;

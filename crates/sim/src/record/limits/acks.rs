@@ -12,7 +12,7 @@ pub(super) fn late(log: &SenderLog, round: u64) -> Vec<Interval> {
     let back = least_way_back(log);
     let mut late: Vec<Interval> = Vec::new();
     let mut before = 0;
-    for &(at, acknowledged) in &log.heard {
+    for &(at, acknowledged) in &log.acks {
         if acknowledged <= before {
             continue;
         }
@@ -36,7 +36,7 @@ pub(super) fn late(log: &SenderLog, round: u64) -> Vec<Interval> {
 fn least_way_back(log: &SenderLog) -> u64 {
     let mut index = 0;
     let mut least = u64::MAX;
-    for &(at, acknowledged) in &log.heard {
+    for &(at, acknowledged) in &log.acks {
         while log.arrived.get(index).is_some_and(|arrival| arrival.1 < acknowledged) {
             index += 1;
         }
@@ -60,7 +60,7 @@ mod tests {
         for n in 1..=20 {
             log.arrived.push((n * 10, n * 1460));
         }
-        log.heard = vec![(35, 2 * 1460), (55, 4 * 1460), (150, 13 * 1460), (165, 14 * 1460)];
+        log.acks = vec![(35, 2 * 1460), (55, 4 * 1460), (150, 13 * 1460), (165, 14 * 1460)];
         assert_eq!(late(&log, 60), [(75, 150)]);
     }
 }

@@ -43,8 +43,8 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     }
     for (from, until) in troubles.downs_of(direction, full) {
         // For the sender it lasts until a segment arrives again.
-        let index = log.heard.partition_point(|heard| heard.0 < until);
-        let until = log.heard.get(index).map_or(until, |heard| heard.0);
+        let index = log.acks.partition_point(|ack| ack.0 < until);
+        let until = log.acks.get(index).map_or(until, |ack| ack.0);
         overlay(&mut instants, from, until, Limit::Outage, waits_for_the_path);
     }
     let opened = log.opened;
@@ -115,8 +115,8 @@ fn black_holes(log: &SenderLog, drops: &[Drop]) -> Vec<(u64, u64)> {
         if holes.last().is_some_and(|hole| drop.at < hole.1) {
             continue;
         }
-        let index = log.heard.partition_point(|heard| heard.1 <= drop.range.0);
-        holes.push((drop.at, log.heard.get(index).map_or(u64::MAX, |heard| heard.0)));
+        let index = log.acks.partition_point(|ack| ack.1 <= drop.range.0);
+        holes.push((drop.at, log.acks.get(index).map_or(u64::MAX, |ack| ack.0)));
     }
     holes
 }
@@ -143,8 +143,8 @@ fn name_needless_repairs(
         }
         let (from, until) = (instants[first].0, instants.get(index).map_or(u64::MAX, |next| next.0));
         let acknowledged = |at: u64| {
-            let heard = log.heard.partition_point(|heard| heard.0 < at);
-            heard.checked_sub(1).map_or(0, |last| log.heard[last].1)
+            let ack = log.acks.partition_point(|ack| ack.0 < at);
+            ack.checked_sub(1).map_or(0, |last| log.acks[last].1)
         };
         let sent = log.changes.partition_point(|change| change.at.as_ps() <= until);
         let written = log.changes[sent - 1].written;

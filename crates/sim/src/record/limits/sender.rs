@@ -39,7 +39,7 @@ pub(super) struct SenderLog {
     /// Waits for a timer that has expired: begin, end, and the limit.
     pub(super) waits: Vec<(Time, Time, Limit)>,
     /// When segments arrived, and what they acknowledged.
-    pub(super) heard: Vec<(u64, u64)>,
+    pub(super) acks: Vec<(u64, u64)>,
     /// When data that had arrived in order at the other end was due to be acknowledged, and up to which byte.
     pub(super) arrived: Vec<(u64, u64)>,
     /// Since when a policer's drops count, and when cwnd had regained its earlier value.
@@ -81,7 +81,7 @@ impl SenderLog {
             opened: now,
             changes: Vec::new(),
             waits: Vec::new(),
-            heard: Vec::new(),
+            acks: Vec::new(),
             arrived: Vec::new(),
             policed: Vec::new(),
             policed_from: None,
@@ -174,7 +174,7 @@ impl SenderLog {
         }
         let segments = (stats.segments_sent, stats.segments_received);
         if segments.1 != self.segments.1 {
-            self.heard.push((now.as_ps(), connection.acknowledged()));
+            self.acks.push((now.as_ps(), connection.acknowledged()));
         }
         if segments != self.segments {
             (self.segments, self.active_at) = (segments, now);

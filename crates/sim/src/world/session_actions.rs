@@ -1,10 +1,10 @@
-//! Carries out the errands of sessions: opens connections, sends requests over them, closes them, and frees ports.
+//! Carries out the actions of sessions: opens connections, sends requests over them, closes them, and frees ports.
 
 use super::World;
 use crate::host::app::App;
 use crate::host::endpoint::{Endpoint, address};
 use crate::host::ports::Ports;
-use crate::host::session::{Closes, Errand, Session, SessionSpec};
+use crate::host::session::{Closes, Session, SessionAction, SessionSpec};
 use crate::random::Stream;
 use crate::record::probe::Addresses;
 use crate::record::summary::FlowRecord;
@@ -44,27 +44,27 @@ impl World {
     }
 
     fn wake_session(&mut self, now: Time, flow: u32) {
-        let mut errands = core::mem::take(&mut self.sessions.errands);
+        let mut actions = core::mem::take(&mut self.sessions.actions);
         if let Some(session) = self.session(flow) {
-            session.wake(now, &mut errands);
+            session.wake(now, &mut actions);
         }
-        self.run_errands(now, flow, errands);
+        self.run_actions(now, flow, actions);
     }
 
     /// The client at endpoint `place` has news for its session. The session is served before the consequences of
     /// the news.
     #[cold]
     pub(crate) fn attend(&mut self, now: Time, place: u32) {
-        let told = self.tell_session(now, place);
+        let reported = self.report_to_session(now, place);
         self.serve(now, place);
-        if let Some((flow, errands)) = told {
-            self.run_errands(now, flow, errands);
+        if let Some((flow, actions)) = reported {
+            self.run_actions(now, flow, actions);
         }
     }
 
     /// Tells the session of the client at endpoint `place` its news. What the session asks for on this connection is
-    /// started; its other errands are returned, with the flow.
-    pub(crate) fn tell_session(&mut self, now: Time, place: u32) -> Option<(u32, Vec<Errand>)> {
+    /// started; its other actions are returned, with the flow.
+    pub(crate) fn report_to_session(&mut self, now: Time, place: u32) -> Option<(u32, Vec<SessionAction>)> {
         let pair = &self.endpoints[place as usize..][..2];
         let (flow, Some(connection), App::Asker(asker)) = (pair[0].flow, &pair[0].connection, &pair[0].app)
         else {
@@ -72,39 +72,39 @@ impl World {
         };
         let (number, received, over) = (asker.number, connection.received(), connection.closed().is_some());
         let counted = counted(pair);
-        let mut errands = core::mem::take(&mut self.sessions.errands);
+        let mut actions = core::mem::take(&mut self.sessions.actions);
         let session = self.session(flow)?;
-        let fetched = session.heard(now, number, (received, counted), &mut errands);
+        let fetched = session.note_progress(now, number, (received, counted), &mut actions);
         if over {
-            session.lost(number, counted, &mut errands);
+            session.lost(number, counted, &mut actions);
         }
         if let (Some(fetched), Some(recorder)) = (fetched, &mut self.network.recorder) {
             recorder.page(fetched);
         }
         // Requests on this connection are made before its ACK is sent, so that they can carry it.
-        let own = |errand: &Errand| matches!(*errand, Errand::Ask(other, _) | Errand::Close(other) if other == number);
-        errands.iter().filter(|errand| own(errand)).for_each(|&errand| self.instruct(flow, place, errand));
-        self.listen_on(flow, place, number);
-        errands.retain(|errand| !own(errand));
-        Some((flow, errands))
+        let own = |action: &SessionAction| matches!(*action, SessionAction::Ask(other, _) | SessionAction::Close(other) if other == number);
+        actions.iter().filter(|action| own(action)).for_each(|&action| self.instruct(flow, place, action));
+        self.report_next_file(flow, place, number);
+        actions.retain(|action| !own(action));
+        Some((flow, actions))
     }
 
-    /// Carries out errands of a session, and arms its next wake-up.
-    pub(crate) fn run_errands(&mut self, now: Time, flow: u32, mut errands: Vec<Errand>) {
-        for errand in errands.drain(..) {
-            match errand {
-                Errand::Open(number) => self.open_call(now, flow, number),
-                Errand::Ask(number, _) | Errand::Close(number) => {
+    /// Carries out actions of a session, and arms its next wake-up.
+    pub(crate) fn run_actions(&mut self, now: Time, flow: u32, mut actions: Vec<SessionAction>) {
+        for action in actions.drain(..) {
+            match action {
+                SessionAction::Open(number) => self.open_call(now, flow, number),
+                SessionAction::Ask(number, _) | SessionAction::Close(number) => {
                     let place = self.session(flow).and_then(|session| session.call(number)?.place);
                     if let Some(place) = place {
-                        self.instruct(flow, place, errand);
-                        self.listen_on(flow, place, number);
+                        self.instruct(flow, place, action);
+                        self.report_next_file(flow, place, number);
                         self.stir(now, place);
                     }
                 }
             }
         }
-        self.sessions.errands = errands;
+        self.sessions.actions = actions;
         if let Some(due) = self.session(flow).and_then(Session::arm) {
             self.sessions.wakes.push(Reverse((due, flow)));
         }
@@ -112,12 +112,12 @@ impl World {
     }
 
     /// Tells both ends of a connection what is requested over it, or the client that it is to close.
-    fn instruct(&mut self, flow: u32, place: u32, errand: Errand) {
+    fn instruct(&mut self, flow: u32, place: u32, action: SessionAction) {
         let FlowRecord::Session(position) = self.records[flow as usize] else { return };
         let session = &mut self.sessions.all[position as usize];
         let [client, server] = &mut self.endpoints[place as usize..][..2] else { return };
         let (App::Asker(asker), App::Answerer(answerer)) = (&mut client.app, &mut server.app) else { return };
-        let Errand::Ask(number, count) = errand else { return asker.finish() };
+        let SessionAction::Ask(number, count) = action else { return asker.finish() };
         let closes = session.spec().closes;
         let Some(call) = session.call(number) else { return };
         for file in call.files.iter().skip(call.files.len() - count as usize) {
@@ -130,10 +130,10 @@ impl World {
     }
 
     /// The client at endpoint `place` reports to its session when the next file is complete.
-    fn listen_on(&mut self, flow: u32, place: u32, number: u32) {
+    fn report_next_file(&mut self, flow: u32, place: u32, number: u32) {
         let next = self.session(flow).and_then(|session| session.call(number)?.next_there());
         if let App::Asker(asker) = &mut self.endpoints[place as usize].app {
-            asker.tell_at(next.unwrap_or(u64::MAX));
+            asker.report_at(next.unwrap_or(u64::MAX));
         }
     }
 
@@ -156,7 +156,7 @@ impl World {
         let port = match ports.take(now, |port| isn(port, 0), timestamp) {
             Ok(port) => port,
             Err(until) => {
-                return self.session(flow).map_or((), |session| session.put_off(number, until));
+                return self.session(flow).map_or((), |session| session.postpone(number, until));
             }
         };
         let addresses =
@@ -170,8 +170,8 @@ impl World {
             call.place = Some(place);
             Some(call.files.len() as u32)
         });
-        self.instruct(flow, place, Errand::Ask(number, asked.unwrap_or(0)));
-        self.listen_on(flow, place, number);
+        self.instruct(flow, place, SessionAction::Ask(number, asked.unwrap_or(0)));
+        self.report_next_file(flow, place, number);
         self.open(now, place);
     }
 
@@ -194,10 +194,10 @@ impl World {
             ports.give_back(now, port, waiting);
         }
         sum_up(session, pair);
-        let mut errands = core::mem::take(&mut self.sessions.errands);
-        session.lost(number, counted(pair), &mut errands);
+        let mut actions = core::mem::take(&mut self.sessions.actions);
+        session.lost(number, counted(pair), &mut actions);
         self.vacate(client);
-        self.run_errands(now, flow, errands);
+        self.run_actions(now, flow, actions);
     }
 
     /// The run ends: adds connections in progress to the results.
