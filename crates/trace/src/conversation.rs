@@ -18,18 +18,18 @@ pub enum Side {
 
 /// The fields of a segment as stream positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct StreamFields {
     /// Position of its first byte in the stream of its sender. The stream starts at 0; a SYN is at −1.
     pub seq: i64,
     /// The cumulative acknowledgment as a position in the other stream.
     pub ack: Option<i64>,
-    /// Receive window in bytes, relative to [`Told::ack`].
+    /// Receive window in bytes, relative to [`StreamFields::ack`].
     pub window: u32,
     /// Position in the other stream of the first byte that a NAK requests.
     pub nak: Option<i64>,
 }
 
-impl Told {
+impl StreamFields {
     /// Positions of the first SACK block of `segment` in the other stream. It is the most recently changed block (RFC
     /// 2018, section 4), or reports duplicate data (RFC 2883).
     pub fn sack(&self, segment: &Segment) -> Option<(i64, i64)> {
@@ -71,7 +71,7 @@ impl End {
 
 impl Conversation {
     /// Processes a segment from `side`.
-    pub fn process(&mut self, side: Side, segment: &Segment) -> Told {
+    pub fn process(&mut self, side: Side, segment: &Segment) -> StreamFields {
         let [mine, theirs] = match side {
             Side::A => [0, 1],
             Side::B => [1, 0],
@@ -81,7 +81,7 @@ impl Conversation {
             self.ends[mine].first = Some(segment.seq.plus(1));
             self.ends[mine].offered = segment.options;
         }
-        Told {
+        StreamFields {
             seq: self.ends[mine].place(segment.seq),
             ack: segment.flags.has(Flags::ACK).then(|| self.ends[theirs].place(segment.ack)),
             window: if syn { u32::from(segment.window) } else { self.window(mine, segment) },
@@ -122,8 +122,9 @@ mod tests {
     fn opened(client: Options, server: Options) -> Conversation {
         let mut talk = Conversation::default();
         talk.process(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
-        let told = talk.process(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
-        assert_eq!(told, Told { seq: -1, ack: Some(0), window: 1000, nak: None });
+        let fields =
+            talk.process(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
+        assert_eq!(fields, StreamFields { seq: -1, ack: Some(0), window: 1000, nak: None });
         talk
     }
 
@@ -134,8 +135,8 @@ mod tests {
         // The sequence number of the client's first byte is 2^32 - 8, so the block starts after the wrap.
         options.sack.push(SackBlock { left: Seq(92), right: Seq(192) });
         let ack = segment(Flags::ACK, 501, u32::MAX - 8, 7, options);
-        let told = talk.process(Side::B, &ack);
-        assert_eq!((told.ack, told.sack(&ack)), (Some(0), Some((101, 201))));
+        let fields = talk.process(Side::B, &ack);
+        assert_eq!((fields.ack, fields.sack(&ack)), (Some(0), Some((101, 201))));
         let bare = segment(Flags::ACK, 501, u32::MAX - 8, 7, Options::NONE);
         assert_eq!(talk.process(Side::B, &bare).sack(&bare), None);
     }
@@ -143,10 +144,10 @@ mod tests {
     #[test]
     fn positions_continue_after_sequence_numbers_wrap() {
         let mut talk = opened(Options::NONE, Options::NONE);
-        let told = talk.process(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
-        assert_eq!((told.seq, told.ack, told.window), (29, Some(0), 7));
-        let told = talk.process(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
-        assert_eq!(told.seq, 0, "an old segment has a lower position");
+        let fields = talk.process(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
+        assert_eq!((fields.seq, fields.ack, fields.window), (29, Some(0), 7));
+        let fields = talk.process(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
+        assert_eq!(fields.seq, 0, "an old segment has a lower position");
     }
 
     #[test]

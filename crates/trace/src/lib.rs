@@ -16,5 +16,5 @@ pub mod follow;
 pub mod replay;
 mod stamp;
 
-pub use conversation::{Conversation, Side, Told};
+pub use conversation::{Conversation, Side, StreamFields};
 pub use stamp::Stamp;

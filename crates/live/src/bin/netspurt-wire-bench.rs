@@ -69,7 +69,7 @@ fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
     loop {
         let mut others = [Other::new(stop.as_fd(), PollFlags::POLLIN)];
         driver.turn(&mut others, Time::NEVER).map_err(|error| error.to_string())?;
-        if !others[0].said.is_empty() {
+        if !others[0].events.is_empty() {
             return Ok(seconds(ClockId::CLOCK_THREAD_CPUTIME_ID));
         }
     }

@@ -172,7 +172,7 @@ impl Emulation {
     }
 
     /// Checks commands and requests to stop. Returns whether the emulation is over.
-    fn attend(&mut self, now: Time, asked_to_stop: bool) -> Result<bool, EmulateError> {
+    fn attend(&mut self, now: Time, stop_requested: bool) -> Result<bool, EmulateError> {
         if let Some(ended) = self.hosts.process_news()? {
             self.ended = Some(ended);
         }
@@ -194,13 +194,13 @@ impl Emulation {
                 self.hosts.start_first(&self.plan);
             }
             Phase::Closing(until)
-                if asked_to_stop
+                if stop_requested
                     || now >= until
                     || self.hosts.connections().seen().is_some_and(none_closes) =>
             {
                 self.dismiss(now);
             }
-            Phase::Ending(until) if asked_to_stop || now >= until => return Ok(true),
+            Phase::Ending(until) if stop_requested || now >= until => return Ok(true),
             Phase::Ending(_) if self.hosts.are_empty() => {
                 if self.captures.is_empty() {
                     return Ok(true);
@@ -210,9 +210,9 @@ impl Emulation {
             }
             Phase::Emptying(until) => {
                 let empty = self.hosts.connections().seen().is_some_and(none_is_open);
-                return Ok(asked_to_stop || now >= until || empty);
+                return Ok(stop_requested || now >= until || empty);
             }
-            Phase::Settling(_) | Phase::Running if asked_to_stop => {
+            Phase::Settling(_) | Phase::Running if stop_requested => {
                 self.over = now;
                 self.dismiss(now);
             }
@@ -346,11 +346,11 @@ impl Emulation {
             Err(Errno::EINTR) => return Ok(Woken::ByNews),
             Err(errno) => return Err(EmulateError::system(errno)),
         }
-        let heard = |fd: &PollFd<'_>| fd.any() == Some(true);
-        let news = heard(&wanted[0]);
+        let readable = |fd: &PollFd<'_>| fd.any() == Some(true);
+        let news = readable(&wanted[0]);
         // Polls only hosts that have sent packets recently, because polling many hosts is expensive.
         for (waiting, device) in self.waiting.iter_mut().zip(&wanted[1..]) {
-            *waiting = heard(device);
+            *waiting = readable(device);
         }
         Ok(if news { Woken::ByNews } else { Woken::ByTime })
     }

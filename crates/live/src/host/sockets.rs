@@ -38,7 +38,7 @@ pub(super) struct Socket {
     /// Whether it is in the list of connections to be served.
     pub(super) dirty: bool,
     /// Whether its end was reported.
-    pub(super) told: bool,
+    pub(super) reported: bool,
     /// When data last arrived or was acknowledged, and how much had by then.
     active: Time,
     progress: u64,
@@ -52,7 +52,7 @@ impl Socket {
     pub(super) fn new(pair: Pair, label: Label, connection: Connection, since: Time) -> Self {
         let (bytes, queued) = (Bytes::default(), Time::NEVER);
         let stage = Stage::HalfOpen;
-        let (active, progress, listed, dirty, told) = (since, 0, Time::NEVER, false, false);
+        let (active, progress, listed, dirty, reported) = (since, 0, Time::NEVER, false, false);
         Self {
             pair,
             label,
@@ -62,7 +62,7 @@ impl Socket {
             since,
             stage,
             dirty,
-            told,
+            reported,
             active,
             listed,
             progress,

@@ -432,7 +432,7 @@ impl Host {
         if socket.app.is_some() {
             self.happenings.push_back(Happening::Opened(id, pair));
         } else {
-            socket.told = true;
+            socket.reported = true;
         }
         self.sockets.enter(id, Stage::Open);
     }
@@ -497,7 +497,7 @@ impl Host {
         let (state, unread) = (socket.connection.state(), socket.connection.readable() > 0);
         if let Some(why) = socket.connection.closed() {
             let lost = why != CloseReason::Finished || !unread;
-            self.tell(now, id, why);
+            self.report(now, id, why);
             if lost {
                 self.forget(id);
             }
@@ -505,7 +505,7 @@ impl Host {
             // A failed handshake (RFC 9293, section 3.10.7.4).
             self.forget(id);
         } else if state == State::TimeWait && !unread && socket.stage != Stage::Waiting {
-            self.tell(now, id, CloseReason::Finished);
+            self.report(now, id, CloseReason::Finished);
             if let Some(socket) = self.sockets.get(id) {
                 socket.app = None;
                 socket.bytes = Default::default();
@@ -520,9 +520,9 @@ impl Host {
     }
 
     /// Reports the end of a connection once, if its opening was reported.
-    fn tell(&mut self, now: Time, id: Id, why: CloseReason) {
+    fn report(&mut self, now: Time, id: Id, why: CloseReason) {
         let Some(socket) = self.sockets.get(id) else { return };
-        if core::mem::replace(&mut socket.told, true) || socket.stage == Stage::HalfOpen {
+        if core::mem::replace(&mut socket.reported, true) || socket.stage == Stage::HalfOpen {
             return;
         }
         let connection = &socket.connection;

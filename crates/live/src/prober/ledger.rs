@@ -59,7 +59,7 @@ pub(super) struct Departure {
 
 /// When a message was received: by the kernel, if it has a timestamp, and by this program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceiveTime {
     pub(super) kernel: Option<Stamp>,
     pub(super) now: Moment,
 }
@@ -75,7 +75,7 @@ pub(super) enum Foreign {
 
 /// An ICMP error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Complaint {
+pub(super) struct IcmpError {
     /// The destination of the packet.
     pub(super) about: IpAddr,
     pub(super) quoted: Quoted,
@@ -149,7 +149,7 @@ impl Ledger {
         from: IpAddr,
         echo: &Echo,
         length: u32,
-        heard: Heard,
+        received: ReceiveTime,
     ) -> Result<Row, Foreign> {
         if echo.token != self.token {
             return Err(Foreign::Stranger);
@@ -158,7 +158,7 @@ impl Ledger {
         if packet.sent.wall != echo.sent || packet.address != from || u32::from(packet.length) != length {
             return Err(Foreign::Altered);
         }
-        let (rtt_ns, stamped) = round_trip(packet.sent, heard);
+        let (rtt_ns, stamped) = round_trip(packet.sent, received);
         // The timeout may have passed unnoticed.
         let in_time = rtt_ns <= self.lost_after_ns;
         let event = match packet.state {
@@ -175,8 +175,12 @@ impl Ledger {
     }
 
     /// Processes an ICMP error. Repeated errors and those about packets with a result are ignored.
-    pub(super) fn complaint(&mut self, complaint: &Complaint, heard: Heard) -> Result<Option<Row>, Foreign> {
-        let &Complaint { about, quoted, from, icmp, event } = complaint;
+    pub(super) fn icmp_error(
+        &mut self,
+        icmp_error: &IcmpError,
+        received: ReceiveTime,
+    ) -> Result<Option<Row>, Foreign> {
+        let &IcmpError { about, quoted, from, icmp, event } = icmp_error;
         if quoted.mark.is_some_and(|(token, _)| token != self.token) {
             return Err(Foreign::Stranger);
         }
@@ -190,7 +194,7 @@ impl Ledger {
         }
         packet.state = State::GivenUp;
         self.waiting -= 1;
-        let (rtt_ns, stamped) = round_trip(packet.sent, heard);
+        let (rtt_ns, stamped) = round_trip(packet.sent, received);
         let from = from.filter(|&from| from != packet.address);
         let row = packet.row(event);
         Ok(Some(Row { rtt_ns: Some(rtt_ns), stamped: Some(stamped), from, icmp: Some(icmp), ..row }))
@@ -241,9 +245,9 @@ impl Packet {
 
 /// The RTT by the kernel's timestamp, which does not include our own delay. If it contradicts the monotonic clock,
 /// because the calendar clock was set, the monotonic clock is used.
-fn round_trip(sent: Moment, heard: Heard) -> (u64, Stamped) {
-    let most = heard.now.steady.saturating_sub(sent.steady);
-    let by_kernel = heard.kernel.and_then(|at| (at.0 + SLACK_NS).checked_sub(sent.wall.0));
+fn round_trip(sent: Moment, received: ReceiveTime) -> (u64, Stamped) {
+    let most = received.now.steady.saturating_sub(sent.steady);
+    let by_kernel = received.kernel.and_then(|at| (at.0 + SLACK_NS).checked_sub(sent.wall.0));
     match by_kernel {
         Some(slack) if slack <= most + 2 * SLACK_NS => (slack.saturating_sub(SLACK_NS), Stamped::Kernel),
         _ => (most, Stamped::Reader),
@@ -272,8 +276,8 @@ mod tests {
         Moment { wall: Stamp(DAY + ms * MS), steady: ms * MS }
     }
 
-    const fn heard(ms: u64) -> Heard {
-        Heard { kernel: Some(moment(ms).wall), now: moment(ms + 1) }
+    const fn received(ms: u64) -> ReceiveTime {
+        ReceiveTime { kernel: Some(moment(ms).wall), now: moment(ms + 1) }
     }
 
     fn ledger() -> Ledger {
@@ -285,9 +289,9 @@ mod tests {
         ledger.enter(&departure, 77).unwrap()
     }
 
-    fn complaint(echo: &Echo, event: Event) -> Complaint {
+    fn icmp_error(echo: &Echo, event: Event) -> IcmpError {
         let quoted = Quoted { identifier: 77, sequence: echo.sequence, mark: None };
-        Complaint { about: host(), quoted, from: Some(router()), icmp: (3, 1), event }
+        IcmpError { about: host(), quoted, from: Some(router()), icmp: (3, 1), event }
     }
 
     #[test]
@@ -295,7 +299,7 @@ mod tests {
         let mut all = ledger();
         let echo = send(&mut all, 0, 1000);
         assert_eq!(all.waiting(), 1);
-        let row = all.reply(host(), &echo, 40, heard(1023)).unwrap();
+        let row = all.reply(host(), &echo, 40, received(1023)).unwrap();
         assert_eq!(
             (row.event, row.rtt_ns, row.stamped),
             (Event::Reply, Some(23 * MS), Some(Stamped::Kernel))
@@ -307,15 +311,15 @@ mod tests {
     fn a_second_reply_is_a_duplicate_and_one_after_the_timeout_is_late() {
         let mut all = ledger();
         let (first, second) = (send(&mut all, 0, 0), send(&mut all, 1, 1));
-        assert_eq!(all.reply(host(), &first, 40, heard(5)).unwrap().event, Event::Reply);
-        assert_eq!(all.reply(host(), &first, 40, heard(6)).unwrap().event, Event::Duplicate);
+        assert_eq!(all.reply(host(), &first, 40, received(5)).unwrap().event, Event::Reply);
+        assert_eq!(all.reply(host(), &first, 40, received(6)).unwrap().event, Event::Duplicate);
         assert_eq!(all.deadline(), Some(30_001 * MS));
         assert_eq!(all.give_up(30_000 * MS), None);
         let lost = all.give_up(30_001 * MS).unwrap();
         assert_eq!((lost.event, lost.number, lost.rtt_ns), (Event::Lost, 1, None));
         assert_eq!((all.give_up(u64::MAX), all.waiting()), (None, 0));
-        assert_eq!(all.reply(host(), &second, 40, heard(40_000)).unwrap().event, Event::Late);
-        assert_eq!(all.reply(host(), &second, 40, heard(40_001)).unwrap().event, Event::Late);
+        assert_eq!(all.reply(host(), &second, 40, received(40_000)).unwrap().event, Event::Late);
+        assert_eq!(all.reply(host(), &second, 40, received(40_001)).unwrap().event, Event::Late);
     }
 
     #[test]
@@ -323,14 +327,14 @@ mod tests {
         let mut slow = ledger();
         for (number, rtt) in [(0, 900), (1, 700)] {
             let echo = send(&mut slow, number, 0);
-            slow.reply(host(), &echo, 40, heard(rtt)).unwrap();
+            slow.reply(host(), &echo, 40, received(rtt)).unwrap();
         }
         send(&mut slow, 2, 5000);
         slow.hasten();
         assert_eq!(slow.deadline(), Some(6800 * MS));
         let mut near = ledger();
         let echo = send(&mut near, 0, 0);
-        near.reply(host(), &echo, 40, heard(3)).unwrap();
+        near.reply(host(), &echo, 40, received(3)).unwrap();
         send(&mut near, 1, 100);
         near.hasten();
         assert_eq!(near.deadline(), Some(1100 * MS));
@@ -348,7 +352,7 @@ mod tests {
     fn a_late_reply_is_late_even_if_the_timeout_was_not_noticed() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
-        assert_eq!(all.reply(host(), &echo, 40, heard(30_500)).unwrap().event, Event::Late);
+        assert_eq!(all.reply(host(), &echo, 40, received(30_500)).unwrap().event, Event::Late);
         assert_eq!(all.give_up(30_501 * MS).map(|row| row.event), Some(Event::Lost));
     }
 
@@ -356,12 +360,12 @@ mod tests {
     fn an_icmp_error_ends_the_wait_and_has_its_sender() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
-        let unreachable = complaint(&echo, Event::Unreachable);
-        let row = all.complaint(&unreachable, heard(8)).unwrap().unwrap();
+        let unreachable = icmp_error(&echo, Event::Unreachable);
+        let row = all.icmp_error(&unreachable, received(8)).unwrap().unwrap();
         assert_eq!((row.event, row.from, row.icmp), (Event::Unreachable, Some(router()), Some((3, 1))));
         assert_eq!((row.rtt_ns, all.waiting()), (Some(8 * MS), 0));
-        assert_eq!(all.complaint(&unreachable, heard(9)), Ok(None), "once is enough");
-        assert_eq!(all.reply(host(), &echo, 40, heard(9)).unwrap().event, Event::Late);
+        assert_eq!(all.icmp_error(&unreachable, received(9)), Ok(None), "once is enough");
+        assert_eq!(all.reply(host(), &echo, 40, received(9)).unwrap().event, Event::Late);
         assert_eq!(all.give_up(u64::MAX), None);
     }
 
@@ -369,17 +373,20 @@ mod tests {
     fn forged_and_altered_replies_are_ignored() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
-        let reply = |all: &mut Ledger, from, echo: &Echo, length| all.reply(from, echo, length, heard(1));
+        let reply = |all: &mut Ledger, from, echo: &Echo, length| all.reply(from, echo, length, received(1));
         assert_eq!(reply(&mut all, host(), &Echo { token: 1, ..echo }, 40), Err(Foreign::Stranger));
         assert_eq!(reply(&mut all, host(), &Echo { sequence: 9, ..echo }, 40), Err(Foreign::Altered));
         assert_eq!(reply(&mut all, host(), &Echo { sent: Stamp(1), ..echo }, 40), Err(Foreign::Altered));
         assert_eq!(reply(&mut all, router(), &echo, 40), Err(Foreign::Altered));
         assert_eq!(reply(&mut all, host(), &echo, 41), Err(Foreign::Altered));
-        let real = complaint(&echo, Event::Unreachable);
-        let quoting = |mark| Complaint { quoted: Quoted { mark, ..real.quoted }, ..real };
-        assert_eq!(all.complaint(&quoting(Some((1, echo.sent))), heard(1)), Err(Foreign::Stranger));
-        assert_eq!(all.complaint(&quoting(Some((TOKEN, Stamp(1)))), heard(1)), Err(Foreign::Altered));
-        assert_eq!(all.complaint(&Complaint { about: router(), ..real }, heard(1)), Err(Foreign::Altered));
+        let real = icmp_error(&echo, Event::Unreachable);
+        let quoting = |mark| IcmpError { quoted: Quoted { mark, ..real.quoted }, ..real };
+        assert_eq!(all.icmp_error(&quoting(Some((1, echo.sent))), received(1)), Err(Foreign::Stranger));
+        assert_eq!(all.icmp_error(&quoting(Some((TOKEN, Stamp(1)))), received(1)), Err(Foreign::Altered));
+        assert_eq!(
+            all.icmp_error(&IcmpError { about: router(), ..real }, received(1)),
+            Err(Foreign::Altered)
+        );
         assert_eq!(all.waiting(), 1);
         assert_eq!(reply(&mut all, host(), &echo, 40).unwrap().event, Event::Reply);
     }
@@ -391,7 +398,7 @@ mod tests {
         {
             let mut all = ledger();
             let echo = send(&mut all, 0, 0);
-            let row = all.reply(host(), &echo, 40, Heard { kernel, now: moment(20) }).unwrap();
+            let row = all.reply(host(), &echo, 40, ReceiveTime { kernel, now: moment(20) }).unwrap();
             assert_eq!((row.rtt_ns, row.stamped), (Some(20 * MS), Some(Stamped::Reader)), "{kernel:?}");
         }
     }
@@ -402,13 +409,13 @@ mod tests {
         let first = send(&mut all, 0, 0);
         for number in 1..MOST_WAITING {
             let echo = send(&mut all, number, 0);
-            all.reply(host(), &echo, 40, heard(0)).unwrap();
+            all.reply(host(), &echo, 40, received(0)).unwrap();
         }
         let departure = Departure { host: 0, address: host(), number: 0, length: 40, sent: moment(2) };
         assert!(all.enter(&departure, 77).is_none(), "the first still waits");
-        all.reply(host(), &first, 40, heard(1)).unwrap();
+        all.reply(host(), &first, 40, received(1)).unwrap();
         assert_eq!(all.enter(&departure, 77).map(|echo| echo.sequence), Some(0));
-        assert_eq!(all.reply(host(), &first, 40, heard(3)), Err(Foreign::Altered), "of the last round");
+        assert_eq!(all.reply(host(), &first, 40, received(3)), Err(Foreign::Altered), "of the last round");
         assert_eq!(all.packets.len() as u64, MOST_WAITING);
     }
 
@@ -444,11 +451,11 @@ mod tests {
                         _ => {}
                     }
                     if random.below(3) == 0 {
-                        let about = complaint(&echo, Event::TimeExceeded);
-                        let row = all.complaint(&about, heard(at)).ok().flatten();
+                        let about = icmp_error(&echo, Event::TimeExceeded);
+                        let row = all.icmp_error(&about, received(at)).ok().flatten();
                         row.into_iter().for_each(&mut take);
                     } else {
-                        let _ = all.reply(host(), &echo, 40, heard(at)).map(&mut take);
+                        let _ = all.reply(host(), &echo, 40, received(at)).map(&mut take);
                     }
                 }
                 while let Some(row) = all.give_up(at * MS) {

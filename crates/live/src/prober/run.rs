@@ -2,11 +2,11 @@
 
 use super::clock::Moment;
 use super::echo::{self, Family};
-use super::ledger::{Complaint, Departure, Ledger};
+use super::ledger::{Departure, IcmpError, Ledger};
 use super::plan::{Plan, PlanError};
 use super::row::{Event, Row};
 use super::schedule::{Due, Schedule};
-use super::socket::{Arrived, Denied, Kind, Queue, Socket, Told};
+use super::socket::{Arrived, Denied, IcmpReport, Kind, Queue, Socket};
 use netspurt_sim::random::Stream;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -306,18 +306,18 @@ fn judge(ledger: &mut Ledger, socket: &Socket, identifier: u16, arrived: &Arrive
 
     let family = socket.family;
     let raw = socket.kind == Kind::Raw;
-    let outcome = if let Some(told) = arrived.error {
+    let outcome = if let Some(report) = arrived.error {
         let Some(quoted) = echo::quoted(family, arrived.message) else { return Judged::Foreign };
         // A ping socket receives errors about its own requests only.
         if raw && quoted.identifier != identifier {
             return Judged::Foreign;
         }
-        let Told { icmp, from } = told;
+        let IcmpReport { icmp, from } = report;
         let event = meaning(family, icmp.0);
-        ledger.complaint(&Complaint { about: arrived.address, quoted, from, icmp, event }, arrived.heard)
+        ledger.icmp_error(&IcmpError { about: arrived.address, quoted, from, icmp, event }, arrived.received)
     } else {
         match echo::reply(family, arrived.message) {
-            Ok((echo, length)) => ledger.reply(arrived.address, &echo, length, arrived.heard).map(Some),
+            Ok((echo, length)) => ledger.reply(arrived.address, &echo, length, arrived.received).map(Some),
             // A raw socket also receives requests and errors, which are no replies and not counted.
             Err(_) => return Judged::Nothing,
         }

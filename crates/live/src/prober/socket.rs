@@ -2,7 +2,7 @@
 
 use super::clock::Moment;
 use super::echo::{Family, behind_ipv4};
-use super::ledger::Heard;
+use super::ledger::ReceiveTime;
 use netspurt_trace::Stamp;
 use nix::cmsg_space;
 use nix::errno::Errno;
@@ -86,13 +86,13 @@ pub(super) struct Arrived<'a> {
     pub(super) message: &'a [u8],
     /// Its source; for an error, the destination of the quoted message.
     pub(super) address: IpAddr,
-    pub(super) heard: Heard,
-    pub(super) error: Option<Told>,
+    pub(super) received: ReceiveTime,
+    pub(super) error: Option<IcmpReport>,
 }
 
 /// An ICMP error, as the kernel reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Told {
+pub(super) struct IcmpReport {
     pub(super) icmp: (u8, u8),
     pub(super) from: Option<IpAddr>,
 }
@@ -146,8 +146,8 @@ impl Socket {
     pub(super) fn receive<'b>(&self, queue: Queue, buffer: &'b mut [u8]) -> Option<Arrived<'b>> {
         for _ in 0..PASSED_OVER {
             match self.receive_once(queue, buffer) {
-                Ok(Some((range, address, heard, error))) => {
-                    return Some(Arrived { message: &buffer[range], address, heard, error });
+                Ok(Some((range, address, received, error))) => {
+                    return Some(Arrived { message: &buffer[range], address, received, error });
                 }
                 Ok(None) => {}
                 Err(Errno::EAGAIN) => break,
@@ -171,27 +171,27 @@ impl Socket {
         for control in message.cmsgs().into_iter().flatten() {
             match control {
                 ControlMessageOwned::ScmTimestampns(time) => kernel = stamp(time),
-                ControlMessageOwned::Ipv4RecvErr(told, from) => {
+                ControlMessageOwned::Ipv4RecvErr(report, from) => {
                     let from = from.map(|from| IpAddr::V4(u32::from_be(from.sin_addr.s_addr).into()));
-                    error = told_by(&told, from);
+                    error = icmp_report(&report, from);
                 }
-                ControlMessageOwned::Ipv6RecvErr(told, from) => {
-                    error = told_by(&told, from.map(|from| IpAddr::V6(from.sin6_addr.s6_addr.into())));
+                ControlMessageOwned::Ipv6RecvErr(report, from) => {
+                    error = icmp_report(&report, from.map(|from| IpAddr::V6(from.sin6_addr.s6_addr.into())));
                 }
                 _ => {}
             }
         }
-        let heard = Heard { kernel, now: Moment::now() };
+        let received = ReceiveTime { kernel, now: Moment::now() };
         let (len, address) = (message.bytes, message.address.as_ref().and_then(ip));
         let with_header = (self.kind, self.family, queue) == (Kind::Raw, Family::V4, Queue::Messages);
         let start = if with_header { len - behind_ipv4(&buffer[..len]).map_or(0, <[u8]>::len) } else { 0 };
         let wanted = queue == Queue::Messages || error.is_some();
-        Ok(address.filter(|_| wanted).map(|address| (start..len, address, heard, error)))
+        Ok(address.filter(|_| wanted).map(|address| (start..len, address, received, error)))
     }
 }
 
 /// The range of a message in the buffer, and its properties.
-type Found = (Range<usize>, IpAddr, Heard, Option<Told>);
+type Found = (Range<usize>, IpAddr, ReceiveTime, Option<IcmpReport>);
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -200,9 +200,9 @@ impl AsFd for Socket {
 }
 
 /// Parses an ICMP error. Local errors were already returned when the packet was sent.
-fn told_by(told: &libc::sock_extended_err, from: Option<IpAddr>) -> Option<Told> {
-    let by_icmp = matches!(told.ee_origin, libc::SO_EE_ORIGIN_ICMP | libc::SO_EE_ORIGIN_ICMP6);
-    by_icmp.then_some(Told { icmp: (told.ee_type, told.ee_code), from })
+fn icmp_report(report: &libc::sock_extended_err, from: Option<IpAddr>) -> Option<IcmpReport> {
+    let by_icmp = matches!(report.ee_origin, libc::SO_EE_ORIGIN_ICMP | libc::SO_EE_ORIGIN_ICMP6);
+    by_icmp.then_some(IcmpReport { icmp: (report.ee_type, report.ee_code), from })
 }
 
 fn stamp(time: TimeSpec) -> Option<Stamp> {

@@ -51,7 +51,7 @@ impl Running {
                     let mut others = [Other::new(stop.as_fd(), PollFlags::POLLIN)];
                     driver.turn(&mut others, Time::NEVER).expect("the device is up");
                     happenings.extend(std::iter::from_fn(|| driver.host().poll_happening()));
-                    if !others[0].said.is_empty() {
+                    if !others[0].events.is_empty() {
                         break;
                     }
                 }

@@ -198,11 +198,11 @@ pub(crate) fn segments<'py>(
     columns.array("time_s", rows.iter().map(|(_, row)| relative(row.at, origin)).collect())?;
     columns.counts("connection", rows.iter().map(|(id, _)| id.0))?;
     columns.array("from_client", rows.iter().map(|(_, row)| row.side == Side::A).collect())?;
-    columns.array("seq", rows.iter().map(|(_, row)| row.told.seq).collect())?;
+    columns.array("seq", rows.iter().map(|(_, row)| row.fields.seq).collect())?;
     columns.counts("length", rows.iter().map(|(_, row)| row.len))?;
-    columns.array("ack", rows.iter().map(|(_, row)| row.told.ack.unwrap_or(-1)).collect())?;
-    columns.counts("window", rows.iter().map(|(_, row)| row.told.window))?;
-    columns.array("nak", rows.iter().map(|(_, row)| row.told.nak.unwrap_or(-1)).collect())?;
+    columns.array("ack", rows.iter().map(|(_, row)| row.fields.ack.unwrap_or(-1)).collect())?;
+    columns.counts("window", rows.iter().map(|(_, row)| row.fields.window))?;
+    columns.array("nak", rows.iter().map(|(_, row)| row.fields.nak.unwrap_or(-1)).collect())?;
     sacked(columns, rows.iter().map(|(_, row)| row.sack))
 }
 

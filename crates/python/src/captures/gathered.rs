@@ -6,7 +6,7 @@ use netspurt_trace::diagnosis::{Diagnoser, Vantage};
 use netspurt_trace::follow::{
     ConnectionId, ConnectionReport, Endpoints, Flight, Happened, RttSample, Seen, Watch,
 };
-use netspurt_trace::{Side, Stamp, Told};
+use netspurt_trace::{Side, Stamp, StreamFields};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const SAMPLES: &str = "samples";
@@ -20,7 +20,7 @@ pub(crate) const LIMITS: &str = "limits";
 pub(crate) struct Row {
     pub(crate) at: Stamp,
     pub(crate) side: Side,
-    pub(crate) told: Told,
+    pub(crate) fields: StreamFields,
     pub(crate) len: u32,
     pub(crate) sack: Option<(i64, i64)>,
 }
@@ -99,9 +99,9 @@ impl Watch for Gathered {
             return;
         }
         if let Some(segments) = &mut self.segments {
-            let Seen { at, side, told, segment, .. } = *seen;
+            let Seen { at, side, fields, segment, .. } = *seen;
             let len = segment.payload.len;
-            segments.push((id, Row { at, side, told: *told, len, sack: told.sack(segment) }));
+            segments.push((id, Row { at, side, fields: *fields, len, sack: fields.sack(segment) }));
         }
     }
 

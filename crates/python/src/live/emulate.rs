@@ -51,12 +51,12 @@ impl Observer for Caller {
 
     fn see(&mut self, progress: &Progress<'_>) {
         let Some((_, see)) = &self.see else { return };
-        let told = Python::attach(|py| {
+        let called = Python::attach(|py| {
             let links =
                 progress.links.iter().map(|link| self::progress(py, link)).collect::<PyResult<Vec<_>>>()?;
             see.call1(py, (progress.at.as_secs_f64(), links)).map(drop)
         });
-        if let Err(error) = told {
+        if let Err(error) = called {
             (self.see, self.failed) = (None, Some(error));
         }
     }

@@ -95,11 +95,11 @@ impl Host {
         let news = self.native(py).take_news();
         let news = news.iter().map(|news| match news {
             News::Opened(pair) => {
-                let told = PyDict::new(py);
-                told.set_item("event", "opened")?;
-                told.set_item("local", pair.local.to_string())?;
-                told.set_item("remote", pair.remote.to_string())?;
-                Ok(told)
+                let entry = PyDict::new(py);
+                entry.set_item("event", "opened")?;
+                entry.set_item("local", pair.local.to_string())?;
+                entry.set_item("remote", pair.remote.to_string())?;
+                Ok(entry)
             }
             News::Closed(account) => closed(py, account),
         });
@@ -185,11 +185,11 @@ fn stdio() -> PyResult<Stdio> {
 }
 
 fn closed<'py>(py: Python<'py>, account: &Account) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("event", "closed")?;
-    told.set_item("local", account.pair.local.to_string())?;
-    told.set_item("remote", account.pair.remote.to_string())?;
-    told.set_item(
+    let entry = PyDict::new(py);
+    entry.set_item("event", "closed")?;
+    entry.set_item("local", account.pair.local.to_string())?;
+    entry.set_item("remote", account.pair.remote.to_string())?;
+    entry.set_item(
         "why",
         match account.why {
             CloseReason::Finished => "finished",
@@ -201,24 +201,24 @@ fn closed<'py>(py: Python<'py>, account: &Account) -> PyResult<Bound<'py, PyDict
             CloseReason::KeepAliveTimeout => "keep-alive timed out",
         },
     )?;
-    told.set_item("seconds", (account.lasted.1 - account.lasted.0).as_secs_f64())?;
-    told.set_item("bytes_sent", account.sent)?;
-    told.set_item("bytes_received", account.received)?;
-    told.set_item("segments_sent", account.stats.segments_sent)?;
-    told.set_item("segments_received", account.stats.segments_received)?;
-    told.set_item("retransmitted", account.stats.retransmitted)?;
-    told.set_item("timeouts", account.stats.timeouts)?;
-    Ok(told)
+    entry.set_item("seconds", (account.lasted.1 - account.lasted.0).as_secs_f64())?;
+    entry.set_item("bytes_sent", account.sent)?;
+    entry.set_item("bytes_received", account.received)?;
+    entry.set_item("segments_sent", account.stats.segments_sent)?;
+    entry.set_item("segments_received", account.stats.segments_received)?;
+    entry.set_item("retransmitted", account.stats.retransmitted)?;
+    entry.set_item("timeouts", account.stats.timeouts)?;
+    Ok(entry)
 }
 
 fn connection<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     let milliseconds = |span: netspurt_tcp::time::Span| span.as_secs_f64() * 1e3;
-    let told = PyDict::new(py);
-    told.set_item("local", row.pair.local.to_string())?;
-    told.set_item("remote", row.pair.remote.to_string())?;
-    told.set_item("age_s", row.age.as_secs_f64())?;
-    told.set_item("state", row.state.name())?;
-    told.set_item(
+    let entry = PyDict::new(py);
+    entry.set_item("local", row.pair.local.to_string())?;
+    entry.set_item("remote", row.pair.remote.to_string())?;
+    entry.set_item("age_s", row.age.as_secs_f64())?;
+    entry.set_item("state", row.state.name())?;
+    entry.set_item(
         "phase",
         match row.info.phase {
             Phase::SlowStart => "slow start",
@@ -227,25 +227,25 @@ fn connection<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
             Phase::TimeoutRecovery => "after timeout",
         },
     )?;
-    told.set_item("holding", row.holding.name())?;
-    told.set_item("cwnd", row.cwnd)?;
-    told.set_item("ssthresh", row.ssthresh)?;
-    told.set_item("srtt_ms", row.srtt.map(milliseconds))?;
-    told.set_item("min_rtt_ms", row.info.min_rtt.map(milliseconds))?;
-    told.set_item("rto_ms", milliseconds(row.rto))?;
-    told.set_item("segment", row.segment)?;
-    told.set_item("peer_window", row.peer_window)?;
-    told.set_item("unacknowledged", row.info.unacknowledged)?;
-    told.set_item("send_queue", row.send_queue)?;
-    told.set_item("receive_queue", row.receive_queue)?;
-    told.set_item("bytes_sent", row.sent)?;
-    told.set_item("bytes_received", row.received)?;
-    told.set_item("sacked", row.info.sacked)?;
-    told.set_item("lost", row.info.lost)?;
-    told.set_item("retransmitted", row.stats.retransmitted)?;
-    told.set_item("timeouts", row.stats.timeouts)?;
-    told.set_item("shifts", (row.info.peer_shift, row.info.own_shift))?;
-    told.set_item("timestamps", row.info.timestamps)?;
-    told.set_item("sack", row.info.sack)?;
-    Ok(told)
+    entry.set_item("holding", row.holding.name())?;
+    entry.set_item("cwnd", row.cwnd)?;
+    entry.set_item("ssthresh", row.ssthresh)?;
+    entry.set_item("srtt_ms", row.srtt.map(milliseconds))?;
+    entry.set_item("min_rtt_ms", row.info.min_rtt.map(milliseconds))?;
+    entry.set_item("rto_ms", milliseconds(row.rto))?;
+    entry.set_item("segment", row.segment)?;
+    entry.set_item("peer_window", row.peer_window)?;
+    entry.set_item("unacknowledged", row.info.unacknowledged)?;
+    entry.set_item("send_queue", row.send_queue)?;
+    entry.set_item("receive_queue", row.receive_queue)?;
+    entry.set_item("bytes_sent", row.sent)?;
+    entry.set_item("bytes_received", row.received)?;
+    entry.set_item("sacked", row.info.sacked)?;
+    entry.set_item("lost", row.info.lost)?;
+    entry.set_item("retransmitted", row.stats.retransmitted)?;
+    entry.set_item("timeouts", row.stats.timeouts)?;
+    entry.set_item("shifts", (row.info.peer_shift, row.info.own_shift))?;
+    entry.set_item("timestamps", row.info.timestamps)?;
+    entry.set_item("sack", row.info.sack)?;
+    Ok(entry)
 }

@@ -234,7 +234,7 @@ impl Run {
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (mut columns, rows) = (Columns::new(py), &self.result.recording.segments);
         let mut talks: BTreeMap<(u32, u32), Conversation> = BTreeMap::new();
-        let told: Vec<_> = rows
+        let fields: Vec<_> = rows
             .iter()
             .map(|row| {
                 let side = if row.end == End::Client { Side::A } else { Side::B };
@@ -245,13 +245,13 @@ impl Run {
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
         columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
-        columns.array("seq", told.iter().map(|told| told.seq).collect())?;
+        columns.array("seq", fields.iter().map(|fields| fields.seq).collect())?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
-        columns.array("ack", told.iter().map(|told| told.ack.unwrap_or(-1)).collect())?;
-        columns.counts("window", told.iter().map(|told| told.window))?;
+        columns.array("ack", fields.iter().map(|fields| fields.ack.unwrap_or(-1)).collect())?;
+        columns.counts("window", fields.iter().map(|fields| fields.window))?;
         columns.words("reason", rows.iter().map(|row| row.reason.name()))?;
-        columns.array("nak", told.iter().map(|told| told.nak.unwrap_or(-1)).collect())?;
-        sacked(&mut columns, told.iter().zip(rows).map(|(told, row)| told.sack(&row.segment)))?;
+        columns.array("nak", fields.iter().map(|fields| fields.nak.unwrap_or(-1)).collect())?;
+        sacked(&mut columns, fields.iter().zip(rows).map(|(fields, row)| fields.sack(&row.segment)))?;
         if self.recorded.arrivals() {
             let times = arrivals::matched(&self.result.recording, &self.arrivals);
             columns.array(

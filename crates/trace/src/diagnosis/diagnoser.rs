@@ -84,12 +84,12 @@ impl Ends {
         let [a, b] = views;
         let (mine, theirs) = if seen.side == Side::A { (a, b) } else { (b, a) };
         let len = seen.segment.payload.len;
-        if let Some(ack) = seen.told.ack.filter(|_| !flags.has(Flags::RST)) {
+        if let Some(ack) = seen.fields.ack.filter(|_| !flags.has(Flags::RST)) {
             // A server is open when the ACK of its SYN arrives; a client sends at once when it is open.
             if !syn && seen.side == Side::A {
                 theirs.opens_after_ack(at);
             }
-            theirs.note_ack(at, seen.number, ack, seen.told.window, len == 0 && !syn);
+            theirs.note_ack(at, seen.number, ack, seen.fields.window, len == 0 && !syn);
             self.exchanges.note_ack(at, seen.number, seen.side, ack);
         }
         if syn {
@@ -101,7 +101,7 @@ impl Ends {
         mine.opens(at);
         mine.set_stamp(seen.segment.options.timestamps.map_or(0, |stamps| stamps.value));
         if len > 0 {
-            let start = seen.told.seq;
+            let start = seen.fields.seq;
             mine.note_data(at, seen.number, start, start + i64::from(len), len);
             self.exchanges.note_data(at, seen.number, seen.side, (start, start + i64::from(len)));
         }

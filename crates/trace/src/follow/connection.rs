@@ -139,8 +139,8 @@ impl Connection {
         self.early.push(sender, segment, packet);
         let PacketFacts { identification, number, at } = packet;
         let side = sender.side(self.client);
-        let told = self.talk.process(side, segment);
-        watch.segment(self.id, &Seen { number, at, side, told: &told, segment });
+        let fields = self.talk.process(side, segment);
+        watch.segment(self.id, &Seen { number, at, side, fields: &fields, segment });
         self.last = self.last.max(at);
         let mine = side as usize;
         if segment.flags.has(Flags::SYN) {
@@ -151,8 +151,8 @@ impl Connection {
         let [a, b] = &mut self.streams;
         let (mine, theirs) = if side == Side::A { (a, b) } else { (b, a) };
         let mut scene = EventContext { id: self.id, at, watch };
-        theirs.process_ack(&told, segment, &mut scene);
-        mine.process_data(&told, segment, sending, &theirs.estimate, &mut scene);
+        theirs.process_ack(&fields, segment, &mut scene);
+        mine.process_data(&fields, segment, sending, &theirs.estimate, &mut scene);
         self.note_closing(side, segment.flags);
     }
 

@@ -3,7 +3,7 @@
 use super::endpoints::{ConnectionId, Endpoints};
 use super::report::ConnectionReport;
 use super::retransmission::Cause;
-use crate::conversation::{Side, Told};
+use crate::conversation::{Side, StreamFields};
 use crate::follow::retransmission::spurious::Proof;
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::Segment;
@@ -54,7 +54,7 @@ pub struct Seen<'a> {
     /// Its sender.
     pub side: Side,
     /// Its fields as stream positions.
-    pub told: &'a Told,
+    pub fields: &'a StreamFields,
     /// The segment itself.
     pub segment: &'a Segment,
 }

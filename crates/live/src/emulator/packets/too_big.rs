@@ -91,23 +91,23 @@ mod tests {
     fn the_message_returns_to_the_sender_and_quotes_the_packet() {
         let (here, there) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let packet = long(Addresses::V4 { source: here, destination: there });
-        let told = message(&packet, 1400).unwrap();
-        assert_eq!((&told[12..16], &told[16..20]), (&there.octets()[..], &here.octets()[..]));
-        assert_eq!((told[9], told[20], told[21]), (ICMP, 3, 4));
-        assert_eq!(u16::from_be_bytes([told[26], told[27]]), 1400);
-        assert_eq!(told[28..], packet[..28]);
-        assert_eq!((internet_checksum(&told[..20]), internet_checksum(&told[20..])), (0, 0));
+        let reply = message(&packet, 1400).unwrap();
+        assert_eq!((&reply[12..16], &reply[16..20]), (&there.octets()[..], &here.octets()[..]));
+        assert_eq!((reply[9], reply[20], reply[21]), (ICMP, 3, 4));
+        assert_eq!(u16::from_be_bytes([reply[26], reply[27]]), 1400);
+        assert_eq!(reply[28..], packet[..28]);
+        assert_eq!((internet_checksum(&reply[..20]), internet_checksum(&reply[20..])), (0, 0));
     }
 
     #[test]
     fn the_message_returns_to_the_sender_in_ipv6() {
         let [here, there] = [1, 2].map(|n| Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n));
         let packet = long(Addresses::V6 { source: here, destination: there });
-        let told = message(&packet, 1300).unwrap();
-        assert_eq!((&told[8..24], &told[24..40]), (&there.octets()[..], &here.octets()[..]));
-        assert_eq!((told[6], told[40]), (ICMP6, 2));
-        assert_eq!(u32::from_be_bytes([told[44], told[45], told[46], told[47]]), 1300);
-        assert_eq!(icmp6_checksum(&told[8..40], &told[40..]), 0);
+        let reply = message(&packet, 1300).unwrap();
+        assert_eq!((&reply[8..24], &reply[24..40]), (&there.octets()[..], &here.octets()[..]));
+        assert_eq!((reply[6], reply[40]), (ICMP6, 2));
+        assert_eq!(u32::from_be_bytes([reply[44], reply[45], reply[46], reply[47]]), 1300);
+        assert_eq!(icmp6_checksum(&reply[8..40], &reply[40..]), 0);
     }
 
     #[test]

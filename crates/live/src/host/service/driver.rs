@@ -44,13 +44,13 @@ pub struct Other<'f> {
     /// The events to wait for.
     pub wanted: PollFlags,
     /// The events that have occurred.
-    pub said: PollFlags,
+    pub events: PollFlags,
 }
 
 impl<'f> Other<'f> {
     /// A descriptor without events.
     pub const fn new(fd: BorrowedFd<'f>, wanted: PollFlags) -> Self {
-        Self { fd, wanted, said: PollFlags::empty() }
+        Self { fd, wanted, events: PollFlags::empty() }
     }
 }
 
@@ -138,17 +138,17 @@ impl Driver {
         let look = if self.has_company { self.polling.before_sleep(came) } else { Span::ZERO };
         if look > Span::ZERO && begun < wake {
             let until = wake.min(begun + look);
-            let (mut found, mut heard) = (false, false);
+            let (mut found, mut readable) = (false, false);
             while !found && self.now() < until {
-                heard = self.ask(others, Time::ZERO)?;
-                found = heard || others.iter().any(|other| !other.said.is_empty());
+                readable = self.poll(others, Time::ZERO)?;
+                found = readable || others.iter().any(|other| !other.events.is_empty());
             }
             self.polling.looked(found);
             if found {
-                return Ok(heard);
+                return Ok(readable);
             }
         }
-        let found = self.ask(others, wake)?;
+        let found = self.poll(others, wake)?;
         if found {
             self.polling.slept(self.now() - begun);
         }
@@ -156,23 +156,23 @@ impl Driver {
     }
 
     /// Sleeps until `wake`. Returns whether the device is readable.
-    fn ask(&self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
+    fn poll(&self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
         let left = Duration::from_nanos((wake - self.now()).as_ps().div_ceil(1000));
         let timeout = (!wake.is_never()).then(|| TimeSpec::from_duration(left));
         let mut all = vec![PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
         // A descriptor without requested events would report a hang-up repeatedly.
         let asked = |other: &&mut Other<'_>| !other.wanted.is_empty();
         all.extend(others.iter_mut().filter(asked).map(|other| PollFd::new(other.fd, other.wanted)));
-        let told = match ppoll(&mut all, timeout, None) {
+        let ready = match ppoll(&mut all, timeout, None) {
             Ok(_) => true,
             Err(Errno::EINTR) => false,
             Err(why) => return Err(failed(&self.device, why)),
         };
-        let said = |fd: &PollFd<'_>| fd.revents().filter(|_| told).unwrap_or(PollFlags::empty());
+        let events = |fd: &PollFd<'_>| fd.revents().filter(|_| ready).unwrap_or(PollFlags::empty());
         for (other, fd) in others.iter_mut().filter(asked).zip(&all[1..]) {
-            other.said = said(fd);
+            other.events = events(fd);
         }
-        let own = said(&all[0]);
+        let own = events(&all[0]);
         if own.intersects(PollFlags::POLLERR | PollFlags::POLLNVAL) {
             return Err(DriverError::Down(self.device.name().to_owned()));
         }

@@ -69,7 +69,7 @@ pub struct Service {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    told: Condvar,
+    changed: Condvar,
     wake: EventFd,
 }
 
@@ -103,7 +103,7 @@ impl Service {
         let capture = plan.capture.map(|path| Capture::create(&path, device.name())).transpose()?;
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|errno| system(errno.desc().to_owned()))?;
-        let shared = Arc::new(Shared { state: Mutex::default(), told: Condvar::new(), wake });
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake });
         let thread = std::thread::Builder::new()
             .name("netspurt-host".to_owned())
             .spawn({
@@ -114,7 +114,7 @@ impl Service {
                         .run(&mut driver, &shared)
                         .and_then(|()| driver.finish_capture().map(drop).map_err(|error| error.to_string()));
                     shared.state().over = Some(ended);
-                    shared.told.notify_all();
+                    shared.changed.notify_all();
                 }
             })
             .map_err(|error| system(error.to_string()))?;
@@ -130,8 +130,11 @@ impl Service {
     pub fn wait(&self, most: Duration) -> bool {
         let state = self.shared.state();
         let quiet = |state: &mut State| state.news.is_empty() && state.over.is_none();
-        let (state, _) =
-            self.shared.told.wait_timeout_while(state, most, quiet).unwrap_or_else(PoisonError::into_inner);
+        let (state, _) = self
+            .shared
+            .changed
+            .wait_timeout_while(state, most, quiet)
+            .unwrap_or_else(PoisonError::into_inner);
         state.over.is_none()
     }
 
@@ -150,7 +153,7 @@ impl Service {
             let most = Duration::from_secs(1);
             (state, _) = self
                 .shared
-                .told
+                .changed
                 .wait_timeout_while(state, most, waits)
                 .unwrap_or_else(PoisonError::into_inner);
         }
@@ -247,11 +250,11 @@ impl Work {
                 let [from, to] = splice.waits_for(driver.host(), now);
                 let mut others = [wake, from, to];
                 driver.turn(&mut others, Time::NEVER).map_err(said)?;
-                (asked, input) = (others[0], !others[1].said.is_empty());
+                (asked, input) = (others[0], !others[1].events.is_empty());
             } else {
                 driver.turn(core::slice::from_mut(&mut asked), Time::NEVER).map_err(said)?;
             }
-            let asked = !asked.said.is_empty();
+            let asked = !asked.events.is_empty();
             let ended = self.process_events(driver, shared);
             let now = driver.now();
             if let Some(splice) = &mut self.splice {
@@ -304,7 +307,7 @@ impl Work {
             }
             state.news.push_back(news);
             drop(state);
-            shared.told.notify_all();
+            shared.changed.notify_all();
         }
         ended
     }
@@ -346,7 +349,7 @@ fn show(driver: &mut Driver, shared: &Shared) {
     state.snapshot = snapshot;
     state.wants = false;
     drop(state);
-    shared.told.notify_all();
+    shared.changed.notify_all();
 }
 
 /// Remains for retransmissions from peers that have not received our last ACK. A stop ends this.
@@ -354,7 +357,7 @@ fn linger(driver: &mut Driver, shared: &Shared) -> Result<(), DriverError> {
     while let Some(until) = driver.host().lingers_until().filter(|&until| until > driver.now()) {
         let mut wake = Other::new(shared.wake.as_fd(), PollFlags::POLLIN);
         driver.turn(core::slice::from_mut(&mut wake), until)?;
-        if !wake.said.is_empty() && attend(driver, shared) {
+        if !wake.events.is_empty() && attend(driver, shared) {
             break;
         }
     }

@@ -38,9 +38,9 @@ pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let groups = (0..facts.slices.len()).step_by(GROUP);
     let full =
         |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].is_full());
-    let told: Vec<Option<(Limit, f64)>> =
+    let found: Vec<Option<(Limit, f64)>> =
         groups.map(|first| full(first).and_then(|index| fills(facts, index))).collect();
-    let rates = |limit| told.iter().flatten().filter(move |told| told.0 == limit).map(|told| told.1);
+    let rates = |limit| found.iter().flatten().filter(move |found| found.0 == limit).map(|found| found.1);
     // A bucket has one rate.
     let mut shaped: Vec<f64> = rates(Limit::Shaper).collect();
     shaped.sort_unstable_by(f64::total_cmp);
@@ -50,8 +50,8 @@ pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let others = rates(Limit::CrossTraffic).count();
     // A shaper stays where it is: where others have the path mostly, an even rate is theirs too by chance.
     let mut latest = None;
-    let settled = told.iter().map(|told| {
-        let limit = match told.map(|told| told.0).or(latest) {
+    let settled = found.iter().map(|found| {
+        let limit = match found.map(|found| found.0).or(latest) {
             Some(Limit::Shaper) if shaper * 2 < others || shaper == 0 => Limit::CrossTraffic,
             Some(Limit::CrossTraffic) if others * 2 < shaper => Limit::Shaper,
             limit => limit.unwrap_or(Limit::Bottleneck),

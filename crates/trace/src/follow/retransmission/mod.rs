@@ -167,7 +167,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
             e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(|since| is_prompt(e, since));
         return Resent(if third { Cause::Fast } else { Cause::Timeout });
     }
-    if (is_overdue(e) || e.first && !prompt && !is_told(e)) && after >= round {
+    if (is_overdue(e) || e.first && !prompt && !is_reported_itself(e)) && after >= round {
         return Resent(Cause::Timeout);
     }
     if reported && !e.again {
@@ -236,11 +236,11 @@ pub(super) const fn is_reported(e: &Evidence) -> bool {
     if e.arrived {
         return e.lately || repairing;
     }
-    is_told(e) || repairing && (e.first || e.reported_above > 0 || e.last)
+    is_reported_itself(e) || repairing && (e.first || e.reported_above > 0 || e.last)
 }
 
 /// Whether it was reported lost itself, and not only as a further loss after others.
-const fn is_told(e: &Evidence) -> bool {
+const fn is_reported_itself(e: &Evidence) -> bool {
     e.first && e.dup_acks >= 3 || e.reported_above > 2 * e.segment as u64
 }
 
@@ -326,9 +326,9 @@ mod tests {
 
     #[test]
     fn a_sender_that_ignored_the_report_needs_the_timer() {
-        let told = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
-        assert_eq!(judge(&told), Verdict::Resent(Cause::Fast));
-        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..told };
+        let reported = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
+        assert_eq!(judge(&reported), Verdict::Resent(Cause::Fast));
+        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..reported };
         assert_eq!(judge(&long), Verdict::Resent(Cause::Timeout));
     }
 

@@ -93,8 +93,8 @@ mod tests {
         let late = |e: &Evidence| judge_late(e, &nothing, &nothing);
         assert_eq!(late(&evidence(10)), Late::Overtaken);
         assert_eq!(late(&Evidence { dup_acks: 4, first: true, ..evidence(10) }), Late::Overtaken);
-        let told = Evidence { dup_acks: 4, first: true, ..evidence(105) };
-        assert_eq!(late(&told), Late::Resent(Cause::Fast));
+        let reported = Evidence { dup_acks: 4, first: true, ..evidence(105) };
+        assert_eq!(late(&reported), Late::Resent(Cause::Fast));
         assert_eq!(late(&evidence(400)), Late::Resent(Cause::Timeout));
     }
 }

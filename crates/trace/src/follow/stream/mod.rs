@@ -6,7 +6,7 @@ pub(super) mod gaps;
 pub(super) mod pieces;
 pub(super) mod reported;
 
-use crate::conversation::{Side, Told};
+use crate::conversation::{Side, StreamFields};
 use crate::follow::report::StreamReport;
 use crate::follow::retransmission::probes::{Probe, probe};
 use crate::follow::retransmission::reordering::{Late, judge_late};
@@ -124,14 +124,14 @@ impl Stream {
     #[inline]
     pub(super) fn process_data<W: Watch>(
         &mut self,
-        told: &Told,
+        fields: &StreamFields,
         segment: &Segment,
         sending: Sending,
         behind: &Estimate,
         scene: &mut EventContext<'_, W>,
     ) {
         self.report.packets += 1;
-        let (start, len) = (told.seq, segment.seq_len());
+        let (start, len) = (fields.seq, segment.seq_len());
         if let Some(Edges { una, next }) = self.edges
             && !segment.flags.any(Flags::SYN | Flags::FIN)
             && let Some(probe) = probe(start, len, una, next, self.window)
@@ -156,7 +156,7 @@ impl Stream {
         let Some(Edges { next, .. }) = self.edges else {
             self.edges = Some(Edges { una: start, next: end });
             self.pieces.push(Piece::new(start, end, sending));
-            return self.tell_flight(scene);
+            return self.report_flight(scene);
         };
         if start < next {
             self.process_again(start, end.min(next), segment, sending, behind, scene);
@@ -164,7 +164,7 @@ impl Stream {
         if end > next {
             self.process_new(start.max(next), end, sending);
         }
-        self.tell_flight(scene);
+        self.report_flight(scene);
     }
 
     fn note_segment(&mut self, segment: &Segment, start: i64, end: i64, at: Stamp) {
@@ -323,7 +323,7 @@ impl Stream {
         let Edges { una, next } = self.edges.unwrap_or(Edges { una: start, next: end });
         let since = last.map_or(self.news, |last| last.at.max(self.news));
         // Whether the sender cannot have received an ACK of that time when it sent this segment.
-        let unheard = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
+        let not_yet_received = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
         let Repair { phase, before: (before, over), .. } = self.repair;
         Evidence {
             opening,
@@ -336,7 +336,7 @@ impl Stream {
             arrived: end <= una || self.reported.holds(start, end),
             lately: self
                 .reported_last
-                .is_some_and(|range| (range.start..range.end).contains(&start) && unheard(range.at)),
+                .is_some_and(|range| (range.start..range.end).contains(&start) && not_yet_received(range.at)),
             rescue: false,
             again: false,
             same_packet: None,
@@ -348,7 +348,7 @@ impl Stream {
             reported_above: self.reported.above(end),
             overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
             segment: self.report.segment_most,
-            phase: if phase == Phase::Open && unheard(over) { before } else { phase },
+            phase: if phase == Phase::Open && not_yet_received(over) { before } else { phase },
             ahead: self.estimate,
             behind: *behind,
         }
@@ -358,11 +358,11 @@ impl Stream {
     #[inline]
     pub(super) fn process_ack<W: Watch>(
         &mut self,
-        told: &Told,
+        fields: &StreamFields,
         segment: &Segment,
         scene: &mut EventContext<'_, W>,
     ) {
-        let Some(ack) = told.ack.filter(|_| !segment.flags.has(Flags::RST)) else { return };
+        let Some(ack) = fields.ack.filter(|_| !segment.flags.has(Flags::RST)) else { return };
         if let Some(stamps) = segment.options.timestamps {
             self.turnaround.note_ack(stamps.value, scene.at);
         }
@@ -376,13 +376,14 @@ impl Stream {
             let echo = segment.options.timestamps.map(|stamps| stamps.echo);
             self.advance(ack, echo, scene);
             news = true;
-        } else if ack == una && next > una && is_bare(segment) && (news || self.window == Some(told.window)) {
+        } else if ack == una && next > una && is_bare(segment) && (news || self.window == Some(fields.window))
+        {
             self.duplicate_acks += 1;
             self.report.duplicate_acks += 1;
             news = true;
             scene.report(self.side, ack, 0, Event::DuplicateAck { count: self.duplicate_acks });
         }
-        if let Some(nak) = told.nak {
+        if let Some(nak) = fields.nak {
             let count = i64::from(segment.options.nak.map_or(0, |nak| nak.count));
             let end = nak + count * i64::from(self.report.segment_most);
             self.asked = Some(Asked { at: scene.at, start: nak, end });
@@ -400,9 +401,9 @@ impl Stream {
             }
         }
         if ack >= una {
-            self.process_window(ack, told.window, segment, scene);
+            self.process_window(ack, fields.window, segment, scene);
         }
-        self.tell_flight(scene);
+        self.report_flight(scene);
     }
 
     #[inline]
@@ -494,11 +495,11 @@ impl Stream {
         }
         while let Some(gap) = self.gaps.take_below(ack) {
             covered.unseen = true;
-            self.tell_unseen(gap.start, gap.end, scene);
+            self.report_unseen(gap.start, gap.end, scene);
         }
         if ack > next {
             covered.unseen = true;
-            self.tell_unseen(next, ack, scene);
+            self.report_unseen(next, ack, scene);
         }
         covered.reported = covered.newest.is_some_and(|newest| self.reported.holds(newest.start, newest.end));
         self.reported.acknowledged(ack);
@@ -515,7 +516,7 @@ impl Stream {
     }
 
     #[cold]
-    fn tell_unseen<W: Watch>(&mut self, start: i64, end: i64, scene: &mut EventContext<'_, W>) {
+    fn report_unseen<W: Watch>(&mut self, start: i64, end: i64, scene: &mut EventContext<'_, W>) {
         let len = u32::try_from(end - start).unwrap_or(u32::MAX);
         self.report.unseen_bytes += u64::from(len);
         scene.report(self.side, start, len, Event::Unseen);
@@ -564,7 +565,7 @@ impl Stream {
     }
 
     #[inline]
-    fn tell_flight<W: Watch>(&mut self, scene: &mut EventContext<'_, W>) {
+    fn report_flight<W: Watch>(&mut self, scene: &mut EventContext<'_, W>) {
         let Some(Edges { una, next }) = self.edges else { return };
         let bytes = ((next - una) as u64).saturating_sub(self.reported.count());
         self.report.flight_most = self.report.flight_most.max(bytes);
