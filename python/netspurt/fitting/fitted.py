@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from pathlib import Path as File
 from typing import Any
@@ -50,6 +51,9 @@ REPLAYED = 0.15
 SPREAD = 3
 """So many losses away from a full queue, and packets waiting at most, suggest a discipline that drops early."""
 
+SINGLE = 0.5
+"""Independent losses at a small rate come in more bursts than this share of their number: most are one packet."""
+
 DISCIPLINES = ("fq-codel", "pie")
 
 PAUSES = 0.15
@@ -75,6 +79,7 @@ class Fit:
         candidates: names of the congestion controls that explain the capture, the best first; "unknown" if none does.
         connections: numbers of the connections in the capture.
         vantage: where the capture was taken.
+        chance: the scenario with as large a share of packets lost at random, where the capture shows random losses.
     """
 
     source: str
@@ -88,6 +93,7 @@ class Fit:
     candidates: list[str]
     connections: list[int]
     vantage: str
+    chance: Scenario | None = None
 
     def document(self) -> dict[str, Any]:
         """The JSON document of ``netspurt fit --json``."""
@@ -190,7 +196,28 @@ def fit(
         candidates,
         [facts.number for facts in flows],
         flows[0].vantage,
+        _by_chance(found, flows, replace(choice, longer=0), f"fit of {Path(path).name}"),
     )
+
+
+def _by_chance(path: Estimate, flows: Sequence[Facts], choice: Choice, name: str) -> Scenario | None:
+    """The fit with random losses in place of a list of them; None where the list does not show random losses.
+
+    A sender that a remedy changes sends other packets at other times, so the numbers of the list mean nothing to it.
+    Losses at a queue that the fit does not explain, and losses in bursts, are not independent of each other.
+    """
+    if choice.losses != "script" or choice.discipline or (path.overflows and not choice.queue):
+        return None
+    numbers = draft.lost_numbers(path, flows, choice.queue)
+    if not independent(numbers):
+        return None
+    return parse(draft.write(path, flows, replace(choice, losses="rate")), name)
+
+
+def independent(numbers: Sequence[int]) -> bool:
+    """Whether lost packets, by number, are enough to show a rate, and most of them are single."""
+    bursts = 1 + sum(after - before > 1 for before, after in pairwise(numbers))
+    return len(numbers) >= SPREAD and bursts > SINGLE * len(numbers)
 
 
 def _departed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,6 +209,10 @@ def what_if(
     scenario = Scenario(start.scenario.native.set(list(settings))) if settings else start.scenario
     result = scenario.run(1, record=["limits"])
     situation = situation_of(scenario, result, flow)
+    if start.chance is not None:
+        # The capture's own losses show what limited it; a remedy meets other ones.
+        scenario = Scenario(start.chance.native.set(list(settings))) if settings else start.chance
+        situation = replace(situation, scenario=scenario)
     mine = [own(each) if isinstance(each, str) else given(each) for each in tries]
     tried, warnings = _tried(scenario, situation, mine)
     measure = measure_of(situation.tree, situation.flow, result)

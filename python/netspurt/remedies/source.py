@@ -34,6 +34,7 @@ class Start:
         captured_s: the duration in the capture; None if there is no capture.
         explains: whether the scenario behaves like the capture.
         warnings: sentences about the fit.
+        chance: of a capture with random losses, the scenario that remedies are tried on: it loses packets at random.
     """
 
     scenario: Scenario
@@ -41,6 +42,7 @@ class Start:
     captured_s: float | None = None
     explains: bool = True
     warnings: Sequence[str] = field(default_factory=list)
+    chance: Scenario | None = None
 
 
 def start_of(source: str | Path | Scenario | Result | Fit, connection: int | None = None) -> Start:
@@ -88,7 +90,13 @@ def _fitted(path: Path, connection: int | None) -> Start:
 
 
 def _of_fit(found: Fit) -> Start:
-    return Start(found.scenario, found.source, found.baseline_seconds, found.explains, list(found.warnings))
+    warnings = list(found.warnings)
+    if found.chance is not None:
+        warnings.append(
+            "packets were lost at random: remedies are tried with as large a share of them lost, not with the very "
+            "packets of the capture"
+        )
+    return Start(found.scenario, found.source, found.baseline_seconds, found.explains, warnings, found.chance)
 
 
 def situation_of(scenario: Scenario, result: Result, flow: str | None) -> Situation:

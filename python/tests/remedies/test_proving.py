@@ -11,8 +11,9 @@ pytest.importorskip("netspurt._core", reason="the native module is not built")
 
 import netspurt as ns
 from netspurt.cli import main
+from netspurt.emulation.emulating import NotPossible
 from netspurt.errors import RequestError
-from netspurt.remedies.proof import kernel
+from netspurt.remedies.proof import kernel, proving, timing
 from netspurt.remedies.proof.proving import prove
 from netspurt.remedies.situation import Situation
 
@@ -113,11 +114,27 @@ def test_what_the_kernel_cannot_do_is_refused(keys: str, app: str, words: str) -
         kernel.plan_of(situation(keys, app))
 
 
-def test_several_flows_are_refused() -> None:
+def several(app: str = BULK) -> Situation:
     one = situation()
-    text = one.scenario.merged() + f'\n[[flow]]\nname = "more"\napp = {BULK}\nfrom = "a"\nto = "b"\n'
-    with pytest.raises(RequestError, match="one flow"):
-        kernel.plan_of(dataclasses.replace(one, scenario=ns.parse(text)))
+    more = f'\n[[flow]]\nname = "more"\napp = {app}\nfrom = "a"\nto = "b"\nstart = "0.2 s"\n'
+    return dataclasses.replace(one, scenario=ns.parse(one.scenario.merged() + more))
+
+
+def test_several_transfers_begin_at_their_times_and_one_is_timed(tmp_path: Any) -> None:
+    here = several('{ kind = "bulk", bytes = "100 kB" }')
+    transfers = kernel.plan_of(here).tasks["a"]["transfers"]
+    assert transfers == [{"octets": 300_000, "start_s": 0.0}, {"octets": 100_000, "start_s": 0.2}]
+    capture = tmp_path / "two.pcapng"
+    run = here.scenario.run(1, pcap=capture, capture=["a"])
+    for flow in (0, 1):
+        took = run.flows["end_s"][flow] - run.flows["start_s"][flow]
+        this = dataclasses.replace(here, flow=flow)
+        assert timing.seconds(capture, this) == pytest.approx(took, rel=0.03)
+
+
+def test_several_flows_of_another_kind_are_refused() -> None:
+    with pytest.raises(RequestError, match="all are bulk transfers"):
+        kernel.plan_of(several('{ kind = "request-response", request = "1 B", response = "1 B" }'))
 
 
 def test_an_unknown_remedy_is_refused() -> None:
@@ -140,6 +157,25 @@ def test_a_remedy_is_proven_where_this_machine_can_emulate() -> None:
     assert proven.seconds < proven.original_seconds / 1.5
     assert found.remedies[number - 1].document()["proven_seconds"] == proven.seconds
     assert found.document()["baseline"]["proven_seconds"] == proven.original_seconds
+
+
+def test_a_transfer_is_timed_by_a_capture_and_exchanges_with_pauses_by_the_program(tmp_path: Any) -> None:
+    here = situation()
+    capture = tmp_path / "transfer.pcapng"
+    run = here.scenario.run(1, pcap=capture, capture=["a"])
+    assert timing.by_capture(here)
+    assert timing.seconds(capture, here) == pytest.approx(run.flows["end_s"][0], rel=0.02)
+    assert not timing.by_capture(situation(app=WRITES))
+
+
+def test_a_machine_that_cannot_emulate_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise NotPossible("a network namespace needs root: run it with sudo")
+
+    found = ns.what_if(situation('receive_window = "8 KiB"').scenario, seeds=1)
+    monkeypatch.setattr(proving, "emulated", refused)
+    with pytest.raises(RequestError, match=r"cannot be proven on this machine: .* root"):
+        prove(found, 1)
 
 
 def test_options_of_a_proof_need_each_other(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
 import netspurt as ns
+from netspurt.cli import main
 from netspurt.errors import RequestError
 from netspurt.remedies import WhatIf
 from netspurt.remedies.outcome import GREEDY
@@ -238,3 +239,25 @@ def test_remedies_of_a_capture_are_tried_on_the_path_that_was_fitted_to_it(tmp_p
     assert found.seconds == pytest.approx(run.flows["end_s"][0], rel=0.02)
     assert found.simulated_seconds == pytest.approx(found.seconds, rel=0.05)
     assert found.remedies[0].seconds == pytest.approx(answer(SMALL_WINDOW).remedies[0].seconds, rel=0.1)
+
+
+def test_remedies_of_a_capture_with_random_losses_meet_random_losses(tmp_path: Path) -> None:
+    capture = tmp_path / "lossy.pcapng"
+    LOSSY.run(1, pcap=capture, capture=["a"])
+    found = ns.what_if(capture, seeds=3)
+    assert any("lost at random" in each for each in found.warnings)
+    assert all("packet-error" in each.merged() for each in found.scenarios.values())
+    best = next(each for each in found.remedies if each.helps)
+    known = {each.name: each for each in answer(LOSSY).remedies}[best.name]
+    assert best.seconds == pytest.approx(known.seconds, rel=0.25)
+
+
+def test_the_folder_of_a_run_is_a_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, folder = tmp_path / "slow.toml", tmp_path / "run"
+    path.write_text(SMALL_WINDOW.merged(), encoding="utf-8")
+    assert main(["run", str(path), "--out", str(folder)]) == 0
+    capsys.readouterr()
+    assert main(["what-if", str(folder), "--seeds", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["remedies"][0]["remedy"] == "larger-receive-window"
+    assert document["baseline"]["seconds"] == pytest.approx(answer(SMALL_WINDOW).seconds, rel=1e-6)

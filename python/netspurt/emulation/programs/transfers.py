@@ -76,18 +76,19 @@ def _transfer(task: dict[str, Any]) -> None:
 
 
 def send_several(task: dict[str, Any]) -> Work:
-    """Sends data on several connections at once; returns the start, and the time of the last ACK of all."""
+    """Sends data on several connections, each from its start; returns the start, and the time of the last ACK."""
     yield
     began = time.monotonic()
     failed: list[Exception] = []
 
-    def one() -> None:
+    def one(transfer: dict[str, Any]) -> None:
         try:
-            _transfer(task)
+            time.sleep(max(began + transfer["start_s"] - time.monotonic(), 0.0))
+            _transfer({**task, "octets": transfer["octets"]})
         except Exception as error:
             failed.append(error)
 
-    senders = [threading.Thread(target=one) for _ in range(task["connections"])]
+    senders = [threading.Thread(target=one, args=(transfer,)) for transfer in task["transfers"]]
     for sender in senders:
         sender.start()
     for sender in senders:

@@ -5,7 +5,7 @@ Lives here: the mapping from choices of the scenario to Linux. Must not live her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,8 +71,12 @@ def refuse(situation: Situation) -> None:
     Raises:
         RequestError: in a sentence.
     """
-    if len(situation.tree["flow"]) > 1:
-        raise RequestError("--prove carries out scenarios with one flow, and this one has several")
+    flows = situation.tree["flow"]
+    if len(flows) > 1 and not _together(flows):
+        raise RequestError(
+            "--prove carries out several flows only if all are bulk transfers with 'bytes' between the same two nodes, "
+            "without 'tcp' of their own"
+        )
     for node in situation.nodes:
         host = situation.tree.get("host", {}).get(node, {})
         for key in ("reader", "processor"):
@@ -86,6 +90,15 @@ def refuse(situation: Situation) -> None:
         raise RequestError(
             f"this kernel has no congestion control '{control}': it has {', '.join(available) or 'none'}"
         )
+
+
+def _together(flows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether one program can carry out these flows."""
+    ends = {(flow["from"], flow["to"]) for flow in flows}
+    return len(ends) == 1 and all(
+        flow["app"]["kind"] == "bulk" and number(flow["app"].get("bytes")) and not flow.get("tcp")
+        for flow in flows
+    )
 
 
 def congestion(situation: Situation) -> str:
@@ -163,17 +176,22 @@ def _window(situation: Situation) -> int | None:
 
 
 def _bulk(situation: Situation) -> tuple[dict[str, dict[str, Any]], Callable[[Mapping[str, Any]], float]]:
-    octets = number(situation.app.get("bytes"))
-    if not octets:
+    flows = situation.tree["flow"]
+    if not all(number(flow["app"].get("bytes")) for flow in flows):
         raise RequestError("--prove carries out transfers that end: give the application 'bytes'")
     sender, receiver = situation.nodes
-    count = int(situation.entry.get("count", 1))
     tasks = {
         sender: {
             "program": "send_several",
             "to": receiver,
-            "octets": round(octets),
-            "connections": count,
+            "transfers": [
+                {
+                    "octets": round(number(flow["app"]["bytes"]) or 0),
+                    "start_s": number(flow.get("start")) or 0.0,
+                }
+                for flow in flows
+                for _ in range(int(flow.get("count", 1)))
+            ],
             **_options(situation, sender),
         },
         receiver: {

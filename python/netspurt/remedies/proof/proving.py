@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from netspurt.analysis.paired import paired
-from netspurt.emulation.emulating import NotPossible, emulated
+from netspurt.emulation.emulating import Emulated, NotPossible, emulated
 from netspurt.errors import RequestError
 from netspurt.remedies.answer import WhatIf
 from netspurt.remedies.outcome import Outcome, Proven
-from netspurt.remedies.proof import kernel
+from netspurt.remedies.proof import kernel, timing
 from netspurt.remedies.situation import Situation
 from netspurt.scenario import Scenario
 
@@ -77,7 +77,19 @@ def _runner(found: WhatIf, name: str, program: str | None, server: str | None) -
         return _own(situation, scenario, program, server)
     exchanges = found.situation.app.get("exchanges")
     plan = kernel.plan_of(situation, exchanges if isinstance(exchanges, int) else None)
-    return lambda seed: _run(scenario, plan.tasks, plan.words, seed, plan.seconds)
+    if not timing.by_capture(situation):
+        return lambda seed: _run(
+            scenario, plan.tasks, plan.words, seed, lambda done: plan.seconds(done.found)
+        )
+    client = str(situation.entry["from"])
+
+    def run(seed: int) -> tuple[float, float]:
+        def timed(done: Emulated) -> float:
+            return timing.seconds(done.captures[client], situation)
+
+        return _run(scenario, plan.tasks, plan.words, seed, timed, (client,))
+
+    return run
 
 
 def _own(situation: Situation, scenario: Scenario, program: str, server: str | None) -> Runner:
@@ -92,7 +104,8 @@ def _own(situation: Situation, scenario: Scenario, program: str, server: str | N
     if server is not None:
         options += ["--on", other, server]
 
-    def seconds(outcome: Any) -> float:
+    def seconds(done: Emulated) -> float:
+        outcome = done.found
         if outcome[client]["status"]:
             last = (outcome[client]["error"].strip().splitlines() or ["no message"])[-1]
             raise RequestError(f"'{program}' failed with exit status {outcome[client]['status']}: {last}")
@@ -103,11 +116,19 @@ def _own(situation: Situation, scenario: Scenario, program: str, server: str | N
 
 
 def _run(
-    scenario: Scenario, tasks: Any, words: tuple[str, ...], seed: int, seconds: Callable[[Any], float]
+    scenario: Scenario,
+    tasks: Any,
+    words: tuple[str, ...],
+    seed: int,
+    seconds: Callable[[Emulated], float],
+    captures: tuple[str, ...] = (),
 ) -> tuple[float, float]:
+    """Seconds, and the largest lateness."""
     try:
-        with emulated(scenario.merged(), tasks, limit_s=LONGEST_S, seed=seed, words=words) as done:
-            return seconds(done.found), done.latest_s
+        with emulated(
+            scenario.merged(), tasks, limit_s=LONGEST_S, seed=seed, words=words, captures=captures
+        ) as done:
+            return seconds(done), done.latest_s
     except NotPossible as reason:
         raise RequestError(f"the remedy cannot be proven on this machine: {reason}") from None
 
