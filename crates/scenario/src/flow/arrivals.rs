@@ -61,7 +61,7 @@ pub enum Workload {
     /// The remote procedure calls of a data centre: half are below 260 bytes, and 2 % above 16 kB.
     ///
     /// Document: Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using network priorities", 2018,
-    /// figure 1, workload W3 (all applications of a Google data centre).
+    /// figure 1, workload W3 (all applications of a Google data centre), by the shares of bytes in its authors' simulator.
     Rpc,
 }
 
@@ -146,7 +146,9 @@ const DATA_MINING: &Points = &[
     (1.0, 1e9),
 ];
 
-/// At the powers of two, where the published curve was measured; the last two points are its end.
+/// Workload W3 of Homa. Its authors' script for their simulator (PlatformLab/HomaSimulation) has the share of bytes below each
+/// power of two; these are the probabilities that follow from it, with a straight line over the logarithm between two points.
+/// The paper says that more than 85 % of messages are below 1000 bytes.
 const RPC: &Points = &[
     (0.0, 0.0),
     (0.064_882_6, 3.0),
