@@ -75,7 +75,7 @@ written!(Run for RunResult {
 
 written!(Flow for FlowResult {
     flow, index, from, to, bytes_asked, bytes_delivered, start_s, end_s, delivered_s, goodput_bps, segments_sent,
-    retransmitted, timeouts, fast_retransmits, ecn_reductions, marks_received, marks_reported, naks_sent, rtt_mean_s,
+    retransmitted, timeouts, fast_retransmits, ecn_capable_sent, ecn_reductions, marks_received, marks_reported, naks_sent, rtt_mean_s,
     completed, wrong_bytes, held_tails, held_tail_s, held_at, held_by as policy, held_for as ack_policy,
     closed as close_reason; flat session, video, arrivals, datagrams; without client, server
 });

@@ -30,6 +30,7 @@ DATA = Path(__file__).parent / "data"
 T = TypeVar("T")
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class Transfer(NamedTuple):

@@ -228,6 +228,20 @@ def test_the_rate_ratio_of_l4s_leaves_out_the_start() -> None:
     assert {each.verdict for each in delays.cells} <= {"exact", "within bar"}
 
 
+def test_prague_flows_without_ecn_are_left_out_of_the_ratio_and_named() -> None:
+    share = l4s.Share(10, 12, 5)
+    # Nine flows got 900 packets, ten CUBIC flows 1000.
+    seen = l4s.Seen((900, 1000), (900, 1000), (90, 10), fallen_back=1)
+    assert share.ratio(seen) == pytest.approx(1.0)
+    assert share.ratio(seen._replace(delivered=(0, 1000), fallen_back=10)) == 0.0
+    part = l4s.Coexistence()
+    samples = Samples(experiments(part))
+    for each in experiments(part):
+        samples.put(each.key, 1, seen)
+    balance, *_ = part.evaluate(samples).tables
+    assert "Prague flows, whose handshakes lost two SYNs, have no ECN" in balance.note
+
+
 def test_an_interrupted_study_has_no_verdicts_and_lists_what_is_missing() -> None:
     verdicts = {each.verdict for each in cells(unmeasured().tables)}
     assert verdicts <= {"not run", "not comparable"}

@@ -357,6 +357,7 @@ fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyR
     columns.counts("retransmitted", flows.iter().map(|flow| flow.retransmitted))?;
     columns.counts("timeouts", flows.iter().map(|flow| flow.timeouts))?;
     columns.counts("fast_retransmits", flows.iter().map(|flow| flow.fast_retransmits))?;
+    columns.counts("ecn_capable_sent", flows.iter().map(|flow| flow.ecn_capable_sent))?;
     columns.counts("ecn_reductions", flows.iter().map(|flow| flow.ecn_reductions))?;
     columns.counts("marks_received", flows.iter().map(|flow| flow.marks_received))?;
     columns.counts("marks_reported", flows.iter().map(|flow| flow.marks_reported))?;

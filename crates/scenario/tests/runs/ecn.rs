@@ -4,7 +4,7 @@ use netspurt_scenario::Scenario;
 use netspurt_sim::World;
 use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::record::probe::{Recorder, Wants};
-use netspurt_sim::record::result::RunResult;
+use netspurt_sim::record::result::{FlowResult, RunResult};
 use netspurt_sim::spec::{
     ChannelSpec, CodelSpec, FqCodelSpec, LossSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
 };
@@ -250,5 +250,38 @@ fn dctcp_requests_ecn_by_default_and_is_refused_without_it() {
         let result = run(parse(&tcp).expect("a scenario").build("s").expect("a world"));
         let flow = &result.flows[0];
         assert!(result.links[0].marked > 0 && flow.completed && flow.retransmitted == 0, "{ecn}");
+    }
+}
+
+/// The first flow of a run with these losses from a to b and these `tcp` keys.
+fn over_losses(loss: &str, tcp: &str) -> FlowResult {
+    let text = format!(
+        "duration = \"20 s\"\n[link.path]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+         loss = [{{ {loss}, direction = \"a->b\" }}]\n[[flow]]\nfrom = \"a\"\nto = \"b\"\napp = {{ kind = \"bulk\" }}\n\
+         [flow.tcp]\n{tcp}\n"
+    );
+    let spec = Scenario::parse(&text, "losses.toml", &[]).unwrap().build("losses").unwrap();
+    World::new(spec, 1, None).unwrap().run(&|| false).flows.swap_remove(0)
+}
+
+#[test]
+fn retransmissions_of_prague_are_ecn_capable_and_those_of_others_are_not() {
+    let loss = "kind = \"packet-error\", rate = 0.01";
+    let prague = over_losses(loss, "profile = \"prague\"");
+    assert!(prague.retransmitted > 20, "{prague:?}");
+    // SYN and ACK of the handshake.
+    assert_eq!(prague.segments_sent, u64::from(prague.ecn_capable_sent) + 2, "{prague:?}");
+    let cubic = over_losses(loss, "profile = \"linux\"\necn = \"rfc9768\"");
+    assert!(cubic.retransmitted > 20, "{cubic:?}");
+    assert_eq!(cubic.segments_sent, u64::from(cubic.ecn_capable_sent + cubic.retransmitted) + 2, "{cubic:?}");
+}
+
+#[test]
+fn without_ecn_no_segment_is_ecn_capable() {
+    // RFC 9768, section 3.1.4.1: the second SYN requests accurate ECN again, the third does not.
+    for (lost, is_capable) in [("1", true), ("1, 2", false)] {
+        let flow = over_losses(&format!("kind = \"script\", drop = [{lost}]"), "profile = \"prague\"");
+        assert_eq!(flow.ecn_capable_sent > 0, is_capable, "{flow:?}");
+        assert!(flow.bytes_delivered > 0, "{flow:?}");
     }
 }

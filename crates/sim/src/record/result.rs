@@ -45,6 +45,8 @@ pub struct FlowResult {
     pub timeouts: u32,
     /// Number of times that it entered recovery without a timeout.
     pub fast_retransmits: u32,
+    /// Segments with an ECN-capable codepoint, sent by the end that sends the data. None where ECN was not negotiated.
+    pub ecn_capable_sent: u32,
     /// Number of times that its window shrank because the other end reported congestion marks.
     pub ecn_reductions: u32,
     /// Segments with such a mark that arrived at the end that receives the data.

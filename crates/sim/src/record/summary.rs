@@ -225,6 +225,7 @@ fn flow_result(
         retransmitted: sender.retransmitted,
         timeouts: sender.timeouts,
         fast_retransmits: sender.fast_retransmits,
+        ecn_capable_sent: sender.ecn_capable_sent,
         ecn_reductions: sender.ecn_reductions,
         marks_received: receiver.marks_received,
         marks_reported: sender.marks_reported,

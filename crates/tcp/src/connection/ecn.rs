@@ -20,10 +20,16 @@ use crate::wire::segment::{Ecn, Flags, Segment};
 /// This number of SACK blocks has priority over counters (RFC 9768, section 3.2.3.3).
 const BLOCKS_FIRST: usize = 2;
 
-/// Whether a segment may be ECN-capable: only a segment with new data is. Retransmissions, segments without data and
-/// window probes are not (sections 6.1.4 to 6.1.6). `max` is SND.MAX.
-fn is_capable(plan: &Plan, max: u64) -> bool {
-    plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe
+/// Whether a segment may be ECN-capable: only a segment with new data is. Segments without data and window probes are not
+/// (sections 6.1.4 to 6.1.6), nor are retransmissions, unless `resends` is set. `max` is SND.MAX.
+fn is_capable(plan: &Plan, max: u64, resends: bool) -> bool {
+    plan.len > 0 && (resends || plan.start >= max) && plan.reason != Reason::WindowProbe
+}
+
+/// Whether retransmissions are ECN-capable (draft-ietf-tcpm-generalized-ecn, which the draft of Prague refers to). Without
+/// ECT(1) they would wait in the queue of classic traffic.
+fn resends_capable(config: &Config) -> bool {
+    config.congestion == congestion::Kind::Prague
 }
 
 /// The form of the feedback, for a peer with the same configuration.
@@ -103,14 +109,15 @@ impl Connection {
     #[inline]
     pub(super) fn write_ecn(&mut self, plan: &mut Plan, segment: &mut Segment) {
         let max = self.snd.space().max();
-        if let Some(memory) = self.cx.ecn() {
-            if memory.accurate().is_some() {
-                return self.write_accurate(plan, segment);
-            }
-            let (codepoint, flags) = memory.fields_of_departure(is_capable(plan, max));
+        let Some(memory) = self.cx.ecn() else { return };
+        if memory.accurate().is_some() {
+            self.write_accurate(plan, segment);
+        } else {
+            let (codepoint, flags) = memory.fields_of_departure(is_capable(plan, max, false));
             segment.ecn = codepoint;
             segment.flags = segment.flags | flags;
         }
+        self.cx.counters().ecn_capable_sent += u32::from(segment.ecn != Ecn::NotEct);
     }
 
     /// Returns whether an ACK reports a mark, before the ACK is processed.
@@ -221,7 +228,7 @@ impl Connection {
         let max = self.snd.space().max();
         let fresh = plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe;
         self.add_counters(plan, segment, fresh);
-        let capable = is_capable(plan, max);
+        let capable = is_capable(plan, max, resends_capable(&self.cx.config));
         let ect = ect_for(&self.cx.config);
         let Some(accurate) = self.accurate() else { return };
         let bare = plan.len == 0 && !plan.flags.has(Flags::FIN) && segment.options.sack.is_empty();
@@ -304,9 +311,12 @@ mod tests {
     #[test]
     fn only_new_data_is_ecn_capable() {
         let plan = Plan { start: 1001, len: 1000, flags: Flags::NONE, reason: Reason::NewData };
-        assert!(is_capable(&plan, 1001));
-        assert!(!is_capable(&plan, 1002), "part of it was sent before");
-        assert!(!is_capable(&Plan { len: 0, reason: Reason::Fin, ..plan }, 1001));
-        assert!(!is_capable(&Plan { len: 1, reason: Reason::WindowProbe, ..plan }, 1001));
+        assert!(is_capable(&plan, 1001, false));
+        assert!(!is_capable(&plan, 1002, false), "part of it was sent before");
+        assert!(is_capable(&plan, 1002, true), "unless retransmissions are");
+        for resends in [false, true] {
+            assert!(!is_capable(&Plan { len: 0, reason: Reason::Fin, ..plan }, 1001, resends));
+            assert!(!is_capable(&Plan { len: 1, reason: Reason::WindowProbe, ..plan }, 1001, resends));
+        }
     }
 }

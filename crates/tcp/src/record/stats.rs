@@ -31,6 +31,8 @@ pub struct Stats {
     pub marks_received: u32,
     /// Our packets that the peer reports as received with CE (RFC 9768).
     pub marks_reported: u32,
+    /// Segments sent with an ECN-capable codepoint. None: ECN was not negotiated, or the connection fell back.
+    pub ecn_capable_sent: u32,
     /// Reductions of cwnd due to ECN feedback.
     pub ecn_reductions: u32,
     /// Path MTU probes sent (RFC 4821).
@@ -65,6 +67,7 @@ impl core::ops::AddAssign for Stats {
             paws_drops,
             marks_received,
             marks_reported,
+            ecn_capable_sent,
             ecn_reductions,
             mtu_probes,
             mtu_probes_lost,
@@ -86,6 +89,7 @@ impl core::ops::AddAssign for Stats {
         self.paws_drops += paws_drops;
         self.marks_received += marks_received;
         self.marks_reported += marks_reported;
+        self.ecn_capable_sent += ecn_capable_sent;
         self.ecn_reductions += ecn_reductions;
         self.mtu_probes += mtu_probes;
         self.mtu_probes_lost += mtu_probes_lost;

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netspurt.settings import Value
-from netspurt.studies.experiment import Experiment, Floats, Key, Plan, Samples, series_of_flow
+from netspurt.studies.experiment import Experiment, Floats, Ints, Key, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Picture, Table
 from netspurt.studies.today import formulas
 from netspurt.studies.today.setting import cell, curves_picture
@@ -62,7 +62,11 @@ _FAR = "one CUBIC flow on a path that holds far more than the queue leaves the q
 
 
 class Seen(NamedTuple):
-    """Counts of Prague and of CUBIC, and queueing delays in ms: median and 99th percentile of Prague, mean of CUBIC."""
+    """Counts of Prague and of CUBIC, and queueing delays in ms: median and 99th percentile of Prague, mean of CUBIC.
+
+    A Prague flow whose handshake lost two SYNs has no ECN and waits in the classic queue. It is in no count, but in
+    ``fallen_back``.
+    """
 
     delivered: tuple[int, int]
     sent: tuple[int, int]
@@ -70,6 +74,7 @@ class Seen(NamedTuple):
     median_ms: float = 0.0
     p99_ms: float = 0.0
     classic_ms: float = 0.0
+    fallen_back: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,18 @@ class Share:
         return seen._replace(median_ms=float(median), p99_ms=float(p99), classic_ms=float(cubic.mean()))
 
     def _waits_ms(self, run: _core.Run, flow: str) -> Floats:
-        time_s, rtt_s = series_of_flow(run, "rtt", flow, "client")
+        series = run.series("rtt")
+        wanted = (np.asarray(series["end"]) == "client") & (np.asarray(series["flow"]) == flow)
+        wanted &= np.asarray(series["time_s"], dtype=np.float64) >= BEGIN_S
+        wanted &= np.isin(np.asarray(series["index"]), marked_flows(run, flow))
         sent_ms = PACKET_BITS / self.rate_mbps / 1e3
-        return np.asarray(rtt_s[time_s >= BEGIN_S] * 1e3 - self.rtt_ms - sent_ms, dtype=np.float64)
+        rtt_s = np.asarray(series["value"], dtype=np.float64)[wanted]
+        return np.asarray(rtt_s * 1e3 - self.rtt_ms - sent_ms, dtype=np.float64)
+
+    def ratio(self, seen: Seen) -> float:
+        """The rate of a Prague flow over that of a CUBIC flow."""
+        used = self.flows / max(1, self.flows - seen.fallen_back)
+        return used * seen.delivered[0] / max(1, seen.delivered[1])
 
     def cause(self, ratio: float) -> str:
         """Why rates are as far apart as this, as far as it is known."""
@@ -139,16 +153,25 @@ def _coupling_cause(share: Share) -> str:
     return _SWINGS if share.flows == 1 else ""
 
 
+def marked_flows(run: _core.Run, flow: str) -> Ints:
+    """The numbers of the flows of this name that use ECN."""
+    flows = run.flows()
+    here = (np.asarray(flows["flow"]) == flow) & (np.asarray(flows["ecn_capable_sent"]) > 0)
+    return np.asarray(np.asarray(flows["index"])[here], dtype=np.int64)
+
+
 def counts(run: _core.Run) -> Seen:
     """What was delivered, sent and marked, by kind."""
     flows = run.flows()
-    here = np.asarray(flows["flow"]) == "prague"
+    prague = np.asarray(flows["flow"]) == "prague"
+    without = prague & (np.asarray(flows["ecn_capable_sent"]) == 0)
 
     def both(name: str) -> tuple[int, int]:
         values = np.asarray(flows[name], dtype=np.int64)
-        return int(values[here].sum()), int(values[~here].sum())
+        return int(values[prague & ~without].sum()), int(values[~prague].sum())
 
-    return Seen(both("bytes_delivered"), both("segments_sent"), both("marks_received"))
+    seen = Seen(both("bytes_delivered"), both("segments_sent"), both("marks_received"))
+    return seen._replace(fallen_back=int(without.sum()))
 
 
 class Coexistence:
@@ -179,7 +202,8 @@ class Coexistence:
                 "classic flows about equal. A rule; ours is simulated. The null model is the ratio at a constant p': "
                 "a Prague window of 2/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the RTT and "
                 "a queue of 15 ms."
-            ),
+            )
+            + _fallen_back(samples, shares),
         )
         coupling = Table(
             "l4s_coupling",
@@ -204,6 +228,15 @@ class Coexistence:
         return Findings(tables=(balance, coupling, delays), pictures=pictures)
 
 
+def _fallen_back(samples: Samples, shares: list[Share]) -> str:
+    """The flows that no table counts."""
+    seen: list[Seen] = [each for share in shares for each in samples.all(share.key(END_S)) or ()]
+    fallen = sum(each.fallen_back for each in seen)
+    if not fallen:
+        return " Every Prague flow negotiated ECN."
+    return f" {fallen} Prague flows, whose handshakes lost two SYNs, have no ECN and are left out."
+
+
 def _shares(quick: bool) -> list[Share]:
     if quick:
         return [Share(*each, rtt) for each, rtt in product(QUICK, QUICK_RTTS)]
@@ -221,14 +254,18 @@ def _between(samples: Samples, share: Share) -> list[Seen] | None:
         return end[0] - begin[0], end[1] - begin[1]
 
     return [
-        Seen(*(less(end[place], begin[place]) for place in range(3)))  # type: ignore[arg-type]  # three pairs
+        end._replace(
+            delivered=less(end.delivered, begin.delivered),
+            sent=less(end.sent, begin.sent),
+            marked=less(end.marked, begin.marked),
+        )
         for begin, end in zip(begins, ends, strict=True)
     ]
 
 
 def _balance(samples: Samples, share: Share) -> Cell:
     between = _between(samples, share)
-    ratios = None if between is None else [each.delivered[0] / max(1, each.delivered[1]) for each in between]
+    ratios = None if between is None else [share.ratio(each) for each in between]
     return cell(
         share.row,
         "rate_ratio",
