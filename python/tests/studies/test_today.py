@@ -237,7 +237,8 @@ def test_prague_flows_without_ecn_are_left_out_of_the_ratio_and_named() -> None:
     part = l4s.Coexistence()
     samples = Samples(experiments(part))
     for each in experiments(part):
-        samples.put(each.key, 1, seen)
+        for seed in (1, 2):
+            samples.put(each.key, seed, seen)
     balance, *_ = part.evaluate(samples).tables
     assert "Prague flows, whose handshakes lost two SYNs, have no ECN" in balance.note
 
