@@ -15,12 +15,31 @@ pub struct Matrix {
     /// Those with the right limit, or with one that is nearly tied with it.
     near: u64,
     agreed: f64,
+    /// The same sums over the cases that packets can decide.
+    decidable: Decidable,
     policers: Policers,
     reasons: Reasons,
     /// For each case with retransmissions, the share of them with the right cause.
     causes: Vec<f64>,
     /// By tenths of confidence: cases, the sum of their confidence, and how many were right.
     calibration: [(u64, f64, u64); 10],
+}
+
+/// Sums over the cases whose dominant limit packets can decide (`Trial::undecidable`).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Decidable {
+    /// Their number.
+    pub cases: u64,
+    dominant: u64,
+    agreed: f64,
+}
+
+impl Decidable {
+    /// The share of these cases with the right dominant limit, and the share of their time that agrees.
+    pub fn shares(&self) -> (f64, f64) {
+        let cases = self.cases.max(1) as f64;
+        (self.dominant as f64 / cases, self.agreed / cases)
+    }
 }
 
 /// How well policers were found.
@@ -72,6 +91,11 @@ impl Matrix {
             self.causes.push(right as f64 / all as f64);
         }
         self.agreed += same;
+        if trial.undecidable().is_none() {
+            self.decidable.cases += 1;
+            self.decidable.dominant += right;
+            self.decidable.agreed += same;
+        }
         same
     }
 
@@ -83,6 +107,11 @@ impl Matrix {
 }
 
 impl Matrix {
+    /// The sums over the cases that packets can decide.
+    pub const fn decidable(&self) -> &Decidable {
+        &self.decidable
+    }
+
     /// How well policers were found.
     pub const fn policers(&self) -> Policers {
         self.policers
@@ -158,6 +187,14 @@ impl fmt::Display for Matrix {
             f,
             "{} cases; dominant limit right in {:.1} %; share of time that agrees {:.1} %",
             self.cases,
+            dominant * 100.0,
+            time * 100.0
+        )?;
+        let (dominant, time) = self.decidable.shares();
+        writeln!(
+            f,
+            "{} of them decidable; dominant limit right in {:.1} %; share of time that agrees {:.1} %",
+            self.decidable.cases,
             dominant * 100.0,
             time * 100.0
         )?;

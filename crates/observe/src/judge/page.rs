@@ -27,6 +27,11 @@ pub fn page(
     text.push_str(
         "\n*Right or nearly tied*: the limit that was found has at most 10 points less of the true time than the one with the most. \
          `unknown` is the share of the time that was left undecided (goal: 5 % or less).\n\n\
+         *Decidable*: the cases whose dominant limit packets can decide, and the same two figures for them alone. The truth decides which \
+         they are, never the diagnosis. A case is left out if its two largest true limits have shares within 5 points of each other. Away \
+         from the sender, it is also left out if its dominant limit is a wait for a repair and every retransmission is hidden there \
+         (see below), or if its dominant limit is `ack-path` or `spurious` and the sender uses neither timestamps nor SACK. The other \
+         columns count all cases.\n\n\
          ## Mixtures\n\nFurther cases, a quarter as many, each with one limit of the ends (`receive-window`, `send-buffer`, \
          `slow-receiver`, `application`) and one of the path (`random-loss`, `shallow-queue`, `cross-traffic`, `policer`, `shaper`, `outage`, \
          `reordering`, `spurious`, `ack-path`): 36 mixtures.\n\n",
@@ -78,15 +83,17 @@ pub fn page(
 /// A row for each place.
 fn totals(text: &mut String, places: &[(Place, Matrix)]) {
     text.push_str(
-        "| capture at | cases | dominant limit right | goal | right or nearly tied | share of time that agrees | goal | `unknown` |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| capture at | cases | dominant limit right | goal | right or nearly tied | share of time that agrees | goal | `unknown` | \
+         decidable | dominant limit right | share of time that agrees |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for (place, matrix) in places {
-        let (dominant, time) = matrix.shares();
+        let ((dominant, time), (of_decidable, time_of_decidable)) =
+            (matrix.shares(), matrix.decidable().shares());
         let goals = place.goals();
         let _ = writeln!(
             text,
-            "| {} | {} | {:.1} % | {} % | {:.1} % | {:.1} % | {} % | {:.1} % |",
+            "| {} | {} | {:.1} % | {} % | {:.1} % | {:.1} % | {} % | {:.1} % | {} | {:.1} % | {:.1} % |",
             place.name(),
             matrix.cases(),
             dominant * 100.0,
@@ -94,7 +101,10 @@ fn totals(text: &mut String, places: &[(Place, Matrix)]) {
             matrix.near() * 100.0,
             time * 100.0,
             goals.1,
-            matrix.unknown() * 100.0
+            matrix.unknown() * 100.0,
+            matrix.decidable().cases,
+            of_decidable * 100.0,
+            time_of_decidable * 100.0,
         );
     }
 }
@@ -132,9 +142,9 @@ fn policers_and_confidence(text: &mut String, places: &[(Place, Matrix)]) {
 /// Why segments were retransmitted.
 fn causes(text: &mut String, places: &[(Place, Matrix)]) {
     text.push_str(
-        "\n## Retransmissions\n\nWhy segments were sent again, as the simulated sender knows it and as `netspurt capture` names it. \
-         Not counted are the hidden ones: their originals were lost before the capture, and so was all that was sent between, so that \
-         they look like new data.\n\n| capture at | retransmissions | hidden | right | goal | mean over the cases |\n\
+        "\n## Retransmissions\n\nThe reasons of retransmissions: those of the simulated sender, and those that `netspurt capture` \
+         infers. Hidden retransmissions are not counted: their originals, and all segments sent in between, were lost before the \
+         capture point, so they look like new data.\n\n| capture at | retransmissions | hidden | right | goal | mean over the cases |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
     for (place, matrix) in places {

@@ -14,8 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Reasons {
     pairs: BTreeMap<(Option<Cause>, Option<Cause>), u64>,
     /// Retransmitted segments that look like new data in the capture: their originals were lost before it, and
-    /// so was
-    /// everything that was sent between.
+    /// so was everything that was sent between.
     hidden: u64,
 }
 
@@ -28,6 +27,11 @@ impl Reasons {
     /// Retransmissions that nothing in the capture shows.
     pub const fn hidden(&self) -> u64 {
         self.hidden
+    }
+
+    /// Retransmissions that the capture can show.
+    pub fn visible(&self) -> u64 {
+        self.pairs().filter(|(truth, _, _)| truth.is_some()).map(|(_, _, count)| count).sum()
     }
 
     /// How many were counted, and how many of them have the right cause.

@@ -78,6 +78,22 @@ impl Place {
 /// Limits whose true shares of the time differ by no more than this are nearly tied.
 const NEAR: f64 = 0.1;
 
+/// Two true limits whose shares of the time differ by less than this are tied.
+const TIED: f64 = 0.05;
+
+/// Why the packets of a capture cannot decide the dominant limit. Only the truth decides it, never the diagnosis.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Undecidable {
+    /// The two largest true limits are tied.
+    Tied,
+    /// The dominant limit is a wait for a repair, and no retransmission is recognizable at the capture point: the originals
+    /// were lost before it.
+    HiddenRepair,
+    /// ACKs that were lost or late, or a needless retransmission, away from a sender without timestamps and SACK: nothing there
+    /// shows when the sender received an ACK, or which copy of a segment an ACK was sent for.
+    NoEcho,
+}
+
 /// The truth of a case, and its diagnosis from one place.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -91,9 +107,20 @@ pub struct Trial {
     pub confidence: f64,
     /// Why its segments were retransmitted, as the sender knows it and as the capture shows it.
     pub reasons: Reasons,
+    /// Where the capture was taken.
+    place: Place,
+    /// Whether the sender uses timestamps or SACK.
+    echoes: bool,
 }
 
 impl Trial {
+    /// Why the dominant limit is undecidable; `None` if packets can decide it.
+    pub fn undecidable(&self) -> Option<Undecidable> {
+        let [truths, _] = self.sums();
+        let visible = self.reasons.visible() > 0 || self.reasons.hidden() == 0;
+        undecidable(&truths, self.place, visible, self.echoes)
+    }
+
     /// The share of the time with each pair of a true and a found limit. They add up to 1, or there are none.
     pub fn cells(&self) -> BTreeMap<(Limit, Limit), f64> {
         let mut cells: BTreeMap<(Limit, Limit), f64> = BTreeMap::new();
@@ -136,6 +163,30 @@ impl Trial {
     }
 }
 
+/// `visible`: whether some retransmission is recognizable at the capture point, or none was made. `echoes`: whether the sender
+/// uses timestamps or SACK.
+fn undecidable(
+    truths: &BTreeMap<Limit, f64>,
+    place: Place,
+    visible: bool,
+    echoes: bool,
+) -> Option<Undecidable> {
+    let mut shares: Vec<(f64, Limit)> = truths.iter().map(|(&limit, &share)| (share, limit)).collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let &(most, dominant) = shares.first()?;
+    let away = place != Place::Sender;
+    let repair = matches!(dominant, Limit::FastRecovery | Limit::Timeout | Limit::TailLoss | Limit::PathMtu);
+    if shares.get(1).is_some_and(|(second, _)| most - second < TIED) {
+        Some(Undecidable::Tied)
+    } else if away && repair && !visible {
+        Some(Undecidable::HiddenRepair)
+    } else if away && !echoes && matches!(dominant, Limit::AckPath | Limit::Spurious) {
+        Some(Undecidable::NoEcho)
+    } else {
+        None
+    }
+}
+
 /// Simulates a case and diagnoses it from a capture at each place. `file` is overwritten.
 ///
 /// # Errors
@@ -166,9 +217,13 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
     let found = diagnose(file, truth.direction.end)?;
     let reasons = compare(file, &result.recording, truth.direction.end, place)?;
+    let echoes = result.recording.segments.iter().any(|sent| {
+        let options = &sent.segment.options;
+        options.timestamps.is_some() || options.sack_permitted
+    });
     let truth = seen_from(place, case, truth);
     let confidence = found.evidence.first().map_or(0.0, |evidence| evidence.confidence);
-    Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence, reasons })
+    Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence, reasons, place, echoes })
 }
 
 /// The truth on the clock of a capture. That of a server begins with the arrival of the SYN; a capture nearer to the client
@@ -225,4 +280,29 @@ fn compare(file: &Path, recording: &Recording, end: End, place: Place) -> Result
     follow(&mut reader, Limits::default(), &mut comparison).1.map_err(|error| error.to_string())?;
     comparison.count();
     Ok(comparison.reasons)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_truth_and_the_place_decide_whether_a_case_is_decidable() {
+        let of = |limits: &[(Limit, f64)], place, visible, echoes| {
+            undecidable(&limits.iter().copied().collect(), place, visible, echoes)
+        };
+        let tied = [(Limit::Bottleneck, 0.51), (Limit::SlowStart, 0.49)];
+        let clear = [(Limit::Bottleneck, 0.53), (Limit::SlowStart, 0.47)];
+        let repair = [(Limit::TailLoss, 0.8), (Limit::SlowStart, 0.2)];
+        let needless = [(Limit::Spurious, 0.8), (Limit::SlowStart, 0.2)];
+        for place in Place::ALL {
+            let away = place != Place::Sender;
+            assert_eq!(of(&tied, place, true, true), Some(Undecidable::Tied));
+            assert_eq!(of(&clear, place, false, false), None);
+            assert_eq!(of(&repair, place, true, false), None);
+            assert_eq!(of(&repair, place, false, true), away.then_some(Undecidable::HiddenRepair));
+            assert_eq!(of(&needless, place, true, true), None);
+            assert_eq!(of(&needless, place, true, false), away.then_some(Undecidable::NoEcho));
+        }
+    }
 }
