@@ -1,11 +1,14 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
-//! `netspurt-why-judge FIRST COUNT FILE [list | page]`: the cases with the seeds from FIRST on; FILE is a capture that is
+//! `netspurt-why-judge FIRST COUNT FILE [list | models | page]`: the cases with the seeds from FIRST on; FILE is a capture that is
 //! overwritten.
-//! `list` prints each trial and what was taken for something else, `page` a page of the documentation.
+//! `list` prints each trial and what was taken for something else, `models` does so for cases on path models, `page` prints a page
+//! of the documentation.
 
 use netspurt_budget::Limit;
-use netspurt_observe::judge::{Case, Matrix, Place, Trial, draw, draw_mixture, page, run};
+use netspurt_observe::judge::{
+    Case, Matrix, Place, Sums, Trial, draw, draw_mixture, draw_on_model, page, run,
+};
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,14 +23,23 @@ fn two(sums: &BTreeMap<Limit, f64>) -> String {
     texts.join(", ")
 }
 
-/// The sums over cases with two limits each.
-fn mixtures(first: u64, count: u64, file: &Path) -> Result<Vec<(Place, Matrix)>, String> {
+/// The sums over further cases, each from its seed.
+fn further(
+    (first, count): (u64, u64),
+    draw: fn(u64) -> Case,
+    file: &Path,
+    list: bool,
+) -> Result<Vec<(Place, Matrix)>, String> {
     let mut all = Place::ALL.map(|place| (place, Matrix::default()));
     for seed in first..first + count {
-        let trials = run(&draw_mixture(seed), &Place::ALL, file)
-            .map_err(|error| format!("mixture {seed}: {error}"))?;
-        for ((_, matrix), trial) in all.iter_mut().zip(&trials) {
-            matrix.add(trial);
+        let case = draw(seed);
+        let trials =
+            run(&case, &Place::ALL, file).map_err(|error| format!("{} {seed}: {error}", case.kind))?;
+        for ((place, matrix), trial) in all.iter_mut().zip(&trials) {
+            let share = matrix.add(trial);
+            if list {
+                show(&case, *place, share, trial);
+            }
         }
     }
     Ok(all.into())
@@ -51,13 +63,29 @@ fn show(case: &Case, place: Place, share: f64, trial: &Trial) {
     }
 }
 
+fn on_model(seed: u64) -> Case {
+    draw_on_model(seed).1
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
     let (Some(first), Some(count), Some(file)) = (number(0), number(1), arguments.get(2)) else {
-        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | page]");
+        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | models | page]");
         return ExitCode::from(2);
     };
+    if arguments.get(3).is_some_and(|word| word == "models") {
+        return match further((first, count), on_model, Path::new(file), true) {
+            Ok(sums) => {
+                sums.iter().for_each(|(place, matrix)| println!("{}: {matrix}", place.name()));
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let list = arguments.get(3).is_some_and(|word| word == "list");
     let mut all = [Matrix::default(), Matrix::default(), Matrix::default()];
     let mut kinds: BTreeMap<(&'static str, Place), Matrix> = BTreeMap::new();
@@ -88,15 +116,18 @@ fn main() -> ExitCode {
         }
     }
     if arguments.get(3).is_some_and(|word| word == "page") {
-        let places: Vec<(Place, Matrix)> = Place::ALL.into_iter().zip(all).collect();
-        let mixtures = match mixtures(first, count.div_ceil(4), Path::new(file)) {
-            Ok(mixtures) => mixtures,
+        let quarter = (first, count.div_ceil(4));
+        let more = further(quarter, draw_mixture, Path::new(file), false)
+            .and_then(|mixtures| Ok((mixtures, further(quarter, on_model, Path::new(file), false)?)));
+        let (mixtures, models) = match more {
+            Ok(more) => more,
             Err(error) => {
                 eprintln!("{error}");
                 return ExitCode::FAILURE;
             }
         };
-        print!("{}", page((first, first + count - 1), &places, &mixtures, &kinds));
+        let places = Place::ALL.into_iter().zip(all).collect();
+        print!("{}", page(&Sums { seeds: (first, first + count - 1), places, mixtures, models, kinds }));
         return ExitCode::SUCCESS;
     }
     for (place, matrix) in Place::ALL.iter().zip(&all) {

@@ -1,6 +1,7 @@
 //! Paths, TCP settings and applications, drawn from a seed.
 
 use super::apps::Writer;
+use super::models::{KINDS as ON_MODELS, MODELS};
 use super::troubles::trouble;
 use netspurt_scenario::Scenario;
 use netspurt_sim::random::Stream;
@@ -44,7 +45,18 @@ const OF_PATH: [&str; 9] = [
 ];
 
 /// The profiles that are drawn.
-const PROFILES: [&str; 5] = ["linux", "newreno", "freebsd", "reno", "bbr"];
+const PROFILES: [&str; 6] = ["linux", "newreno", "freebsd", "reno", "bbr", "windows"];
+
+/// What Microsoft documents of the TCP of Windows: CUBIC with HyStart++, RACK with tail loss probes, no timestamps, a least
+/// retransmission timeout of 300 ms, ACKs delayed by 40 ms.
+const WINDOWS: &str = "timestamps = false
+hystart = \"rfc9406\"
+recovery = \"rack\"
+tail_loss_probe = true
+prr = true
+rto = { kind = \"rfc6298\", min = \"300 ms\" }
+acking = { kind = \"delayed\", delay = \"40 ms\" }
+";
 
 /// A case: the simulated scenario, and the limit that it was made for.
 #[derive(Clone, Debug)]
@@ -71,6 +83,8 @@ pub(super) struct Draw {
     pub(super) kind: &'static str,
     /// A limit of the path beside `kind`, in a mixture.
     second: Option<&'static str>,
+    /// Lines of the link between the routers, if it is a path model.
+    model: Option<String>,
     /// Bits per second of the bottleneck.
     pub(super) rate: f64,
     /// Least round trip in seconds.
@@ -215,19 +229,45 @@ pub fn draw_mixture(seed: u64) -> Case {
     case(seed, random, profile, (kind, Some(second)))
 }
 
+/// A case on a path model, drawn from its seed, and the name of the model.
+pub fn draw_on_model(seed: u64) -> (&'static str, Case) {
+    let mut random = Stream::new(seed, "model");
+    let mut pick = |n: usize| (random.unit() * n as f64) as usize;
+    let (kind, profile) = (ON_MODELS[pick(ON_MODELS.len())], PROFILES[pick(PROFILES.len())]);
+    let (model, down) = (&MODELS[pick(MODELS.len())], pick(2) == 1);
+    let link = Some(model.link(down));
+    let mut draw = Draw {
+        random,
+        kind,
+        second: None,
+        model: link,
+        rate: model.rate(down),
+        rtt: model.rtt,
+        seconds: 0.0,
+    };
+    draw.seconds = draw.between(3.0, 20.0);
+    // Both delays are those of the access links: the model has the delay of the path.
+    (model.name, finish(seed, draw, profile, [1, 1]))
+}
+
 fn case(
     seed: u64,
     random: Stream,
     profile: &'static str,
     (kind, second): (&'static str, Option<&'static str>),
 ) -> Case {
-    let mut draw = Draw { random, kind, second, rate: 0.0, rtt: 0.0, seconds: 0.0 };
+    let mut draw = Draw { random, kind, second, model: None, rate: 0.0, rtt: 0.0, seconds: 0.0 };
     draw.rate = draw.between(2e6, 200e6);
     draw.rtt = draw.between(0.005, 0.2);
     draw.seconds = draw.between(3.0, 20.0);
     let split = draw.between(0.05, 0.95);
     let delays = [split, 1.0 - split].map(|share| (draw.rtt / 2.0 * share * 1e6).max(1.0) as u64);
+    finish(seed, draw, profile, delays)
+}
+
+fn finish(seed: u64, mut draw: Draw, profile: &'static str, delays: [u64; 2]) -> Case {
     let text = text(&mut draw, profile, delays);
+    let (kind, second) = (draw.kind, draw.second);
     Case { seed, kind, second, profile, delays, text, writer: draw.writer() }
 }
 
@@ -236,8 +276,15 @@ fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
     let (rate, packets) = (draw.rate as u64, draw.queue());
     let Settings { both, sender, receiver, reader, loss, others, changes } = draw.settings();
     let (app, [from, to]) = draw.app();
+    let path = draw.model.take().unwrap_or_else(|| {
+        format!(
+            "between = [\"left\", \"right\"]\nrate = \"{rate} bit/s\"\n\
+             queue = {{ kind = \"drop-tail\", limit = \"{packets} packets\" }}\n"
+        )
+    });
     let (profile, more) = match profile {
         "bbr" => ("linux", "congestion = \"bbr\"\npacing = true\n"),
+        "windows" => ("rfc", WINDOWS),
         other => (other, ""),
     };
     format!(
@@ -253,10 +300,7 @@ between = ["c", "left"]
 rate = "1 Gbit/s"
 delay = "{near} us"
 [link.path]
-between = ["left", "right"]
-rate = "{rate} bit/s"
-queue = {{ kind = "drop-tail", limit = "{packets} packets" }}
-{loss}[link.home]
+{path}{loss}[link.home]
 between = ["right", "b"]
 rate = "1 Gbit/s"
 delay = "{far} us"
@@ -298,6 +342,27 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_path_model_carries_data_in_both_directions() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..300 {
+            let (model, case) = draw_on_model(seed);
+            assert!(case.world().is_ok(), "{}: {:?}", case.text, case.world().err());
+            assert!(case.text.contains(&format!("path = \"{model}\"")));
+            seen.insert((model, case.text.contains("between = [\"right\", \"left\"]")));
+        }
+        assert_eq!(seen.len(), 2 * MODELS.len());
+    }
+
+    #[test]
+    fn each_profile_is_drawn_and_valid() {
+        let cases: Vec<Case> = (0..60).map(draw).collect();
+        for profile in PROFILES {
+            let case = cases.iter().find(|case| case.profile == profile).expect(profile);
+            assert!(case.world().is_ok(), "{}: {:?}", case.text, case.world().err());
+        }
+    }
 
     #[test]
     fn a_mixture_has_a_limit_of_the_ends_and_one_of_the_path() {

@@ -1,6 +1,7 @@
 //! Cases with a known truth, and how well a diagnosis from a capture agrees with it.
 //!
 //! * `cases.rs`: paths, TCP settings and applications, drawn from a seed
+//! * `models.rs`: path models of the scenarios as paths of a case
 //! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
@@ -10,13 +11,14 @@
 mod apps;
 mod cases;
 mod matrix;
+mod models;
 mod page;
 mod reasons;
 mod trial;
 mod troubles;
 
-pub use cases::{Case, draw, draw_mixture};
+pub use cases::{Case, draw, draw_mixture, draw_on_model};
 pub use matrix::{Matrix, Policers, Row};
-pub use page::page;
+pub use page::{Sums, page};
 pub use reasons::Reasons;
 pub use trial::{Place, Trial, run};

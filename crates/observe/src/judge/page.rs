@@ -8,13 +8,24 @@ use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The page, in Markdown. `kinds` has the matrix of each kind of case at each place.
-pub fn page(
-    seeds: (u64, u64),
-    places: &[(Place, Matrix)],
-    mixtures: &[(Place, Matrix)],
-    kinds: &BTreeMap<(&'static str, Place), Matrix>,
-) -> String {
+/// The sums that the page shows.
+#[derive(Debug)]
+pub struct Sums {
+    /// The first and the last seed.
+    pub seeds: (u64, u64),
+    /// All cases at each place.
+    pub places: Vec<(Place, Matrix)>,
+    /// The mixtures at each place.
+    pub mixtures: Vec<(Place, Matrix)>,
+    /// The cases on path models at each place.
+    pub models: Vec<(Place, Matrix)>,
+    /// Each kind of case at each place.
+    pub kinds: BTreeMap<(&'static str, Place), Matrix>,
+}
+
+/// The page, in Markdown.
+pub fn page(sums: &Sums) -> String {
+    let Sums { seeds, places, mixtures, models, kinds } = sums;
     let mut text = String::from(
         "# Accuracy of the diagnosis\n\nMade by `make diagnosis-accuracy`. Each case is a simulated transfer; its truth is the simulator's own \
          record of what held the sender. A diagnosis from a capture is compared with it instant by instant. The seeds of \
@@ -37,6 +48,12 @@ pub fn page(
          `reordering`, `spurious`, `ack-path`): 36 mixtures.\n\n",
     );
     totals(&mut text, mixtures);
+    text.push_str(
+        "\n## Path models\n\nFurther cases, a quarter as many, whose path is one of the models that `netspurt paths` lists, in either \
+         direction. The model changes its rate, aggregates packets and varies its delay meanwhile; the other paths on this page have a constant rate. \
+         `cloud-vm` and `data-centre` are left out: the links of the hosts are slower.\n\n",
+    );
+    totals(&mut text, models);
     text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
     places.iter().for_each(|(place, _)| {
         let _ = write!(text, " {} |", place.name());
