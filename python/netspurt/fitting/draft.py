@@ -125,6 +125,7 @@ def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
         ),
         _queue(path, choice),
         *_policer(path, flows, choice),
+        *_shaper(path, flows),
         *_trace(flows, choice),
         *_loss(path, flows, choice),
         "",
@@ -187,6 +188,15 @@ def _policer(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
     ways = f'[{bucket}, "none"]' if flows[0].sender == "client" else f'["none", {bucket}]'
     why = f"a token bucket of this rate and burst explains {path.policer.explained:.0%} of the losses; likely"
     return [_line(f"policer = {ways}", why)]
+
+
+def _shaper(path: Path, flows: Sequence[Facts]) -> list[str]:
+    if path.shaper is None:
+        return []
+    bucket = f'{{ rate = "{path.shaper.rate_bps:.0f} bit/s", burst = "{path.shaper.burst} B" }}'
+    ways = f'[{bucket}, "none"]' if flows[0].sender == "client" else f'["none", {bucket}]'
+    why = "a burst passed at the rate of the link, and later data at this rate, after a wait; likely"
+    return [_line(f"shaper = {ways}", why)]
 
 
 def _trace(flows: Sequence[Facts], choice: Choice) -> list[str]:

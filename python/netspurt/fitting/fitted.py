@@ -20,7 +20,7 @@ from netspurt.fitting.departures import relocated
 from netspurt.fitting.draft import Choice, controls
 from netspurt.fitting.facts import Facts, read
 from netspurt.fitting.path import Path as Estimate
-from netspurt.fitting.path import capacity, estimate
+from netspurt.fitting.path import capacity, estimate, shaped
 from netspurt.fitting.polls import fit_polls, is_polls, is_table
 from netspurt.scenario import Scenario, parse
 
@@ -44,6 +44,9 @@ OVERLAP = 0.6
 
 BETTER = 0.5
 """A recorded capacity must lessen the distance to this part, unless it explains the capture."""
+
+SHAPED = 0.8
+"""A shaper must lessen the distance to this part."""
 
 REPLAYED = 0.15
 """The improvement that a list of losses at a full queue must bring to be preferred to the queue."""
@@ -161,6 +164,10 @@ def fit(
     tried = [] if rate == "trace" else _try(found, flows, captured, loss, None, advance)
     if tried and flows[0].vantage != "sender":
         found, tried = _departed(found, flows, captured, loss, tried, advance)
+    if tried and (path_shaped := shaped(flows, found)) is not None:
+        again = _try(path_shaped, flows, captured, loss, None, advance)
+        if again[0][0] < SHAPED * tried[0][0]:
+            found, tried = path_shaped, again
     if not tried or (rate is None and not _explains(captured, tried[0][2])):
         tried = _varied(path, found, flows, captured, loss, rate, tried, advance)
     _, choice, simulated = tried[0]
@@ -311,6 +318,11 @@ def _changes(path: Estimate, choice: Choice) -> list[str]:
         found.append(
             f"the capacity of the path varied between {min(rates) / 1e6:.3g} and {max(rates) / 1e6:.3g} Mbit/s, "
             f"because of others or of the path itself: the fit replays it as a recording of {len(rates)} rates"
+        )
+    if path.shaper is not None:
+        found.append(
+            f"a shaper lets {path.shaper.burst / 1e3:.3g} kB pass at once, and then "
+            f"{path.shaper.rate_bps / 1e6:.3g} Mbit/s"
         )
     if path.moved is not None:
         at, before, after = path.moved

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from netspurt.fitting.buckets import Policer, policer
 from netspurt.fitting.capacity import Recording, moved, recorded
 from netspurt.fitting.facts import Counts, Facts, Floats
 from netspurt.fitting.replay import replay, unexplained, unqueued
+from netspurt.fitting.shapers import Shaper, shaper
 
 TRAINS = (8, 2, 4)
 """Packets of a train whose dispersion is one estimate of the rate: where the path is full, where it seldom is, and a
@@ -104,6 +105,8 @@ class Path:
     """Whether the limit of the queue follows from a replay, and is known to a packet."""
     policer: Policer | None = field(default=None, repr=False)
     """A token bucket that explains the losses better than a queue."""
+    shaper: Shaper | None = field(default=None, repr=False)
+    """A token bucket in front of which packets wait; then ``rate_bps`` is the rate of the link behind it."""
     moved: tuple[float, float, float] | None = None
     """When the base delay changed for good, and from what to what, in seconds."""
 
@@ -151,7 +154,37 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         full,
         sure,
         bucket,
-        step,
+        moved=step,
+    )
+
+
+def shaped(all_facts: Sequence[Facts], path: Path) -> Path | None:
+    """The path with a shaper; None if the deliveries show none."""
+    if len(all_facts) > 1 or all_facts[0].vantage != "sender" or path.policer is not None:
+        return None
+    facts = all_facts[0]
+    size = facts.segment + facts.header
+    found = shaper(*_delivered(facts), size)
+    if found is None:
+        return None
+    rate = found.link_bps
+    delay = base(facts, rate)
+    queue = _queue(all_facts, rate, delay)
+    full = overflows(facts, rate, delay, queue)
+    overflowed = int(full.sum())
+    return replace(
+        path,
+        rate_bps=rate,
+        delay_s=delay,
+        queue_s=queue,
+        # Packets wait for the bucket, each for its own tokens too, so its rate turns their delay into a length.
+        queue_packets=max(math.floor(queue * found.rate_bps / 8 / size + 0.05), 0),
+        overflows=overflowed,
+        stray=int(facts.lost.sum()) - overflowed,
+        full=(full,),
+        replayed=False,
+        shaper=found,
+        moved=None,
     )
 
 

@@ -14,6 +14,7 @@ from netspurt.cli import main
 from netspurt.errors import RequestError
 from netspurt.fitting.draft import CONTROLS, Choice, interval
 from netspurt.fitting.fitted import _ordered, independent
+from netspurt.fitting.shapers import shaper
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -278,6 +279,33 @@ def test_a_policer_is_found_with_its_rate_and_burst(tmp_path: Path) -> None:
     assert fit.estimate.policer.burst == pytest.approx(100_000, rel=0.15)
     assert "policer = [{" in fit.text
     assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.1)
+
+
+def test_a_shaper_is_found_with_its_rate_its_burst_and_the_rate_of_the_link(tmp_path: Path) -> None:
+    more = 'shaper = [{ rate = "4 Mbit/s", burst = "200 kB" }, "none"]'
+    trace = captured(tmp_path, rate="20 Mbit/s", delay="10 ms", queue=60, more=more)
+    found = ns.fit(trace)
+    assert found.explains
+    assert found.estimate.rate_bps == pytest.approx(20e6, rel=0.03)
+    bucket = found.estimate.shaper
+    assert bucket is not None
+    assert bucket.rate_bps == pytest.approx(4e6, rel=0.03)
+    assert bucket.burst == pytest.approx(200_000, rel=0.15)
+    assert found.estimate.queue_packets == pytest.approx(60, abs=2)
+    assert 'shaper = [{ rate = "' in found.text
+    assert any("a shaper lets" in each for each in found.warnings)
+
+
+def test_deliveries_at_one_rate_show_no_shaper() -> None:
+    time, octets = np.arange(1, 1001) * 0.001, np.full(1000, 1500.0)
+    assert shaper(time, octets, 1500) is None
+    # Fifty packets pass ten times as fast.
+    burst = np.concatenate([np.arange(1, 51) * 1e-4, 0.005 + np.arange(1, 951) * 0.001])
+    found = shaper(burst, octets, 1500)
+    assert found is not None
+    assert (found.rate_bps, found.link_bps) == pytest.approx((12e6, 120e6), rel=0.01)
+    assert found.burst == pytest.approx(1500 * (50 - 4.9), rel=0.02)
+    assert shaper(burst[:60], octets[:60], 1500) is None, "too few deliveries"
 
 
 def test_losses_of_a_short_queue_and_random_losses_are_distinguished(tmp_path: Path) -> None:
