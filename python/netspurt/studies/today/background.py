@@ -1,9 +1,10 @@
-"""LEDBAT++: alone on a link it keeps the queueing delay at its target."""
+"""LEDBAT++ at the sender and at the receiver (rLEDBAT): alone on a link it keeps the queueing delay at its target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from netspurt.settings import Value
@@ -18,27 +19,32 @@ if TYPE_CHECKING:
 
 SCENARIO = "bottleneck.toml"
 RATES_MBPS = (5, 20, 50)
+CONTROLS: Mapping[str, dict[str, Value]] = {
+    "ledbat-plus-plus": {"tcp.congestion": "ledbat-plus-plus"},
+    # The receiver controls a sender with CUBIC.
+    "rledbat": {"tcp.congestion": "cubic-linux", "tcp.receiver_congestion": "rledbat"},
+}
 TARGET_MS, OLD_TARGET_MS = 60.0, 100.0
 BAR = Fraction(0.10)
 _BAR_REASON = "the target, less the periodic slow-downs that empty the queue"
 
 
 class Background:
-    """One flow at three rates."""
+    """One flow at three rates, controlled by its sender or by its receiver."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """Long enough for several periodic slow-downs."""
-        for rate in RATES_MBPS:
+        for control, rate in product(CONTROLS, RATES_MBPS):
             settings: dict[str, Value] = {
                 "duration": "120 s",
-                "tcp.congestion": "ledbat-plus-plus",
+                **CONTROLS[control],
                 "flow.0.count": 1,
                 "link.bottleneck.rate": f"{rate} Mbit/s",
                 "link.bottleneck.delay": "19.5 ms",
                 "link.bottleneck.queue": {"kind": "drop-tail", "limit": "1000 packets"},
             }
             yield Experiment(
-                key=_key(rate),
+                key=_key(control, rate),
                 scenario=SCENARIO,
                 settings=settings,
                 seeds=plan.choose(2, 10),
@@ -51,11 +57,10 @@ class Background:
         table = Table(
             "ledbat",
             "LEDBAT++: median queueing delay of a flow that is alone",
-            (*(_cell(samples, rate) for rate in RATES_MBPS), _old()),
+            (*(_cell(samples, *each) for each in product(CONTROLS, RATES_MBPS)), _old()),
             note=(
-                "Source: draft-irtf-iccrg-ledbat-plus-plus: a target of 60 ms; RFC 6817, section 2.5: "
-                "at most "
-                "100 ms. A rule; ours is simulated."
+                "Source: draft-irtf-iccrg-ledbat-plus-plus: a target of 60 ms, at the receiver too (RFC 9840); "
+                "RFC 6817, section 2.5: at most 100 ms. A rule; ours is simulated."
             ),
         )
         return Findings(tables=(table,), pictures=(_picture(table),))
@@ -66,17 +71,17 @@ def median_ms(run: _core.Run, rate_mbps: int) -> float:
     return weighted_median(*waits(run, rate_mbps * 1e6, "edge->receivers"))
 
 
-def _key(rate: int) -> Key:
-    return ("ledbat", f"{rate}M")
+def _key(control: str, rate: int) -> Key:
+    return ("ledbat", control, f"{rate}M")
 
 
-def _cell(samples: Samples, rate: int) -> Cell:
+def _cell(samples: Samples, control: str, rate: int) -> Cell:
     return cell(
-        {"tcp": "ledbat-plus-plus", "rate_mbps": rate},
+        {"tcp": control, "rate_mbps": rate},
         "median_delay",
         "ms",
         TARGET_MS,
-        samples.all(_key(rate)),
+        samples.all(_key(control, rate)),
         origin="rule",
         bar=BAR,
         bar_reason=_BAR_REASON,
