@@ -224,6 +224,7 @@ def _whole(path: Path) -> bool:
 @contextlib.contextmanager
 def _lock(path: Path, part: Slice | None) -> Iterator[None]:
     """Locks the whole folder, or one slice of it. Locks end with their process."""
+    # flock() and not the package filelock, whose locks are exclusive: slices hold the folder together.
     with contextlib.ExitStack() as held:
         if part is None:
             held.enter_context(_flock(path / "lock", fcntl.LOCK_EX))

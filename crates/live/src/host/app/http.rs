@@ -9,6 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 /// Longer requests are rejected.
 const LONGEST_REQUEST: usize = 8 << 10;
+/// Requests with more header fields are rejected.
+const MOST_HEADERS: usize = 64;
+const TOO_LARGE: &str = "431 Request Header Fields Too Large";
 /// Size of the reads from a file.
 const PIECE: usize = 1 << 16;
 /// A client that takes longer to send a request, or that accepts nothing for this time, is disconnected.
@@ -125,12 +128,11 @@ impl Http {
         stream.consume(arrived.min(room));
         let end = self.request.windows(4).position(|four| four == b"\r\n\r\n");
         let Some(end) = end else {
-            return (self.request.len() == LONGEST_REQUEST)
-                .then(|| Response::plain("431 Request Header Fields Too Large", Then::Close));
+            return (self.request.len() == LONGEST_REQUEST).then(|| Response::plain(TOO_LARGE, Then::Close));
         };
         let rest = self.request.split_off(end + 4);
         let head = core::mem::replace(&mut self.request, rest);
-        Some(answer(&self.root, &String::from_utf8_lossy(&head)))
+        Some(answer(&self.root, &head))
     }
 }
 
@@ -252,24 +254,28 @@ impl Response {
     }
 }
 
-/// The response to a request.
-fn answer(root: &Path, request: &str) -> Response {
-    let mut lines = request.split("\r\n");
-    let mut words = lines.next().unwrap_or_default().split(' ');
-    let (method, target, version) = (words.next(), words.next(), words.next());
-    let wants = |what: &str| {
-        request.lines().filter_map(|line| line.split_once(':')).any(|(name, value)| {
-            name.eq_ignore_ascii_case("connection") && value.to_ascii_lowercase().contains(what)
-        })
+/// The response to the head of a request.
+fn answer(root: &Path, head: &[u8]) -> Response {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(head) {
+        Ok(httparse::Status::Complete(_)) => {}
+        Err(httparse::Error::TooManyHeaders) => return Response::plain(TOO_LARGE, Then::Close),
+        Ok(httparse::Status::Partial) | Err(_) => return Response::plain("400 Bad Request", Then::Close),
+    }
+    let wants = |option: &str| {
+        let connection = request.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("connection"));
+        let options = connection
+            .filter_map(|field| str::from_utf8(field.value).ok())
+            .flat_map(|value| value.split(','));
+        options.map(str::trim).any(|each| each.eq_ignore_ascii_case(option))
     };
-    let then = match version {
-        Some("HTTP/1.1") if !wants("close") => Then::NextRequest,
-        Some("HTTP/1.0") if wants("keep-alive") => Then::NextRequest,
+    let then = match request.version {
+        Some(1) if !wants("close") => Then::NextRequest,
+        Some(0) if wants("keep-alive") => Then::NextRequest,
         _ => Then::Close,
     };
-    let (Some(method), Some(target), Some("HTTP/1.0" | "HTTP/1.1")) = (method, target, version) else {
-        return Response::plain("400 Bad Request", Then::Close);
-    };
+    let (method, target) = (request.method.unwrap_or_default(), request.path.unwrap_or_default());
     if !matches!(method, "GET" | "HEAD") {
         return Response::plain("405 Method Not Allowed", Then::Close);
     }
@@ -310,6 +316,39 @@ mod tests {
             let said = wrong.parse::<Writes>().expect_err(wrong).to_string();
             assert!(said.contains("head-first"), "{said}");
         }
+    }
+
+    #[test]
+    fn requests_are_answered_or_rejected_by_their_heads() {
+        let root = std::env::temp_dir().join(format!("netspurt-heads-{}", std::process::id()));
+        std::fs::create_dir_all(&root).expect("a directory");
+        std::fs::write(root.join("page"), "text").expect("a file");
+        let many = "x: 1\r\n".repeat(MOST_HEADERS + 1);
+        for (head, status, then) in [
+            ("GET /page HTTP/1.1\r\n\r\n", "200", Then::NextRequest),
+            ("HEAD /page HTTP/1.1\r\nConnection: Upgrade, Close\r\n\r\n", "200", Then::Close),
+            ("GET /page HTTP/1.1\r\nX-Connection: close\r\n\r\n", "200", Then::NextRequest),
+            ("GET /page HTTP/1.0\r\n\r\n", "200", Then::Close),
+            ("GET /page HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", "200", Then::NextRequest),
+            ("GET /none HTTP/1.1\r\n\r\n", "404", Then::NextRequest),
+            ("POST /page HTTP/1.1\r\n\r\n", "405", Then::Close),
+            ("GET /page HTTP/2.0\r\n\r\n", "400", Then::Close),
+            ("GET  /page HTTP/1.1\r\n\r\n", "400", Then::Close),
+            ("GET /page HTTP/1.1\r\nno colon\r\n\r\n", "400", Then::Close),
+            ("\r\n\r\n", "400", Then::Close),
+            (&format!("GET /page HTTP/1.1\r\n{many}\r\n"), "431", Then::Close),
+        ] {
+            let response = answer(&root, head.as_bytes());
+            let line = String::from_utf8_lossy(&response.ready);
+            assert!(line.starts_with(&format!("HTTP/1.1 {status} ")), "{head:?}: {line}");
+            assert_eq!(response.then, then, "{head:?}");
+            assert_eq!(
+                response.unread,
+                if head.starts_with("GET") && status == "200" { 4 } else { 0 },
+                "{head:?}"
+            );
+        }
+        std::fs::remove_dir_all(root).expect("made above");
     }
 
     #[test]
