@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ import polars as pl
 import pytest
 
 import netspurt as ns
+from netspurt.analysis.capture import read_capture
 from netspurt.cli import main
 from netspurt.errors import RequestError
 from netspurt.fitting.draft import CONTROLS, Choice, interval
+from netspurt.fitting.facts import TUNNELS
 from netspurt.fitting.fitted import _ordered, independent
 from netspurt.fitting.shapers import shaper
 
@@ -257,6 +260,38 @@ def test_a_capture_without_tcp_is_refused(tmp_path: Path, capsys: pytest.Capture
     file.write_bytes(header + record + packet)
     assert main(["fit", str(file)]) == 2
     assert "a path is fitted to TCP connections" in capsys.readouterr().err
+
+
+def test_a_tunnel_is_fitted_from_outside_and_named(bulk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = read_capture(bulk).connections["server_port"][0]
+    monkeypatch.setitem(TUNNELS, port, "OpenVPN")
+    found = ns.fit(bulk)
+    assert any(f"port {port} is that of OpenVPN" in each for each in found.warnings)
+    assert found.explains
+
+
+def test_a_capture_of_one_direction_is_refused(bulk: Path, tmp_path: Path) -> None:
+    """Only the packets of the sender, which are the larger ones, are left of a capture."""
+    blocks, at = [], 0
+    content = bulk.read_bytes()
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        packet = kind == 6
+        if not packet or struct.unpack_from("<I", content, at + 24)[0] > 500:
+            blocks.append(content[at : at + length])
+        at += length
+    file = tmp_path / "half.pcapng"
+    file.write_bytes(b"".join(blocks))
+    with pytest.raises(RequestError, match="shows"):
+        ns.fit(file)
+
+
+def test_a_fit_is_swept(bulk: Path) -> None:
+    found = ns.sweep(ns.fit(bulk).scenario, grid={"link.path.rate": ["5 Mbit/s", "20 Mbit/s"]}, jobs=1)
+    fast, slow = sorted(found.flows["end_s"])
+    # 5 MB at these rates, with headers.
+    assert slow == pytest.approx(8.3, rel=0.05)
+    assert 2.08 < fast < 3
 
 
 def test_standard_input_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
