@@ -244,8 +244,10 @@ def _judged(folder: str, name: str, vantage: str) -> dict[str, Any]:
 
 
 def prove(case: Mapping[str, Any], name: str, folder: Path) -> str:
-    """Predicts remedies from the capture at the sender, and carries the best ones out on the true path."""
+    """Predicts remedies from the capture at the sender, and carries the best ones out on the true path, once."""
     file = folder / f"{name}.pairs.json"
+    if file.exists():
+        return ""
     try:
         found = ns.what_if(folder / f"{name}.sender.pcapng", jobs=1)
     except RequestError as error:

@@ -322,7 +322,7 @@ def _changes(path: Estimate, choice: Choice) -> list[str]:
     if path.shaper is not None:
         found.append(
             f"a shaper lets {path.shaper.burst / 1e3:.3g} kB pass at once, and then "
-            f"{path.shaper.rate_bps / 1e6:.3g} Mbit/s"
+            f"{path.shaper.rate_bps / 1e6:.3g} Mbit/s; a capacity that fell once would look alike"
         )
     if path.moved is not None:
         at, before, after = path.moved

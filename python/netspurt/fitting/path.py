@@ -162,6 +162,9 @@ def shaped(all_facts: Sequence[Facts], path: Path) -> Path | None:
     """The path with a shaper; None if the deliveries show none."""
     if len(all_facts) > 1 or all_facts[0].vantage != "sender" or path.policer is not None:
         return None
+    if path.moved is not None:
+        # Longer round trips slow a sender down too.
+        return None
     facts = all_facts[0]
     size = facts.segment + facts.header
     found = shaper(*_delivered(facts), size)
