@@ -333,7 +333,8 @@ def page(folder: Path) -> str:
         "queue are drawn at random, each with several limits, captured at both hosts. A scenario is fitted to each "
         "capture and simulated. Cases that led to a change of the fit are named in "
         "[the accuracy of remedies](../what-if/accuracy.md). Runs in which more than "
-        f"{LATE:.0%} of the packets were more than a millisecond late are discarded.",
+        f"{LATE:.0%} of the packets were more than a millisecond late are discarded. "
+        f"The first path has the seed {SEED}.",
     ]
     for vantage in VANTAGES:
         some = [each for each in fits if each["vantage"] == vantage]
