@@ -30,6 +30,10 @@ FASTER = 1.15
 """The link must be faster than the bucket by this factor."""
 
 
+NEAR, EVEN = 0.02, 0.6
+"""Trains within this relative distance agree with the bucket's rate, and the least share of those behind the burst."""
+
+
 @dataclass(frozen=True)
 class Shaper:
     """A token bucket in front of which packets wait.
@@ -64,6 +68,8 @@ def shaper(time: Floats, octets: Floats, packet: int) -> Shaper | None:
     # Once the bucket is empty, deliveries stay on the line.
     top = int(np.argmax(ahead >= burst - packet))
     link = _link(time[: top + 1], total[: top + 1], packet)
+    if _even(time[top:], total[top:], packet, rate) < EVEN:
+        return None
     if burst < LEAST_BURST * packet or link < FASTER * rate:
         return None
     return Shaper(8 * rate, round(burst), 8 * link)
@@ -79,16 +85,26 @@ def _steady(time: Floats, total: Floats) -> float:
     return float(np.median(passed[good] / took[good])) if good.any() else 0.0
 
 
-def _link(time: Floats, total: Floats, packet: int) -> float:
-    """Bytes per second of trains in the burst: the rate that most of the fastest quarter reach."""
+def _even(time: Floats, total: Floats, packet: int, rate: float) -> float:
+    """The share of the trains that pass at a rate: those of a bucket do, those that share a link with others do not."""
+    rates = _trains(time, total, packet)
+    return float(np.mean(np.abs(rates / rate - 1) <= NEAR)) if len(rates) else 0.0
+
+
+def _trains(time: Floats, total: Floats, packet: int) -> Floats:
+    """Bytes per second of trains of packets."""
     ends = np.searchsorted(total, total + TRAIN * packet * 0.999)
     begins = np.flatnonzero(ends < len(total))
-    if len(begins) < LEAST_BURST - TRAIN:
-        return 0.0
     took = time[ends[begins]] - time[begins]
     passed = total[ends[begins]] - total[begins]
     good = took > 0
-    if not good.any():
+    found: Floats = passed[good] / took[good]
+    return found
+
+
+def _link(time: Floats, total: Floats, packet: int) -> float:
+    """Bytes per second of trains in the burst: the rate that most of the fastest quarter reach."""
+    rates = _trains(time, total, packet)
+    if len(rates) < LEAST_BURST - TRAIN:
         return 0.0
-    rates = passed[good] / took[good]
     return float(np.median(rates[rates >= np.quantile(rates, 0.75)]))
