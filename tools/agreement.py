@@ -54,7 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tcp", nargs="+", default=["newreno", "cubic"], choices=["newreno", "cubic"])
+    parser.add_argument("--tcp", nargs="+", default=["reno", "cubic"], choices=["reno", "cubic", "bbr"])
     parser.add_argument(
         "--ends", nargs="+", default=["ours", "kernel", "kernel to ours"], choices=get_args(Ends)
     )

@@ -162,6 +162,7 @@ impl Setup {
             config.ecn = choices[usize::from(n / 2) % 4];
             let kinds = [
                 Kind::NewReno,
+                Kind::RenoLinux,
                 Kind::Cubic,
                 Kind::Dctcp,
                 Kind::Vegas,

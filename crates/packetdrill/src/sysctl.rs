@@ -137,7 +137,7 @@ impl Settings {
         // Loss detection by time sees the order of a burst.
         settings.time_per_segment = Span::from_us(2);
         if reno {
-            settings.profile.congestion = congestion::Kind::NewReno;
+            settings.profile.congestion = congestion::Kind::RenoLinux;
         }
         Ok(settings)
     }
@@ -210,7 +210,7 @@ impl Settings {
             config.retries = retries as u8;
         }
         if text(root, "tcp_congestion_control").is_some_and(|name| name.trim() == "reno") {
-            config.congestion = congestion::Kind::NewReno;
+            config.congestion = congestion::Kind::RenoLinux;
         }
         new.not_sent_low =
             number(root, "tcp_notsent_lowat", 0).map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));

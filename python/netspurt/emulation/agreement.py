@@ -16,7 +16,7 @@ import numpy as np
 from netspurt.analysis.statistics import mean_interval
 from netspurt.emulation.emulating import Emulated, Task, emulated
 from netspurt.emulation.packets import conversations
-from netspurt.emulation.paths import OUR_NAMES, Lane, Path, lanes, scenario
+from netspurt.emulation.paths import Lane, Path, lanes, our_tcp, scenario
 
 Ends = Literal["ours", "ours to kernel", "kernel to ours", "kernel"]
 """The TCPs of sender and receiver in an emulation."""
@@ -90,7 +90,7 @@ def compare(
 
     Args:
         paths: the paths with their numbers of repeats.
-        tcp: ``newreno`` or ``cubic``.
+        tcp: ``reno``, ``cubic`` or ``bbr``.
         ends: the emulated pairs of TCPs.
         seed: seed of the losses, which are equal in every world as long as the packets are equal.
         words: further options of ``netspurt emulate``.
@@ -185,12 +185,11 @@ def _tasks(lane: Lane, ends: Ends) -> dict[str, Task]:
     ours_receives = ends in ("ours", "kernel to ours")
     to = f"guest.{lane.receiver}" if ours_receives else lane.receiver
     octets = lane.path.octets
-    tcp = {"congestion": OUR_NAMES.get(lane.tcp, lane.tcp)}
+    tcp = our_tcp(lane.tcp)
     if ends in ("ours", "ours to kernel"):
         sender: Task = {"program": "our_source", "to": to, "octets": octets, "tcp": tcp}
     else:
-        kernel = {"newreno": "reno"}.get(lane.tcp, lane.tcp)
-        sender = {"program": "send", "to": to, "octets": octets, "congestion": kernel}
+        sender = {"program": "send", "to": to, "octets": octets, "congestion": lane.tcp}
     receiver = {"program": "our_sink", "tcp": tcp} if ours_receives else {"program": "receive"}
     return {lane.sender: sender, lane.receiver: receiver}
 

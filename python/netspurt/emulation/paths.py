@@ -5,13 +5,20 @@ Lives here: paths, and the scenario that contains them. Must not live here: the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 LONGEST_S = 600
 
-OUR_NAMES = {"reno": "newreno", "cubic": "cubic-linux"}
+OUR_NAMES = {"reno": "reno-linux", "cubic": "cubic-linux"}
 """Kernel congestion controls that have another name in scenarios."""
+
+
+def our_tcp(control: str) -> dict[str, str | bool]:
+    """The keys of a scenario for the kernel's congestion control of this name, in the profile ``linux``."""
+    keys: dict[str, str | bool] = {"congestion": OUR_NAMES.get(control, control)}
+    return {**keys, "pacing": True} if control == "bbr" else keys
 
 
 @dataclass(frozen=True)
@@ -78,4 +85,5 @@ def _lines(all_lanes: Sequence[Lane]) -> Iterator[str]:
         yield "[[flow]]"
         yield f'from = "{lane.sender}"\nto = "{lane.receiver}"'
         yield f'app = {{ kind = "bulk", bytes = "{lane.path.octets} B" }}'
-        yield f'tcp = {{ congestion = "{OUR_NAMES.get(lane.tcp, lane.tcp)}" }}'
+        keys = ", ".join(f"{key} = {json.dumps(value)}" for key, value in our_tcp(lane.tcp).items())
+        yield f"tcp = {{ {keys} }}"

@@ -37,7 +37,7 @@ class Control:
 CONTROLS = (
     Control("cubic", "linux"),
     Control("bbr", "bbr"),
-    Control("reno", "linux", ('congestion = "reno"',)),
+    Control("reno", "linux", ('congestion = "reno-linux"',)),
     Control("cubic (RFC 9438)", "rfc"),
     Control("freebsd", "freebsd"),
 )

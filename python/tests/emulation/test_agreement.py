@@ -49,7 +49,7 @@ def outcome(path: Path, tcp: str, ends: Ends, agrees: Callable[[Outcome], bool])
     pytest.skip(f"the machine was {found.latest_s[ends] * 1e3:.1f} ms late in the last of {TRIES} tries")
 
 
-@pytest.mark.parametrize("tcp", ["newreno", "cubic"])
+@pytest.mark.parametrize("tcp", ["reno", "cubic"])
 def test_our_tcp_sends_the_same_segments_on_real_devices_as_in_a_simulation(tcp: str) -> None:
     def parts(found: Outcome) -> Divergence | None:
         return first_divergence(found.worlds[SIMULATED], found.worlds["ours"])

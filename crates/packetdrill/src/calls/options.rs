@@ -24,7 +24,7 @@ const SO_ZEROCOPY: i32 = 60;
 /// Linux's names of congestion controls.
 const CONGESTION: [(&str, Kind); 8] = [
     ("cubic", Kind::CubicLinux),
-    ("reno", Kind::NewReno),
+    ("reno", Kind::RenoLinux),
     ("bbr", Kind::Bbr),
     ("dctcp", Kind::Dctcp),
     ("vegas", Kind::Vegas),

@@ -264,6 +264,11 @@ names! {
         ///
         /// Document: RFC 6582, section 3.2.
         NewReno,
+        /// Reno of Linux, in whole segments; recovery ends with cwnd = ssthresh.
+        ///
+        /// Document: RFC 5681; Linux, tcp_cong.c, `tcp_reno_cong_avoid()`.
+        #[serde(rename = "reno-linux")]
+        RenoLinux,
         /// The window grows as a cubic function of the time since the last loss.
         ///
         /// Document: RFC 9438.

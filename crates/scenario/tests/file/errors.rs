@@ -84,7 +84,7 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("profile = \"bsd43-tahoe\"", "congestion = \"cubik\""),
         "bad.toml:8:14: host.earth.tcp.congestion: unknown name \"cubik\": did you mean \"cubic\"? Known: none, tahoe, \
-         reno, newreno, cubic, cubic-linux, dctcp, vegas, bbr, bbr3, htcp, illinois, westwood, prague, \
+         reno, newreno, reno-linux, cubic, cubic-linux, dctcp, vegas, bbr, bbr3, htcp, illinois, westwood, prague, \
          ledbat-plus-plus"
     );
     assert!(changed("\"bsd43-tahoe\"", "\"bsd43-taho\"").contains("did you mean \"bsd43-tahoe\"?"));

@@ -24,6 +24,7 @@ pub use loss_based::cubic_linux::CubicLinux;
 pub use loss_based::htcp::Htcp;
 pub use loss_based::illinois::Illinois;
 pub use loss_based::reno::Reno;
+pub use loss_based::reno_linux::RenoLinux;
 pub use loss_based::tahoe::Tahoe;
 pub use loss_based::westwood::Westwood;
 pub use mark_based::dctcp::Dctcp;
@@ -47,6 +48,8 @@ pub enum Kind {
     Reno,
     /// RFC 5681 with the exit rule of RFC 6582, section 3.2, step 3.
     NewReno,
+    /// Reno as in Linux.
+    RenoLinux,
     /// RFC 9438.
     Cubic,
     /// CUBIC as in Linux.
@@ -79,6 +82,7 @@ impl Kind {
             | Self::Tahoe
             | Self::Reno
             | Self::NewReno
+            | Self::RenoLinux
             | Self::Cubic
             | Self::CubicLinux
             | Self::Dctcp => false,
@@ -219,6 +223,7 @@ impl Congestion {
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
             Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth).with_abe(abe)),
             Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth).with_abe(abe)),
+            Kind::RenoLinux => Algorithm::Other(Box::new(RenoLinux::new(cwnd, ssthresh, growth))),
             Kind::Cubic => {
                 let cubic = Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart).with_abe(abe);
                 Algorithm::Cubic(Box::new(cubic))
@@ -389,6 +394,7 @@ mod tests {
             Kind::Tahoe,
             Kind::Reno,
             Kind::NewReno,
+            Kind::RenoLinux,
             Kind::Cubic,
             Kind::CubicLinux,
             Kind::Dctcp,

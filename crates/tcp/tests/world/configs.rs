@@ -39,14 +39,14 @@ const TRANSMIT: [Transmit; 8] = [
     Transmit::Cork,
 ];
 
-const CONGESTION: [congestion::Kind; 15] = {
+const CONGESTION: [congestion::Kind; 16] = {
     use congestion::Kind::{
-        Bbr, Bbr3, Cubic, CubicLinux, Dctcp, Htcp, Illinois, Ledbat, NewReno, None, Prague, Reno, Tahoe,
-        Vegas, Westwood,
+        Bbr, Bbr3, Cubic, CubicLinux, Dctcp, Htcp, Illinois, Ledbat, NewReno, None, Prague, Reno, RenoLinux,
+        Tahoe, Vegas, Westwood,
     };
     [
-        None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3, Htcp, Illinois, Westwood,
-        Prague, Ledbat,
+        None, Tahoe, Reno, NewReno, RenoLinux, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3, Htcp, Illinois,
+        Westwood, Prague, Ledbat,
     ]
 };
 

@@ -16,7 +16,7 @@ from netspurt.remedies.situation import Situation
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
-NAMES = {"newreno": "reno", "cubic-linux": "cubic"}
+NAMES = {"newreno": "reno", "reno-linux": "reno", "cubic-linux": "cubic"}
 """Congestion controls whose name in Linux is another."""
 
 ECN = {"off": 0, "rfc3168": 1, "accept": 2, "rfc9768": 3, "accept-rfc9768": 5}

@@ -2,7 +2,7 @@
 
 use super::cubic::cube_root;
 use super::growth::Window;
-use crate::config::{Counting, Growth, HyStart as HyStartChoice};
+use crate::config::{Growth, HyStart as HyStartChoice};
 use crate::congestion::slow_start::Exit;
 use crate::congestion::slow_start::hystart::Pace;
 use crate::congestion::{CongestionControl, Signal, View};
@@ -29,8 +29,6 @@ pub struct CubicLinux {
     prior: (u32, u32),
     in_recovery: bool,
     curve: Curve,
-    /// Segments acknowledged since cwnd last grew in avoidance.
-    earned: u32,
     /// When the last ACK left nothing outstanding.
     empty_since: Option<Time>,
     rule: HyStartChoice,
@@ -85,7 +83,6 @@ impl CubicLinux {
             prior: (0, 0),
             in_recovery: false,
             curve: Curve::default(),
-            earned: 0,
             empty_since: None,
             rule,
             hystart: Exit::new(rule),
@@ -103,10 +100,7 @@ impl CubicLinux {
             return self.window.cwnd;
         }
         let mss = view.mss.max(1);
-        let mut segments = match self.window.growth.counting {
-            Counting::Acks | Counting::AcksByRfc5681 => 1,
-            Counting::Bytes { .. } => bytes.div_ceil(mss),
-        };
+        let mut segments = self.window.segments(bytes, mss);
         if self.window.cwnd < self.window.ssthresh {
             segments = self.slow_start(segments, mss, pace);
         }
@@ -149,36 +143,21 @@ impl CubicLinux {
     /// `tcp_cong_avoid_ai()`.
     fn avoid(&mut self, segments: u32, mss: u32, now: Time) {
         let price = self.curve.price((self.window.cwnd / mss).max(1), segments, now);
-        // Segments counted at a higher price give at most one segment.
-        let mut grown = 0;
-        if self.earned >= price {
-            (self.earned, grown) = (0, 1);
-        }
-        self.earned = self.earned.saturating_add(segments);
-        grown += self.earned / price;
-        self.earned %= price;
-        self.window.cwnd = self.window.cwnd.saturating_add(grown.saturating_mul(mss));
+        self.window.avoid_at(price, segments, mss);
     }
 
     /// `cubictcp_recalc_ssthresh()`: based on the data in flight or on cwnd, as configured, but at most cwnd.
     fn threshold(&mut self, view: &View) -> u32 {
         let mss = view.mss.max(1);
         let cwnd = self.window.cwnd;
-        self.prior = (cwnd, self.current_ssthresh());
+        self.prior = (cwnd, self.window.current_ssthresh());
         self.curve.lost_at(cwnd / mss);
         let segments = u64::from(view.flight.min(cwnd) / mss) * u64::from(BETA) / u64::from(ONE);
         mss.saturating_mul(segments.max(2) as u32)
     }
 
-    /// `tcp_current_ssthresh()`.
-    fn current_ssthresh(&self) -> u32 {
-        let cwnd = self.window.cwnd;
-        self.window.ssthresh.max(cwnd / 2 + cwnd / 4)
-    }
-
     fn set(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set(cwnd, ssthresh);
-        self.earned = 0;
     }
 
     fn reduce(&mut self, view: &View) {
@@ -303,7 +282,7 @@ impl CongestionControl for CubicLinux {
                 self.in_recovery = false;
             }
             Signal::IdleRestart => {
-                let ssthresh = self.current_ssthresh();
+                let ssthresh = self.window.current_ssthresh();
                 self.set(self.initial.min(self.window.cwnd), ssthresh);
             }
             Signal::EcnCe

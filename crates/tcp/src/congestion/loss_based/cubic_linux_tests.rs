@@ -1,6 +1,7 @@
 //! Linux's CUBIC rule by rule, against the numbers of its formulas worked out by hand.
 
 use super::*;
+use crate::config::Counting;
 use crate::congestion::tests::{GROWTH, view};
 
 const MSS: u32 = 1000;
@@ -103,7 +104,7 @@ fn the_window_grows_by_at_most_half_per_rtt() {
 fn slow_start_stops_at_the_threshold_and_avoidance_counts_the_rest() {
     let mut cc = with(10, 12 * MSS);
     ack(&mut cc, START, RTT, 5);
-    assert_eq!((cc.cwnd(), cc.earned), (12_000, 3));
+    assert_eq!((cc.cwnd(), cc.window.acked), (12_000, 3));
 }
 
 #[test]

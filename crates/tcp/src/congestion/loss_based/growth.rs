@@ -8,7 +8,8 @@ use crate::congestion::View;
 pub(in crate::congestion) struct Window {
     pub(in crate::congestion) cwnd: u32,
     pub(in crate::congestion) ssthresh: u32,
-    /// Bytes acknowledged since cwnd last grew in avoidance (`bytes_acked` of RFC 3465, section 2.1).
+    /// Bytes acknowledged since cwnd last grew in avoidance (`bytes_acked` of RFC 3465, section 2.1). The algorithms of Linux
+    /// count segments (`snd_cwnd_cnt`).
     pub(super) acked: u32,
     pub(super) growth: Growth,
 }
@@ -79,6 +80,36 @@ impl Window {
                 }
             }
         }
+    }
+}
+
+/// The growth of the algorithms of Linux, in whole segments.
+impl Window {
+    /// The segments for which an ACK of `bytes` counts.
+    #[inline]
+    pub(super) fn segments(&self, bytes: u32, mss: u32) -> u32 {
+        match self.growth.counting {
+            Counting::Acks | Counting::AcksByRfc5681 => 1,
+            Counting::Bytes { .. } => bytes.div_ceil(mss),
+        }
+    }
+
+    /// `tcp_cong_avoid_ai()`: one segment more for `price` segments acknowledged.
+    pub(super) fn avoid_at(&mut self, price: u32, segments: u32, mss: u32) {
+        // Segments counted at a higher price give at most one segment.
+        let mut grown = 0;
+        if self.acked >= price {
+            (self.acked, grown) = (0, 1);
+        }
+        self.acked = self.acked.saturating_add(segments);
+        grown += self.acked / price;
+        self.acked %= price;
+        self.cwnd = self.cwnd.saturating_add(grown.saturating_mul(mss));
+    }
+
+    /// `tcp_current_ssthresh()`.
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 }
 

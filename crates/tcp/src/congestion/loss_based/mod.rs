@@ -7,5 +7,6 @@ pub(super) mod htcp;
 pub(super) mod illinois;
 pub(super) mod increase;
 pub(super) mod reno;
+pub(super) mod reno_linux;
 pub(super) mod tahoe;
 pub(super) mod westwood;
