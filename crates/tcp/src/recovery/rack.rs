@@ -214,7 +214,7 @@ impl Rack {
     }
 
     /// Marks segments lost that were sent before the most recently sent delivered segment, and longer ago than RACK.rtt plus
-    /// the reordering window (step 5). Returns whether any segment was marked. Sets the time of the next one.
+    /// the reordering window (step 5). Returns whether any segment was marked. Sets the time at which all others are due.
     pub(super) fn detect(&mut self, flight: &mut Flight, now: Time, window: Span, sacked: &RangeSet) -> bool {
         self.deadline = None;
         let mut found = false;
@@ -223,9 +223,11 @@ impl Rack {
             if !newest.is_after(&sent) {
                 break;
             }
-            let due = sent.at + self.rtt + window;
-            if due > now {
-                self.deadline = Some(due);
+            let wait = self.rtt + window;
+            if sent.at + wait > now {
+                // One timer for all that wait: the largest of their times.
+                let last = flight.latest_before(&newest, sacked).map_or(sent.at, |last| last.at);
+                self.deadline = Some(last.max(sent.at) + wait);
                 break;
             }
             self.lose(sent.range, sacked);
@@ -400,6 +402,19 @@ mod tests {
         assert!(rack.detect(at(50), window, &sacked));
         assert_eq!((rack.lost.first(), rack.lost.covered()), (Some(Range::new(1, 101)), 100));
         assert_eq!(rack.pipe(1, 1001, 100), 800);
+    }
+
+    #[test]
+    fn the_timer_waits_for_the_last_of_the_segments_that_may_be_lost() {
+        // Sent at 0 to 9 ms, on a path of 40 ms. The sixth arrives: five may be lost, the last of which was sent at 4 ms.
+        let (mut rack, sacked) = after(&[5]);
+        assert!(!rack.detect(at(45), Span::from_ms(10), &sacked));
+        assert_eq!(rack.deadline, Some(at(54)));
+        // An ACK that arrives meanwhile marks those that are due.
+        assert!(rack.detect(at(51), Span::from_ms(10), &sacked));
+        assert_eq!((rack.lost.covered(), rack.deadline), (200, Some(at(54))));
+        assert!(rack.detect(at(54), Span::from_ms(10), &sacked));
+        assert_eq!((rack.lost.covered(), rack.deadline), (500, None));
     }
 
     #[test]

@@ -29,6 +29,9 @@ use crate::ranges::{Range, RangeSet};
 use crate::time::Time;
 use std::collections::VecDeque;
 
+/// How many transmissions are looked at to find the latest one before another.
+const NEAR: usize = 64;
+
 /// One transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
@@ -375,6 +378,32 @@ impl Flight {
         };
         match (first, later) {
             (Some(first), Some(later)) if first.is_after(&later) => Some(later),
+            (first, later) => first.or(later),
+        }
+    }
+
+    /// The latest transmission before `newest` that is neither completely reported nor sent again since. It looks at the
+    /// [`NEAR`] transmissions before `newest` only, so that the work has a bound.
+    pub(crate) fn latest_before(&self, newest: &Sent, sacked: &RangeSet) -> Option<Sent> {
+        let open = |sent: &Sent| sacked.covered_within(sent.range) < sent.range.len();
+        // Nothing behind new data was sent before it.
+        let end = if newest.again { self.entries.len() } else { self.index_of(newest.range.end) };
+        let first = (self.next..end.min(self.entries.len()))
+            .rev()
+            .take(NEAR)
+            .filter(|&at| !self.entries[at].is_unusual())
+            .map(|at| self.sent(at))
+            .find(|sent| newest.is_after(sent) && open(sent));
+        let is_latest = |sent: &Sent| {
+            let entry = self.entries.get(self.index_of(sent.range.start));
+            entry.is_some_and(|entry| {
+                entry.fate == Fate::InFlight && (entry.end, entry.serial) == (sent.range.end, sent.serial)
+            })
+        };
+        let later = self.later.iter().rev().take(NEAR).copied();
+        let later = later.filter(is_latest).find(|sent| newest.is_after(sent) && open(sent));
+        match (first, later) {
+            (Some(first), Some(later)) if later.is_after(&first) => Some(later),
             (first, later) => first.or(later),
         }
     }
