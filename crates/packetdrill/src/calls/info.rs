@@ -102,7 +102,9 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
     let ssthresh = stream.ssthresh();
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };
     let srtt = stream.srtt().map_or(0, micros);
-    fields.words(&[1500, 65_535, srtt, info.rtt_deviation.map_or(0, micros), ssthresh, stream.cwnd() / mss]);
+    // In a recovery, `snd_cwnd` is the window of PRR, at least one segment.
+    let cwnd = info.recovery_window.map_or(stream.cwnd() / mss, |window| segments(window).max(1));
+    fields.words(&[1500, 65_535, srtt, info.rtt_deviation.map_or(0, micros), ssthresh, cwnd]);
     let reordering = segments(info.reordering_extent).clamp(3, MAX_REORDERING);
     fields.words(&[u32::from(stream.config().mss), reordering, 0, 0, stats.retransmitted]);
     fields.longs(&[0, 0, stream.acknowledged(), stream.received()]);

@@ -20,6 +20,8 @@ pub struct Info {
     pub resent: u64,
     /// Of these, the outstanding tail loss probe. Linux counts it neither as lost nor as retransmitted.
     pub probed: u64,
+    /// The window of a recovery with PRR, which takes the place of cwnd, in bytes.
+    pub recovery_window: Option<u64>,
     /// Bytes received out of order.
     pub out_of_order: u64,
     /// Consecutive duplicate ACKs.

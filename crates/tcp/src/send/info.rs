@@ -19,6 +19,7 @@ impl Sender {
             lost: self.recovery.lost(),
             resent: self.recovery.resent() + self.syn_data_again(cx),
             probed: self.recovery.probed(),
+            recovery_window: self.recovery.prr_window(),
             out_of_order: 0,
             dup_acks: self.recovery.dup_acks(),
             unanswered: self.timers.unanswered,

@@ -305,3 +305,14 @@ fn what_left_in_a_recovery_and_was_lost_is_a_loss_of_its_own_though_it_was_sent_
     assert_eq!(recoveries(false), (1, false));
     assert_eq!(recoveries(true), (2, true));
 }
+
+#[test]
+fn a_probe_carries_no_new_segment_that_the_window_permits_only_in_part() {
+    let mut lab = Lab::with_sack(rack());
+    lab.window = 2500;
+    lab.write(2).ack(0);
+    lab.write(5);
+    lab.out();
+    lab.at(450);
+    assert_eq!(lab.out().first().map(|&(n, why)| (n, why)), Some((2, TailProbe)));
+}

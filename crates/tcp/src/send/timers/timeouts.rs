@@ -182,9 +182,10 @@ impl Sender {
             return;
         }
         let (mss, max) = (u64::from(cx.agreed.payload), self.space.max);
-        let edge = (self.space.una + u64::from(self.space.wnd)).min(self.space.data_end());
-        let fresh = Range::new(max, edge.min(max + mss));
-        let (range, reason) = if fresh.is_empty() || self.space.fin_sent() {
+        let fresh = Range::new(max, self.space.data_end().min(max + mss).max(max));
+        // The window must permit the whole segment (Linux, `tcp_snd_wnd_test()`).
+        let fits = fresh.end <= self.space.una + u64::from(self.space.wnd);
+        let (range, reason) = if fresh.is_empty() || !fits || self.space.fin_sent() {
             // A FIN behind the data takes no room among them.
             let last = self.recovery.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
             (Range::new(self.space.una.max(last), max), Reason::TailProbe)
