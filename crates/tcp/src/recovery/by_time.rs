@@ -284,14 +284,14 @@ impl LossRecovery {
         }
     }
 
-    /// A D-SACK. Returns whether it shows that the recovery was spurious.
-    pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64) -> bool {
+    /// A D-SACK of data up to `end`. Returns whether it shows that the recovery was spurious.
+    pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64, end: u64) -> bool {
         let Some(rack) = self.rack_mut() else { return false };
         // A D-SACK that a probe has caused gives no information about the order.
         if rack.probe.is_over() {
             rack.widen(una, max);
         }
-        rack.undo.as_mut().is_some_and(Undo::reported_twice)
+        rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(end))
     }
 
     /// Marks lost segments. `in_ticks` rounds a wait to the clock of the timer. Returns whether any segment was marked, and

@@ -30,8 +30,12 @@ impl Undo {
         ack > self.una && self.stamp.is_some_and(|stamp| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
-    /// Processes a D-SACK. Returns whether all retransmissions are reported now.
-    pub(crate) fn reported_twice(&mut self) -> bool {
+    /// Processes a D-SACK of data up to `end`. It counts only for data of this recovery (`tcp_check_dsack()`). Returns
+    /// whether all retransmissions are reported now.
+    pub(crate) fn reported_twice(&mut self, end: u64) -> bool {
+        if end <= self.una {
+            return false;
+        }
         let last = self.unreported == 1;
         self.unreported = self.unreported.saturating_sub(1);
         last
@@ -66,10 +70,11 @@ mod tests {
 
     #[test]
     fn all_that_was_sent_again_must_have_arrived_twice() {
-        let mut undo = Undo::new(0, 1, Some(1));
+        let mut undo = Undo::new(1000, 1, Some(1));
         undo.resent(2);
-        assert!(!undo.reported_twice());
-        assert!(undo.reported_twice());
-        assert!(!undo.reported_twice());
+        assert!(!undo.reported_twice(2000));
+        assert!(!undo.reported_twice(1000), "data of an earlier recovery");
+        assert!(undo.reported_twice(3000));
+        assert!(!undo.reported_twice(3000));
     }
 }

@@ -27,9 +27,10 @@ impl Sender {
         if segment.options.sack.is_empty() || !cx.agreed.sack {
             return Reports::default();
         }
-        let twice = self.recovery.is_by_time() && self.is_duplicate_report(segment);
-        if twice {
-            self.note_duplicate_report(cx, now);
+        let duplicate = self.duplicate_report(segment).filter(|_| self.recovery.is_by_time());
+        let twice = duplicate.is_some();
+        if let Some(end) = duplicate {
+            self.note_duplicate_report(cx, now, end);
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
@@ -67,15 +68,18 @@ impl Sender {
         usize::try_from(full).unwrap_or(usize::MAX).saturating_add(self.space.marks.len() + SPARE_REPORTS)
     }
 
-    /// Whether the first block is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883, section 4).
+    /// The end of the first block if it is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883,
+    /// section 4).
     #[cold]
-    fn is_duplicate_report(&self, segment: &Segment) -> bool {
-        let [first, rest @ ..] = segment.options.sack.as_slice() else { return false };
+    fn duplicate_report(&self, segment: &Segment) -> Option<u64> {
+        let [first, rest @ ..] = segment.options.sack.as_slice() else { return None };
         let (left, right) = (self.space.position(first.left), self.space.position(first.right));
         let within = |block: &SackBlock| {
             self.space.position(block.left) <= left && right <= self.space.position(block.right)
         };
-        left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within))
+        let twice =
+            left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within));
+        twice.then(|| right.max(0) as u64)
     }
 
     /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).
@@ -102,8 +106,8 @@ impl Sender {
 
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
     #[cold]
-    pub(crate) fn note_duplicate_report(&mut self, cx: &mut Context, now: Time) {
-        if self.recovery.note_duplicate_report(self.space.una, self.space.max) {
+    fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, end: u64) {
+        if self.recovery.note_duplicate_report(self.space.una, self.space.max, end) {
             self.undo(cx, now);
         }
     }
