@@ -58,6 +58,14 @@ rto = { kind = \"rfc6298\", min = \"300 ms\" }
 acking = { kind = \"delayed\", delay = \"40 ms\" }
 ";
 
+/// Cases of earlier seeds have none of the last profile: tests name them by their seeds.
+const FIRST_OF_WINDOWS: u64 = 6_000_000;
+
+/// The profiles of which a case with this seed has one.
+fn profiles(seed: u64) -> &'static [&'static str] {
+    if seed < FIRST_OF_WINDOWS { &PROFILES[..PROFILES.len() - 1] } else { &PROFILES }
+}
+
 /// A case: the simulated scenario, and the limit that it was made for.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -216,7 +224,7 @@ pub(super) struct Settings {
 pub fn draw(seed: u64) -> Case {
     let mut random = Stream::new(seed, "case");
     let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-    let (kind, profile) = (KINDS[pick(KINDS.len())], PROFILES[pick(PROFILES.len())]);
+    let (kind, profile) = (KINDS[pick(KINDS.len())], profiles(seed)[pick(profiles(seed).len())]);
     case(seed, random, profile, (kind, None))
 }
 
@@ -225,7 +233,7 @@ pub fn draw_mixture(seed: u64) -> Case {
     let mut random = Stream::new(seed, "mixture");
     let mut pick = |n: usize| (random.unit() * n as f64) as usize;
     let (kind, second) = (OF_ENDS[pick(OF_ENDS.len())], OF_PATH[pick(OF_PATH.len())]);
-    let profile = PROFILES[pick(PROFILES.len())];
+    let profile = profiles(seed)[pick(profiles(seed).len())];
     case(seed, random, profile, (kind, Some(second)))
 }
 
@@ -357,7 +365,7 @@ mod tests {
 
     #[test]
     fn each_profile_is_drawn_and_valid() {
-        let cases: Vec<Case> = (0..60).map(draw).collect();
+        let cases: Vec<Case> = (FIRST_OF_WINDOWS..FIRST_OF_WINDOWS + 60).map(draw).collect();
         for profile in PROFILES {
             let case = cases.iter().find(|case| case.profile == profile).expect(profile);
             assert!(case.world().is_ok(), "{}: {:?}", case.text, case.world().err());

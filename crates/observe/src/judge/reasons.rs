@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn random_losses_are_repaired_for_the_reasons_that_a_capture_shows() {
         let file = std::env::temp_dir().join(format!("netspurt-reasons-{}.pcapng", std::process::id()));
-        let case = draw(79);
+        let case = draw(140);
         assert_eq!(case.kind, "random-loss");
         let trials = run(&case, &Place::ALL, &file).unwrap();
         std::fs::remove_file(&file).unwrap();
