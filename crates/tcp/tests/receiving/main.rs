@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod desktop_systems;
 mod rfc5961;
 mod timestamps;
 mod windows;

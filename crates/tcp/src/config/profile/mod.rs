@@ -5,9 +5,11 @@
 
 mod bsd;
 mod linux;
+mod macos;
 mod simulator;
 mod solaris;
 mod standard;
+mod windows;
 
 use crate::config::Config;
 
@@ -37,7 +39,7 @@ pub fn by_name(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-static PROFILES: [Profile; 18] = [
+static PROFILES: [Profile; 20] = [
     Profile {
         name: "bsd43-tahoe",
         summary: "4.3BSD-Tahoe of 1988: slow start, fast retransmit, 500 ms timer ticks, 64 KB windows",
@@ -121,6 +123,18 @@ static PROFILES: [Profile; 18] = [
         summary: "FreeBSD 14, its default stack: CUBIC, SACK, strict Nagle, ACKs delayed by 40 ms, buffers that grow to 2 MB",
         document: "FreeBSD 14, tcp(4), netinet/tcp_*.c",
         config: bsd::FREEBSD,
+    },
+    Profile {
+        name: "macos",
+        summary: "macOS, as far as its published sources tell: CUBIC, RACK, ECN, ACKs delayed by 100 ms, buffers that grow to 4 MB",
+        document: "xnu, bsd/netinet/tcp_*.c",
+        config: macos::MACOS,
+    },
+    Profile {
+        name: "windows",
+        summary: "Windows 11, as far as public sources tell: CUBIC, RACK, HyStart++, PRR, no timestamps, 300 ms least timeout",
+        document: "Microsoft, Get-NetTCPSetting, \"Algorithmic improvements boost TCP performance on the Internet\"; RFC 9406, RFC 9438",
+        config: windows::WINDOWS,
     },
     Profile {
         name: "linux",
