@@ -216,3 +216,21 @@ fn rledbat_switches_timestamps_on_and_refuses_a_file_without_them() {
     let refused = build(&[rledbat, ("tcp.timestamps", "false")]).unwrap_err();
     assert!(refused.contains("set timestamps = true"), "{refused}");
 }
+
+#[test]
+fn windows_and_macos_use_a_long_path_in_both_roles() {
+    let path = "rate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
+                queue = { kind = \"drop-tail\", limit = \"100 packets\" }";
+    for (sender, receiver) in
+        [("windows", "macos"), ("macos", "windows"), ("windows", "linux"), ("macos", "linux")]
+    {
+        let text = format!(
+            "duration = \"20 s\"\n[link.path]\nbetween = [\"a\", \"b\"]\n{path}\n[host.a.tcp]\nprofile = \"{sender}\"\n\
+             [host.b.tcp]\nprofile = \"{receiver}\"\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\n"
+        );
+        let spec = Scenario::parse(&text, "systems.toml", &[]).unwrap().build("systems").unwrap();
+        let share = World::new(spec, 1, None).unwrap().run(&|| false).flows[0].goodput_bps / 20e6;
+        println!("{sender} to {receiver}: {share}");
+        assert!(share > 0.85 && share < 0.98, "{sender} to {receiver}: {share}");
+    }
+}
