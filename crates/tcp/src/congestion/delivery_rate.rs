@@ -173,7 +173,7 @@ pub(crate) struct DeliveryRate {
     unnamed: u64,
     rtt: Option<Span>,
     /// The last sample that the application did not limit, or the largest limited one since.
-    told: Option<Interval>,
+    latest: Option<Interval>,
     ack: Ack,
 }
 
@@ -231,19 +231,19 @@ impl DeliveryRate {
         });
     }
 
-    /// `range` is lost, which the segments of `transmissions` overlap: passes each lost segment to `tell`.
+    /// `range` is lost, which the segments of `transmissions` overlap: passes each lost segment to `report`.
     pub(crate) fn lose(
         &mut self,
         range: Range,
         transmissions: impl Iterator<Item = Transmission>,
-        mut tell: impl FnMut(&LostSegment),
+        mut report: impl FnMut(&LostSegment),
     ) {
         let mut lost = self.lost;
         for segment in transmissions {
             let Some(departure) = self.snapshots.get(segment.serial) else { continue };
             let (start, end) = (segment.range.start.max(range.start), segment.range.end.min(range.end));
             lost += end - start;
-            tell(&LostSegment {
+            report(&LostSegment {
                 start,
                 end,
                 tx_in_flight: departure.in_flight,
@@ -315,8 +315,8 @@ impl DeliveryRate {
     }
 
     /// The sample that is reported to users.
-    pub(crate) fn told(&self) -> Option<Interval> {
-        self.told
+    pub(crate) fn latest(&self) -> Option<Interval> {
+        self.latest
     }
 
     /// Whether samples are marked now.
@@ -350,9 +350,9 @@ impl DeliveryRate {
         let least = taken.min_rtt.unwrap_or(Span::ZERO);
         let interval = interval.filter(|interval| interval.span > Span::ZERO && interval.span >= least);
         if let Some(new) = interval
-            && (!new.app_limited || self.told.is_none_or(|told| new.rate() >= told.rate()))
+            && (!new.app_limited || self.latest.is_none_or(|latest| new.rate() >= latest.rate()))
         {
-            self.told = Some(new);
+            self.latest = Some(new);
         }
         RateSample {
             delivered: self.delivered,

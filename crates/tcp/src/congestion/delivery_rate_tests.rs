@@ -144,9 +144,9 @@ fn what_was_sent_again_counts_from_its_last_departure_and_shows_no_round_trip() 
     let mut sender = Sender::default();
     sender.send(0, 4);
     sender.ack(40, 1);
-    let mut told = Vec::new();
+    let mut passed = Vec::new();
     let lost = sender.within(segment(1));
-    sender.rate.lose(segment(1), lost.into_iter(), |lost| told.push(*lost));
+    sender.rate.lose(segment(1), lost.into_iter(), |lost| passed.push(*lost));
     // It left as the second, and nothing was lost before.
     let expected = LostSegment {
         start: segment(1).start,
@@ -155,7 +155,7 @@ fn what_was_sent_again_counts_from_its_last_departure_and_shows_no_round_trip() 
         lost: MSS,
         app_limited: false,
     };
-    assert_eq!(told, [expected]);
+    assert_eq!(passed, [expected]);
     sender.leave(60, 1, 3 * MSS, 2 * MSS);
     sender.rate.open(3 * MSS);
     sender.deliver(100, segment(1));

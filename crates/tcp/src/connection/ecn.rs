@@ -68,7 +68,7 @@ impl Connection {
         };
         match agree(choice, said, syn.flags) {
             Agreement::None => {}
-            Agreement::Accurate(told) => self.begin_accurate(now, syn, told),
+            Agreement::Accurate(arrived) => self.begin_accurate(now, syn, arrived),
             agreement => {
                 let memory = Memory::new(agreement, echo_for(&self.cx.config));
                 self.cx.set_ecn(Some(memory));
@@ -128,24 +128,24 @@ impl Connection {
             return self.process_ecn_counters(segment);
         }
         let echo = segment.flags.0 & (Flags::ECE.0 | Flags::SYN.0) == Flags::ECE.0;
-        let told = echo && memory.sends();
-        memory.set_marked(told);
-        told
+        let marked = echo && memory.sends();
+        memory.set_marked(marked);
+        marked
     }
 
-    /// Starts accurate ECN. `syn` is the peer's SYN or SYN-ACK; `told` is the codepoint with which our SYN arrived.
-    pub(super) fn begin_accurate(&mut self, now: Time, syn: &Segment, told: Option<Ecn>) {
+    /// Starts accurate ECN. `syn` is the peer's SYN or SYN-ACK; `arrived` is the codepoint with which our SYN arrived.
+    pub(super) fn begin_accurate(&mut self, now: Time, syn: &Segment, arrived: Option<Ecn>) {
         let (mut receiver, mut sender) = (Receiver::new(syn.ecn), Sender::new());
         if syn.flags.has(Flags::ACK) {
             receiver.syn_ack_arrives(syn.ecn);
             sender.try_option(syn.options.accurate_ecn());
         }
-        sender.check_not_ect(told.unwrap_or(Ecn::NotEct));
+        sender.check_not_ect(arrived.unwrap_or(Ecn::NotEct));
         let in_proportion = self.cx.config.congestion.reduces_in_proportion();
         let memory =
-            Memory::counting(Agreement::Accurate(told), Accurate::new(receiver, sender), in_proportion);
+            Memory::counting(Agreement::Accurate(arrived), Accurate::new(receiver, sender), in_proportion);
         self.cx.set_ecn(Some(memory));
-        if told == Some(Ecn::Ce) {
+        if arrived == Some(Ecn::Ce) {
             self.react_to_handshake_mark(now);
         }
     }
@@ -279,7 +279,7 @@ impl Connection {
         let Some(memory) = self.cx.ecn() else { return false };
         memory.set_marked(false);
         let Some(accurate) = memory.accurate() else { return false };
-        let heard = Feedback { ace, option: segment.options.accurate_ecn(), is_latest };
+        let feedback = Feedback { ace, option: segment.options.accurate_ecn(), is_latest };
         // Before the first data no packet can be marked. The ACE field then repeats the codepoint of the SYN-ACK and is
         // no count.
         if segment.flags.has(Flags::SYN) {
@@ -290,7 +290,7 @@ impl Connection {
             let bare = segment.seq_len() == 0 && segment.options.sack.is_empty();
             if bare && accurate.sender.ends_handshake(acknowledged) {
                 let marked = accurate.sender.process_handshake_ack(first_ack(ace));
-                accurate.sender.receive_feedback(heard, delivered);
+                accurate.sender.receive_feedback(feedback, delivered);
                 memory.set_marked(marked);
                 return marked;
             }
@@ -298,9 +298,9 @@ impl Connection {
         if !data_was_sent {
             return false;
         }
-        let told = accurate.sender.receive_feedback(heard, delivered);
-        memory.set_marked(told);
-        told
+        let marked = accurate.sender.receive_feedback(feedback, delivered);
+        memory.set_marked(marked);
+        marked
     }
 }
 

@@ -56,9 +56,9 @@ pub(crate) struct Receiver {
     pub(super) edge: u64,
     /// The last announced window field, and the read position at that time. If nothing was received or read since, the
     /// field is the same again.
-    told_window: u16,
+    announced_window: u16,
     /// The lower half of a position. Before the first announcement it holds a position that never occurs.
-    told_read: u32,
+    announced_read: u32,
     pub(super) reassembly: Option<Box<Reassembly>>,
     /// The position of the peer's FIN, if known: its lower half, because it is near the left edge.
     fin: u32,
@@ -101,8 +101,8 @@ impl Receiver {
             nxt: 0,
             read: 0,
             edge: 0,
-            told_window: 0,
-            told_read: u32::MAX,
+            announced_window: 0,
+            announced_read: u32::MAX,
             reassembly: None,
             fin: 0,
             fin_is_known: false,
@@ -120,11 +120,11 @@ impl Receiver {
 
     /// The state without the ACK that is due and its reports, for a digest.
     pub(crate) fn without_due_ack(&self) -> impl core::fmt::Debug {
-        let Self { irs, buffer, nxt, read, edge, told_window, told_read, .. } = self;
+        let Self { irs, buffer, nxt, read, edge, announced_window, announced_read, .. } = self;
         let Self { reassembly, fin, fin_is_known, finished, last_ack, unacknowledged, .. } = self;
         let Self { due: _, waits_since: _, delayed_ack: _, ts_recent, ts_recent_at, extras, .. } = self;
         let held = reassembly.as_ref().filter(|r| !r.held.is_empty()).map(|r| (&r.held, r.recent));
-        let announced = (edge, told_window, told_read, last_ack);
+        let announced = (edge, announced_window, announced_read, last_ack);
         let received = (irs, buffer, nxt, read, held, fin, fin_is_known, finished, unacknowledged);
         (announced, received, ts_recent, ts_recent_at, extras)
     }
@@ -201,7 +201,7 @@ impl Receiver {
         // Invalidates the stored window field.
         if bytes != self.buffer {
             self.buffer = bytes;
-            self.told_read = (self.read as u32).wrapping_sub(1);
+            self.announced_read = (self.read as u32).wrapping_sub(1);
         }
     }
 
@@ -502,8 +502,8 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
-        if self.nxt as u32 == self.last_ack && self.read as u32 == self.told_read {
-            return (self.told_window, promised);
+        if self.nxt as u32 == self.last_ack && self.read as u32 == self.announced_read {
+            return (self.announced_window, promised);
         }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
         let growth = permitted - self.edge;
@@ -512,7 +512,7 @@ impl Receiver {
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
-        (self.told_read, self.told_window) = (self.read as u32, field);
+        (self.announced_read, self.announced_window) = (self.read as u32, field);
         (field, window)
     }
 

@@ -320,13 +320,13 @@ impl LossRecovery {
         }
     }
 
-    /// The reports of an ACK are processed. `twice`: it reported a duplicate. `is_bare`: it acknowledges nothing and carries
+    /// The reports of an ACK are processed. `duplicate`: it reported one. `is_bare`: it acknowledges nothing and carries
     /// no data.
-    pub(crate) fn conclude(&mut self, una: u64, twice: bool, is_bare: bool) -> Option<Concluded> {
+    pub(crate) fn conclude(&mut self, una: u64, duplicate: bool, is_bare: bool) -> Option<Concluded> {
         let rack = self.rack_mut()?;
         rack.note_order();
         let delivered = core::mem::take(&mut rack.delivered);
-        let answer = rack.probe.answered(una, twice, delivered == 0 && is_bare);
+        let answer = rack.probe.answered(una, duplicate, delivered == 0 && is_bare);
         Some(Concluded { delivered, answer })
     }
 

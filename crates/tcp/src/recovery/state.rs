@@ -62,7 +62,7 @@ impl Resend {
 pub(crate) enum OnDupAck {
     /// Nothing.
     Nothing,
-    /// A loss is detected: retransmit, tell congestion control, and enter the given phase.
+    /// A loss is detected: retransmit, signal it to congestion control, and enter the given phase.
     Enter(Phase),
     /// A segment has left the network: widen the window by one.
     Inflate,

@@ -9,7 +9,7 @@ impl Sender {
     /// The snapshot of the connection; nearly all of it is state of the sender. The receiver adds the rest.
     pub(crate) fn info(&self, cx: &Context) -> Info {
         let paced = self.paced();
-        let told = paced.and_then(|paced| paced.rate.told());
+        let sample = paced.and_then(|paced| paced.rate.latest());
         let (peer_shift, own_shift) = cx.agreed.shifts();
         let (reorderings, reordering_extent) = self.recovery.reordering();
         Info {
@@ -33,8 +33,8 @@ impl Sender {
             reorderings,
             reordering_extent,
             pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),
-            delivery_rate: told.map(|interval| interval.rate()),
-            is_app_limited: told.is_some_and(|interval| interval.app_limited),
+            delivery_rate: sample.map(|interval| interval.rate()),
+            is_app_limited: sample.is_some_and(|interval| interval.app_limited),
             path: self.congestion.path(),
             path_mtu: self.effective_mtu(),
             ecn: cx.ecn_state().is_some_and(|memory| memory.is_agreed()),

@@ -28,15 +28,15 @@ pub(crate) const fn least(ace: u8, known: u32) -> u32 {
 /// If the option counts the bytes, the number of wraps is the one that full packets need for these bytes. Otherwise the
 /// worst case applies: of the packets just acknowledged, as many were marked as the field permits. If the field reports
 /// more packets than were acknowledged, it is correct, because there are packets without data.
-pub(crate) const fn marked(told: AceInput) -> u32 {
-    let least = least(told.ace, told.known);
-    match told.bytes {
+pub(crate) const fn marked(input: AceInput) -> u32 {
+    let least = least(input.ace, input.known);
+    match input.bytes {
         Some(bytes) => {
-            let mss = if told.mss == 0 { 1 } else { told.mss };
+            let mss = if input.mss == 0 { 1 } else { input.mss };
             let needed = bytes.div_ceil(mss);
             least + needed.saturating_sub(least).next_multiple_of(CYCLE)
         }
-        None => least + told.packets.saturating_sub(least) / CYCLE * CYCLE,
+        None => least + input.packets.saturating_sub(least) / CYCLE * CYCLE,
     }
 }
 

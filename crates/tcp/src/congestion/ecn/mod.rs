@@ -363,9 +363,9 @@ mod tests {
     #[test]
     fn an_exact_echo_acknowledges_immediately_at_each_change() {
         let mut memory = Memory::new(Agreement::Full, Echo::Exact);
-        let mut hears = |ecn| memory.process_data(&Segment { ecn, ..Segment::default() });
+        let mut arrives = |ecn| memory.process_data(&Segment { ecn, ..Segment::default() });
         use Answer::{AtOnce, Ordinary};
-        let answers = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0].map(&mut hears);
+        let answers = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0].map(&mut arrives);
         assert_eq!(answers, [Ordinary, AtOnce, Ordinary, AtOnce, Ordinary]);
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Receiver {
     /// The next ACK without data must report it.
     must_report_syn_ack: bool,
     /// The counters of the last option.
-    told: ByteCounters,
+    sent: ByteCounters,
     option: Sending,
     /// Whether the last packet had CE, and the number of packets with CE since the last ACK.
     last_was_marked: bool,
@@ -53,7 +53,7 @@ impl Receiver {
             bytes,
             opened,
             must_report_syn_ack: false,
-            told: bytes,
+            sent: bytes,
             option: Sending::Untried,
             last_was_marked: false,
             since_ack: 0,
@@ -118,14 +118,14 @@ impl Receiver {
     /// The counters to send: all that ever changed, or `None` if none has changed since the last option. The first ACK
     /// and the first data segment test whether the path passes the option (section 3.2.3.2.1).
     pub(crate) fn option(&self, trial: Trial) -> Option<AccurateEcn> {
-        let news = self.told != self.bytes;
+        let changed = self.sent != self.bytes;
         let tries = match (trial, self.option) {
             (_, Sending::Lost) => return None,
             (Trial::Handshake, _) => true,
             (Trial::Data, Sending::Untried) => true,
             _ => false,
         };
-        (news || tries).then(|| self.counters(self.bytes.ect1 != 1 && self.bytes.ect0 == 1))
+        (changed || tries).then(|| self.counters(self.bytes.ect1 != 1 && self.bytes.ect0 == 1))
     }
 
     /// The shortest option with all that ever changed.
@@ -142,7 +142,7 @@ impl Receiver {
 
     /// Records that an option is sent; `data` is the position of a data segment that tests the path.
     pub(crate) const fn note_option_sent(&mut self, data: Option<u64>) {
-        self.told = self.bytes;
+        self.sent = self.bytes;
         if let (Some(start), Sending::Untried) = (data, self.option) {
             self.option = Sending::Tried(start);
         }

@@ -178,8 +178,8 @@ impl Sender {
             self.trust = Trust::None;
         }
         let bytes = feedback.option.and_then(|option| self.marked_bytes(option));
-        let told = AceInput { ace: feedback.ace, known: self.packets, packets, bytes, mss };
-        let marked = ace::marked(told);
+        let input = AceInput { ace: feedback.ace, known: self.packets, packets, bytes, mss };
+        let marked = ace::marked(input);
         // Section 3.2.3.2.5: the option reports marked bytes, the field reports no packet, and the field cannot have
         // wrapped. Packets may be smaller than assumed, so the first contradiction is accepted.
         if let Some(1..) = bytes {

@@ -82,8 +82,8 @@ fn the_scoreboard_agrees_with_the_simplest_one_over_random_reports() {
             let (una, max) = (simple.una, simple.max);
             let start = una + 1 + dice.below(max - una - 1);
             let range = Range::new(start, (start + 1 + dice.below(longest)).min(max));
-            let told = (range.start..range.end).any(|position| !simple.is_sacked(position));
-            assert_eq!(board.report(range), told);
+            let is_new = (range.start..range.end).any(|position| !simple.is_sacked(position));
+            assert_eq!(board.report(range), is_new);
             (range.start..range.end).for_each(|position| simple.sacked[position as usize] = true);
             most = most.max(board.sacked.len());
             if dice.below(50) != 0 && step % 4000 != 3999 {

@@ -24,7 +24,7 @@ impl Sender {
         now: Time,
         una_before: u64,
         segment: &Segment,
-        Reports { told, twice }: Reports,
+        Reports { reports_new, duplicate }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         if let Some(stamps) = segment.options.timestamps
@@ -34,9 +34,10 @@ impl Sender {
             self.undo_by_echo(cx, now, stamps.echo, una_before);
         }
         let is_bare = !advanced && segment.seq_len() == 0;
-        self.probe_after_timeout(advanced, told || is_bare && !twice);
+        self.probe_after_timeout(advanced, reports_new || is_bare && !duplicate);
         let found = self.detect_losses(cx, now);
-        let Some(Concluded { delivered, answer }) = self.recovery.conclude(self.space.una, twice, is_bare)
+        let Some(Concluded { delivered, answer }) =
+            self.recovery.conclude(self.space.una, duplicate, is_bare)
         else {
             return;
         };

@@ -25,10 +25,10 @@ impl Sender {
             (bytes, if echoed { bytes } else { 0 }, echoed)
         };
         let Some(memory) = cx.ecn() else { return };
-        let told = memory.knows_share() || !cx.config.congestion.reduces_in_proportion();
+        let suffices = memory.knows_share() || !cx.config.congestion.reduces_in_proportion();
         let Some(memory) = cx.ecn() else { return };
         if let Some((acked, marked)) = memory.count(una, nxt, bytes, marked)
-            && told
+            && suffices
         {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }

@@ -33,8 +33,8 @@ impl Sender {
         if ack > una_before as i64 && self.recovery.is_by_time() {
             self.note_delivery(cx, now, Range::new(una_before, ack as u64), segment);
         }
-        let Reports { told, twice } = self.take_reports(cx, now, segment);
-        if told && ack > una_before as i64 {
+        let Reports { reports_new, duplicate } = self.take_reports(cx, now, segment);
+        if reports_new && ack > una_before as i64 {
             self.recovery.prefer_acknowledged(now, Range::new(una_before, ack as u64));
         }
         if ack > una_before as i64 {
@@ -52,8 +52,11 @@ impl Sender {
             let bare = segment.seq_len() == 0
                 && window == window_before
                 && !self.is_window_update(cx, segment, wl1_before);
-            let duplicate =
-                if self.recovers_by_sack(cx) { told || (bare && self.recovery.sacked() == 0) } else { bare };
+            let duplicate = if self.recovers_by_sack(cx) {
+                reports_new || (bare && self.recovery.sacked() == 0)
+            } else {
+                bare
+            };
             if duplicate && self.space.is_outstanding() && !self.timers.is_persisting() {
                 self.take_dup_ack(cx, now);
             } else if !self.space.is_outstanding() {
@@ -62,7 +65,7 @@ impl Sender {
         }
         self.judge_echo(cx, now, una_before, flight_before, marked);
         if self.recovery.is_by_time() {
-            self.judge_by_time(cx, now, una_before, segment, Reports { told, twice });
+            self.judge_by_time(cx, now, una_before, segment, Reports { reports_new, duplicate });
         }
         self.judge_mtu_probe(cx);
         self.conclude_sample(cx, now);
@@ -86,8 +89,8 @@ impl Sender {
         let una = self.space.una;
         let (acked, flight) = (ack - una, self.space.max - una);
         // Data that was reported earlier has been counted when the report arrived.
-        let told = self.told_before(cx, Range::new(una, ack));
-        let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - told);
+        let reports_new = self.reported_before(cx, Range::new(una, ack));
+        let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - reports_new);
         self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
@@ -118,7 +121,7 @@ impl Sender {
     /// How many bytes of `range` were known to be delivered: by SACK. Without SACK, as in Linux, one segment for each duplicate
     /// ACK except one (`tcp_remove_reno_sacks()`).
     #[inline]
-    fn told_before(&self, cx: &Context, range: Range) -> u64 {
+    fn reported_before(&self, cx: &Context, range: Range) -> u64 {
         if self.recovery.dup_acks() > 0 && !cx.agreed.sack && cx.config.growth.grows == Grows::WhenUsed {
             let mss = u64::from(cx.agreed.payload);
             return (u64::from(self.recovery.dup_acks()) * mss).min(range.len().saturating_sub(mss));

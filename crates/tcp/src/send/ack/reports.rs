@@ -14,9 +14,9 @@ const SPARE_REPORTS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Reports {
     /// They reported new data.
-    pub(super) told: bool,
+    pub(super) reports_new: bool,
     /// They reported a duplicate.
-    pub(super) twice: bool,
+    pub(super) duplicate: bool,
 }
 
 impl Sender {
@@ -27,15 +27,15 @@ impl Sender {
         if segment.options.sack.is_empty() || !cx.agreed.sack {
             return Reports::default();
         }
-        let duplicate = self.duplicate_report(segment).filter(|_| self.recovery.is_by_time());
-        let twice = duplicate.is_some();
-        if let Some(end) = duplicate {
+        let reported_again = self.duplicate_report(segment).filter(|_| self.recovery.is_by_time());
+        let duplicate = reported_again.is_some();
+        if let Some(end) = reported_again {
             self.note_duplicate_report(cx, now, end);
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
         let most = self.most_reports(cx);
-        let mut told = false;
+        let mut reports_new = false;
         // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
         // overtook each other.
         for block in segment.options.sack.sorted_from(segment.ack).as_slice() {
@@ -49,13 +49,13 @@ impl Sender {
                 if self.recovery.is_by_time() {
                     self.note_delivery(cx, now, range, segment);
                 }
-                told |= self.recovery.report(range);
+                reports_new |= self.recovery.report(range);
             }
         }
-        if told {
+        if reports_new {
             self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
-        Reports { told, twice }
+        Reports { reports_new, duplicate }
     }
 
     /// The maximum number of disjoint reports. Ranges at a receiver begin and end at segment boundaries (RFC 2018, section 4),
@@ -77,9 +77,9 @@ impl Sender {
         let within = |block: &SackBlock| {
             self.space.position(block.left) <= left && right <= self.space.position(block.right)
         };
-        let twice =
+        let duplicate =
             left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within));
-        twice.then(|| right.max(0) as u64)
+        duplicate.then(|| right.max(0) as u64)
     }
 
     /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).
