@@ -23,6 +23,7 @@ PYTHON = {
     "requirements-dask.txt": "optional",
     "requirements-docs.txt": "excluded",
     "requirements-dev.txt": "excluded",
+    "requirements-wheel.txt": "excluded",
 }
 """The same for the requirement files."""
 
