@@ -321,6 +321,14 @@ tcp_table! {
         ///
         /// Document: RFC 9293, section 3.4.2.
         time_wait: Duration => time_wait,
+        /// TIME-WAIT ignores resets.
+        ///
+        /// Document: RFC 1337, section 3, F1; Linux, tcp_rfc1337.
+        rfc1337: bool => rfc1337,
+        /// A reset anywhere in the receive window ends the connection. Without it only one at the next expected number does.
+        ///
+        /// Document: RFC 793, section 3.4; FreeBSD, net.inet.tcp.insecure_rst. RFC 5961, section 3.2, forbids it.
+        insecure_rst: bool => insecure_rst,
         /// Challenge ACKs per second.
         ///
         /// Document: RFC 5961, section 7.

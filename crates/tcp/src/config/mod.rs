@@ -149,6 +149,11 @@ pub struct Config {
     pub retries: u8,
     /// 2·MSL: how long TIME-WAIT lasts.
     pub time_wait: Span,
+    /// TIME-WAIT ignores resets, which may answer an old duplicate (RFC 1337, section 3, F1; Linux, `tcp_rfc1337`).
+    pub rfc1337: bool,
+    /// A reset anywhere in the window ends the connection (RFC 793, section 3.4; FreeBSD, `insecure_rst`). Without it only one
+    /// at RCV.NXT does (RFC 5961, section 3.2).
+    pub insecure_rst: bool,
     /// Challenge ACKs per second (RFC 5961, section 7).
     pub challenge_acks_per_second: u32,
     /// Least time between two ACKs that answer segments without data, or SYNs, that are invalid: outside the window, with

@@ -314,11 +314,14 @@ impl Connection {
             }
             return;
         }
-        if start != self.rcv.nxt() as i64 && !self.resets_elsewhere(start) {
+        if start != self.rcv.nxt() as i64 && !self.cx.config.insecure_rst && !self.resets_elsewhere(start) {
             self.challenge(now);
             return;
         }
-        self.take_reset(now);
+        let is_ignored = self.cx.config.rfc1337 && self.cx.state() == State::TimeWait;
+        if !is_ignored {
+            self.take_reset(now);
+        }
     }
 
     /// Whether a reset counts at another place than RCV.NXT. Linux accepts one before it after a FIN, because an application

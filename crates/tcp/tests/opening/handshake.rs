@@ -282,6 +282,18 @@ fn time_wait_lasts_two_segment_lifetimes() {
 }
 
 #[test]
+fn with_rfc1337_a_reset_does_not_end_time_wait() {
+    // Section 2, H1: the peer answers the ACK of an old duplicate with a reset at the number that the ACK names.
+    for (rfc1337, remains) in [(true, true), (false, false)] {
+        let mut lone = Lone::reached(Config { rfc1337, ..plain() }, State::TimeWait);
+        lone.until(ms(1000));
+        assert_eq!(lone.gets(data(1, 1001, 500)).len(), 1, "an old duplicate is answered");
+        assert_eq!(lone.gets(segment(RST, 502, 0)), []);
+        assert_eq!(lone.c.state() == State::TimeWait, remains);
+    }
+}
+
+#[test]
 fn only_the_peers_fin_starts_time_wait_anew() {
     let mut lone = Lone::reached(plain(), State::TimeWait);
     lone.until(ms(100_000));

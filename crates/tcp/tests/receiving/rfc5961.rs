@@ -37,6 +37,16 @@ fn a_reset_counts_only_at_the_very_number_expected() {
 }
 
 #[test]
+fn with_insecure_rst_a_reset_counts_anywhere_in_the_window() {
+    // RFC 793, section 3.4. The window reaches from 501 to 10,000.
+    for (seq, counts) in [(500, false), (501, true), (502, true), (10_000, true), (10_001, false)] {
+        let mut lone = Lone::reached(Config { insecure_rst: true, ..plain() }, State::Established);
+        assert_eq!(lone.gets(segment(RST, seq, 0)), []);
+        assert_eq!(lone.c.closed() == Some(CloseReason::Reset), counts, "RST at {seq}");
+    }
+}
+
+#[test]
 fn a_syn_with_any_sequence_number_gets_a_challenge_ack() {
     // Section 4.2.
     for seq in [501, 502, 0, 10_000, 10_001, 1_000_000, -1_000_000] {

@@ -154,7 +154,8 @@ fn change(c: &mut Config, dice: &mut Dice) {
 
 /// One random change of what one system does and others do not.
 fn change_habits(c: &mut Config, dice: &mut Dice) {
-    match dice.below(7) {
+    match dice.below(8) {
+        7 => c.rfc1337 = !c.rfc1337,
         0 => c.segmentation_offload = !c.segmentation_offload,
         6 => c.push_bursts = !c.push_bursts,
         1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),

@@ -88,6 +88,8 @@ pub(super) const BSD43_TAHOE: Config = Config {
     retries: 12,
     // TCPTV_MSL = 30 s.
     time_wait: Span::from_secs(60),
+    rfc1337: false,
+    insecure_rst: false,
     challenge_acks_per_second: 0,
     invalid_ratelimit: Span::ZERO,
 };

@@ -87,6 +87,9 @@ pub(super) const LINUX: Config = Config {
     // TCP_TIMEWAIT_LEN.
     time_wait: Span::from_secs(60),
     // tcp_challenge_ack_limit counts those of the host, without a limit since 5.19; tcp_invalid_ratelimit.
+    // tcp_rfc1337 = 0.
+    rfc1337: false,
+    insecure_rst: false,
     challenge_acks_per_second: u32::MAX,
     invalid_ratelimit: Span::from_ms(500),
     ..RENO

@@ -88,6 +88,8 @@ pub(super) const RENO: Config = Config {
     // RFC 9293, section 3.4.2: MSL = 2 minutes.
     time_wait: Span::from_secs(240),
     // RFC 5961, section 7, gives 10 in 5 s as an example.
+    rfc1337: false,
+    insecure_rst: false,
     challenge_acks_per_second: 2,
     invalid_ratelimit: Span::ZERO,
 };
