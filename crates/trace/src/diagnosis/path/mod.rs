@@ -12,6 +12,11 @@ const CAPACITY: f64 = 0.9;
 const PEAK: f64 = 1.0;
 /// Queueing delay below which a path counts as not full, in nanoseconds.
 const LEAST_QUEUE_NS: u64 = 300_000;
+/// The falls of the delay from sample to sample, of which this quantile is the noise, and how many samples show it.
+const FALLS: usize = 75;
+const LEAST_SAMPLES: usize = 12;
+/// A queue shows where it exceeds the noise by this factor.
+const ABOVE_NOISE: f64 = 2.0;
 /// Fewer segments in a round trip do not fill a path, unless their sender has more.
 const LEAST_SEGMENTS: u32 = 5;
 /// Trains in so many round trips, or slices, that show whether segments come without pauses, and the least number of them.
@@ -64,6 +69,8 @@ pub(super) struct Path {
     pub(super) peak: f64,
     /// Queueing delay below which the path counts as not full, in nanoseconds.
     pub(super) threshold: u64,
+    /// Whether delays vary by more than a short queue would. Packets that were held together then show no capacity.
+    pub(super) noisy: bool,
     /// Whether delays show a queue at the bottleneck.
     pub(super) shows_queue: bool,
     /// Whether the capture was taken beside the sender.
@@ -85,13 +92,17 @@ impl Path {
         // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
         let fastest = rates.iter().copied().fold(capacity, f64::max);
         let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
-        let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
+        let least = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
+        // Bursts give no delay of single packets.
+        let beside_sender = parts.0 * 10 <= base;
+        let noise = if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
+        let noise = (noise as f64 * ABOVE_NOISE) as u64;
+        let (threshold, noisy) = (least.max(noise), noise > least);
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let standing =
             standing(&now, slices, (base, segment), (threshold, serial), |i| at_capacity(rates[i]));
         let busy = busy(&now, slices, parts.0 + totals.handshake, segment);
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
-        let beside_sender = parts.0 * 10 <= base;
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
             || !totals.by_bursts && count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
@@ -107,7 +118,7 @@ impl Path {
                 || known && at_capacity(rate) && (!shows_queue || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index];
         }
-        Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
+        Self { base, capacity, peak, threshold, noisy, shows_queue, beside_sender, now }
     }
 }
 
@@ -127,6 +138,22 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: b
             PathNow { rtt: behind + ahead + queueing, queueing, ..PathNow::default() }
         })
         .collect()
+}
+
+/// How much delays vary by themselves, in nanoseconds: a high quantile of how far the delay falls from one sample to the next.
+///
+/// A queue that stands falls rarely and slowly: only while less arrives than leaves. Where the path itself varies, as on a shared
+/// medium, every second sample is below the one before it.
+fn noise(now: &[PathNow], slices: &[Slice], beside_receiver: bool) -> u64 {
+    let sampled = |slice: &Slice| if beside_receiver { slice.behind > 0 } else { slice.ahead > 0 };
+    let delays: Vec<u64> =
+        now.iter().zip(slices).filter(|(_, slice)| sampled(slice)).map(|(now, _)| now.queueing).collect();
+    if delays.len() < LEAST_SAMPLES {
+        return 0;
+    }
+    let mut falls: Vec<u64> = delays.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).collect();
+    falls.sort_unstable();
+    falls[(falls.len() - 1) * FALLS / 100]
 }
 
 /// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
@@ -266,6 +293,20 @@ mod tests {
         let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
         assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
         assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
+    }
+
+    #[test]
+    fn a_delay_that_varies_by_itself_shows_no_queue() {
+        // 40 to 46 ms in an order without pattern, and never twice the least one.
+        let varying = |n: u64| slice(10 * n, 10_000, 41 + n * n * 7 % 6 - u64::from(n == 5));
+        let slices: Vec<Slice> = (1..=80).map(varying).collect();
+        let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
+        assert!(path.noisy && path.now.iter().all(|now| !now.full), "{}", path.threshold);
+        let queued =
+            |n: u64| Slice { ahead: varying(n).ahead + if n > 40 { 30_000_000 } else { 0 }, ..varying(n) };
+        let slices: Vec<Slice> = (1..=80).map(queued).collect();
+        let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
+        assert!(path.now[50..].iter().all(|now| now.full), "a queue far above that shows");
     }
 
     #[test]
