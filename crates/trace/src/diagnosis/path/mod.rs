@@ -69,8 +69,6 @@ pub(super) struct Path {
     pub(super) peak: f64,
     /// Queueing delay below which the path counts as not full, in nanoseconds.
     pub(super) threshold: u64,
-    /// Whether delays vary by more than a short queue would. Packets that were held together then show no capacity.
-    pub(super) noisy: bool,
     /// Whether delays show a queue at the bottleneck.
     pub(super) shows_queue: bool,
     /// Whether the capture was taken beside the sender.
@@ -97,7 +95,7 @@ impl Path {
         let beside_sender = parts.0 * 10 <= base;
         let noise = if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
         let noise = (noise as f64 * ABOVE_NOISE) as u64;
-        let (threshold, noisy) = (least.max(noise), noise > least);
+        let threshold = least.max(noise);
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let standing =
             standing(&now, slices, (base, segment), (threshold, serial), |i| at_capacity(rates[i]));
@@ -118,7 +116,7 @@ impl Path {
                 || known && at_capacity(rate) && (!shows_queue || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index];
         }
-        Self { base, capacity, peak, threshold, noisy, shows_queue, beside_sender, now }
+        Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
     }
 }
 
@@ -301,7 +299,7 @@ mod tests {
         let varying = |n: u64| slice(10 * n, 10_000, 41 + n * n * 7 % 6 - u64::from(n == 5));
         let slices: Vec<Slice> = (1..=80).map(varying).collect();
         let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
-        assert!(path.noisy && path.now.iter().all(|now| !now.full), "{}", path.threshold);
+        assert!(path.now.iter().all(|now| !now.full), "{}", path.threshold);
         let queued =
             |n: u64| Slice { ahead: varying(n).ahead + if n > 40 { 30_000_000 } else { 0 }, ..varying(n) };
         let slices: Vec<Slice> = (1..=80).map(queued).collect();

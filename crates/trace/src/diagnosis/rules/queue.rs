@@ -70,9 +70,6 @@ fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     let (first, last) = facts.around(index, TRAIN_ROUNDS);
     let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
     let usual = sides.iter().flatten().next()?.usual;
-    if facts.path.noisy {
-        return Some((Limit::Bottleneck, usual));
-    }
     // What changes now is the same on one side of now.
     let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE);
     if alone().next().is_none() {
