@@ -45,7 +45,7 @@ MISTAKES = {
     "run s.toml --set tcp.congestion=cubik": 'did you mean "cubic"?',
     "run s.toml --set link.lime.delay=3ms": 'did you mean "line"?',
     f"run {PATH} --queue fqcodel": 'did you mean "fq-codel"?',
-    f"run {PATH} --profile windows": "known: bsd43-tahoe",
+    f"run {PATH} --profile plan9": "known: bsd43-tahoe",
     "rto d.csv --estimator jacobson": 'did you mean "jacobson88"?',
     # Values without a unit, of the wrong form or out of range.
     "run --rate 10 --delay 40ms": 'write "10 Mbit/s"',
