@@ -29,9 +29,10 @@ pytest.importorskip("netspurt._core")
 
 TRIES = 3
 
-SLOW = Path(rate_mbps=1, rtt_ms=2, queue=20, loss=0, octets=200_000, repeats=1)
-"""A packet takes twelve milliseconds, and slow start overruns the queue. Losses by number would hit other segments: our
-host acknowledges the SYN-ACK with its first data, the simulated one by itself.
+SLOW = Path(rate_mbps=1, rtt_ms=9, queue=20, loss=0, octets=200_000, repeats=1)
+"""A packet takes twelve milliseconds, and slow start overruns the queue. With this RTT no timer of loss detection
+expires within a fraction of a millisecond of an ACK, where the order would be that of the machine. Losses by number
+would hit other segments: our host acknowledges the SYN-ACK with its first data, the simulated one by itself.
 """
 
 FULL = Path(rate_mbps=2, rtt_ms=20, queue=60, loss=0, octets=1_000_000, repeats=1)
