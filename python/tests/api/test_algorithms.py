@@ -370,9 +370,7 @@ def test_the_name_of_a_task_follows_the_source(scenario: ns.Scenario, tmp_path: 
         algorithms.fingerprint(merged, {"Reno": made["Reno"]})
 
 
-def test_the_examples_of_the_page_on_algorithms_work(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_examples_of_the_page_on_algorithms_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = (EXAMPLES.parents[1] / "docs" / "algorithms.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     # The page saves a picture.
