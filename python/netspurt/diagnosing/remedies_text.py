@@ -360,6 +360,12 @@ _PLAIN: dict[str, tuple[_Words, ...]] = {
             "Nothing passed in either direction. Look for link flaps, roaming and route changes at that time.",
             ("ip monitor link route", "dmesg --ctime"),
         ),
+        (
+            "path",
+            "If the transfer stops for good and short packets still pass, a link drops full packets silently. Find the "
+            "largest that passes, and lower the MTU or clamp the MSS.",
+            ("ping -M do -s 1472 HOST",),
+        ),
     ),
     "ack-path": (
         (
