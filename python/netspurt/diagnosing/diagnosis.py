@@ -132,6 +132,8 @@ class Diagnosis:
 
         Columns: ``connection``, ``from``, ``limit`` (what held the sender too), ``by`` (the limit that counted: without
         relaxing it, nothing would have come sooner), ``seconds``.
+
+        It is empty for a simulated run: the simulator knows which one limit held the sender at each instant.
         """
         return self._tables["masked"]
 
@@ -143,6 +145,8 @@ class Diagnosis:
         connection), ``duration_s``, ``request_bytes``, ``response_bytes``, ``limit`` (the one with the most time),
         ``sentence``, ``first_packet``, ``last_packet``, ``budget`` (limit, seconds and share of each line, as a JSON
         array: the client's limits until the response began, then the server's).
+
+        It is empty for a simulated run: its report has the times of its requests.
         """
         return self._tables["transfers"]
 
