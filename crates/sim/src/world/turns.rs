@@ -152,7 +152,7 @@ impl World {
     }
 
     /// The next action of an application; `None` if it waits, its connection is gone, or it is busy with what it has read.
-    /// Before it waits, its session receives its news, and it is asked again.
+    /// Before it waits, its session learns what has happened since; if there was anything, the application decides again.
     fn next_action(&mut self, now: Time, host: usize, turn: Turn) -> Option<Action> {
         if let Some(until) = self.processor(host).readers.busy_until(now, turn) {
             self.put_to_sleep(turn, until);
