@@ -6,14 +6,14 @@
 //! arrive are seen when their last bit has arrived; packets that are lost before are not seen.
 
 use netspurt_sim::address;
-use netspurt_sim::record::changes::happened;
+use netspurt_sim::record::changes::comments;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End};
 use netspurt_sim::spec::{FlowSpec, NodeId, Numbering, WorldSpec};
 use netspurt_tcp::codec::{Addresses, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::time::Time;
 use netspurt_trace::capture::{
-    CaptureError, CaptureWriter, Checksum, Direction, Host, Interface, Record, Setup,
+    CaptureError, CaptureWriter, Checksum, Direction, Host, Interface, Record, Setup, simulated,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -104,15 +104,6 @@ impl Point {
     }
 }
 
-/// A comment for each change of the path, for the first packet after it.
-fn changes(spec: &WorldSpec) -> Vec<(Time, String)> {
-    let end = Time::ZERO + spec.duration;
-    let remark = |at, path: &str, value: &str| (at, format!("changed: {path} = {value}"));
-    happened(&spec.changes, end)
-        .map(|(at, announced)| remark(at, &announced.path, &announced.change.value))
-        .collect()
-}
-
 /// The host that sends the data of a flow.
 const fn sender(flow: &FlowSpec) -> NodeId {
     if flow.app.client_sends() { flow.from } else { flow.to }
@@ -153,7 +144,10 @@ impl Tap {
                 .map(|(node, number)| Host { address: address(number), name: node.name.to_string() })
                 .collect(),
             snaplen,
-            remarks: changes(spec),
+            remarks: comments(&spec.changes, Time::ZERO + spec.duration)
+                .into_iter()
+                .map(|(at, text)| (simulated(at), text))
+                .collect(),
         };
         let mut seen_by = vec![[None; 2]; 2 * spec.links.len()];
         for (point, interface) in points.points.iter().zip(0..) {

@@ -6,8 +6,9 @@ use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, Timestam
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
+use netspurt_trace::Stamp;
 use netspurt_trace::capture::{
-    CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup,
+    CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup, simulated,
 };
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
@@ -191,7 +192,8 @@ fn comments(path: &Path) -> Vec<Option<String>> {
 fn a_remark_stands_on_the_first_packet_from_its_time_on() {
     let file = directory("remarks").join("a.pcapng");
     let at = |ms| Time::ZERO + Span::from_ms(ms);
-    let remarks = [(2, "a"), (5, "b"), (6, "c"), (30, "never")].map(|(ms, text)| (at(ms), text.to_owned()));
+    let remarks =
+        [(2, "a"), (5, "b"), (6, "c"), (30, "never")].map(|(ms, text)| (simulated(at(ms)), text.to_owned()));
     let setup = Setup { remarks: remarks.into(), ..setup() };
     let records = [1, 2, 3, 10, 11].map(|ms| record(at(ms), data(0, 10)));
     write(&file, &setup, records.into()).unwrap();
@@ -199,6 +201,18 @@ fn a_remark_stands_on_the_first_packet_from_its_time_on() {
     assert_eq!(comments(&file), expected);
     // The direction follows the comment.
     assert_eq!(read(&file).len(), 5);
+}
+
+#[test]
+fn a_live_capture_has_remarks_on_its_own_clock() {
+    let file = directory("live-remarks").join("a.pcapng");
+    let mut writer = CaptureWriter::create(&file, &setup()).unwrap();
+    writer.set_remarks(vec![(Stamp(5_000), "a".to_owned()), (Stamp(7_000), "b".to_owned())]);
+    for at in [4_999, 5_000, 6_000, 9_000] {
+        writer.write_seen(0, Stamp(at), Direction::Inbound, &[0x45; 40]).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(comments(&file), [None, Some("a".to_owned()), None, Some("b".to_owned())]);
 }
 
 #[test]

@@ -106,6 +106,23 @@ def test_a_transfer_is_whole_over_a_path_that_loses_reorders_doubles_and_damages
         assert min(link["held"], link["duplicated"], link["corrupted"]) > 0, link
 
 
+def test_a_capture_has_a_comment_on_the_first_packet_after_a_change(tmp_path: Path) -> None:
+    at_host, on_wire = tmp_path / "host.pcapng", tmp_path / "wire.pcapng"
+    run = emulate(
+        tmp_path,
+        *("--json", "--capture", f"earth={at_host}", "--capture", f"path@space={on_wire}"),
+        *("--server", f"{PEER} echo", "--", *f"{PEER} ask space 20".split()),
+        link=(
+            'rate = "100 Mbit/s"\n[[change]]\nat = "1 ms"\nset = { "link.path.delay" = "12 ms" }\n'
+            '[[change]]\nat = "60 min"\nset = { "link.path.delay" = "13 ms" }'
+        ),
+    )
+    assert run.returncode == 0, run.stderr
+    for capture in (at_host, on_wire):
+        assert capture.read_bytes().count(b"changed: link.path.delay = 12 ms") == 1, capture
+        assert b"13 ms" not in capture.read_bytes(), "that change is still to come"
+
+
 def test_the_rate_is_kept(tmp_path: Path) -> None:
     octets = 10_000_000
     run = emulate(

@@ -7,6 +7,7 @@ use crate::emulator::packets::real_network::Sighting;
 use crate::emulator::packets::store::RealPacket;
 use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::address;
+use netspurt_sim::record::changes::comments;
 use netspurt_sim::spec::NodeId;
 use netspurt_tcp::time::Time;
 use netspurt_trace::Stamp;
@@ -138,6 +139,19 @@ impl Captures {
             }
         }
         Ok(all)
+    }
+
+    /// The clock of the network starts: the changes of the path have their times now. Each gets a comment on the first packet
+    /// of a capture after it.
+    pub(super) fn announce(&mut self, plan: &Plan, clock: Clock) {
+        let remarks: Vec<(Stamp, String)> = comments(&plan.spec.changes, Time::NEVER)
+            .into_iter()
+            .map(|(at, text)| (clock.calendar(at), text))
+            .collect();
+        let hosts = self.hosts.iter_mut().map(|(_, capture)| capture);
+        for capture in hosts.chain(self.routers.iter_mut().map(|router| &mut router.capture)) {
+            capture.writer.set_remarks(remarks.clone());
+        }
     }
 
     /// The directions of links for which [sightings](Self::see) are needed.

@@ -104,12 +104,16 @@ impl Emulation {
         real_network.watch(watched.into_iter());
         privilege::obtain()?;
         let removed = leftovers::remove();
+        let mut captures = Captures::create(&plan, &nodes)?;
+        let hosts = Hosts::new(&plan, &real_network)?;
+        let clock = Clock::new();
+        captures.announce(&plan, clock);
         Ok(Self {
-            captures: Captures::create(&plan, &nodes)?,
+            captures,
             trains: std::iter::repeat_with(Train::default).take(TRAINS).collect(),
             next: Train::default(),
-            hosts: Hosts::new(&plan, &real_network)?,
-            clock: Clock::new(),
+            hosts,
+            clock,
             intervals: Intervals::new(real_network.network().channels()),
             real_network,
             errors: vec![DelayError::default(); nodes.len() * nodes.len()],

@@ -9,7 +9,7 @@ use netspurt_tcp::time::Time;
 pub(crate) const MOST: usize = 10_000;
 
 /// The changes until `until`, in order of time; those at the same time in the order of the scenario.
-pub fn happened(announced: &[Announced], until: Time) -> impl Iterator<Item = (Time, &Announced)> {
+pub(crate) fn happened(announced: &[Announced], until: Time) -> impl Iterator<Item = (Time, &Announced)> {
     let mut next: Vec<u64> = announced.iter().map(|announced| first(&announced.change)).collect();
     let soonest = move || {
         let (place, &time) = next.iter().enumerate().min_by_key(|(_, time)| **time)?;
@@ -20,6 +20,14 @@ pub fn happened(announced: &[Announced], until: Time) -> impl Iterator<Item = (T
         })
     };
     core::iter::from_fn(soonest).take(MOST)
+}
+
+/// A comment for each of these changes, for the first packet of a capture after it.
+pub fn comments(announced: &[Announced], until: Time) -> Vec<(Time, String)> {
+    let comment = |(time, Announced { path, change }): (Time, &Announced)| {
+        (time, format!("changed: {path} = {}", change.value))
+    };
+    happened(announced, until).map(comment).collect()
 }
 
 /// The same as a result.
@@ -62,6 +70,9 @@ mod tests {
         let seen: Vec<_> =
             list.iter().map(|change| (libm::round(change.time_s * 1e3) as u64, &*change.path)).collect();
         assert_eq!(seen, [(10, "b"), (20, "b"), (20, "a"), (30, "b")]);
+        let expected = [(10, "changed: b = 1"), (20, "changed: b = 1"), (20, "changed: a = 2")];
+        let expected = expected.map(|(ms, text)| (at(ms), text.to_owned()));
+        assert_eq!(comments(&all, at(25)), expected);
         let endless = [announced("b", 0, Some(1), None, "1")];
         assert_eq!(happened(&endless, at(1_000_000)).count(), MOST);
     }

@@ -35,4 +35,6 @@ pub use growing::{GrowingCapture, Grown};
 pub use headers::link::{LinkType, NoNetwork};
 pub use packed::Packing;
 pub use reader::{CaptureReader, CapturedAt, Packet};
-pub use writer::{CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup};
+pub use writer::{
+    CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup, simulated,
+};

@@ -19,6 +19,11 @@ use std::path::{Path, PathBuf};
 /// Zero is not used because some tools treat it as a missing time.
 pub const EPOCH_S: u64 = 946_684_800;
 
+/// The time of a simulation on the clock of its capture.
+pub const fn simulated(at: Time) -> Stamp {
+    Stamp(EPOCH_S * 1_000_000_000 + at.as_ps() / 1000)
+}
+
 /// Live packets are flushed to the system at most this long after their capture, if another packet follows.
 const FLUSHED_EVERY: Span = Span::from_ms(100);
 
@@ -65,7 +70,7 @@ pub struct Setup {
     /// Maximum of captured bytes per packet; `None` for no limit.
     pub snaplen: Option<u32>,
     /// Comments, in order of time. Each stands on the first packet captured at its time or later.
-    pub remarks: Vec<(Time, String)>,
+    pub remarks: Vec<(Stamp, String)>,
 }
 
 /// Direction of a packet through an interface.
@@ -144,7 +149,7 @@ pub struct CaptureWriter {
     pending: Vec<Record>,
     packets: u64,
     /// Comments of packets to come.
-    remarks: VecDeque<(Time, String)>,
+    remarks: VecDeque<(Stamp, String)>,
     /// Buffer for the packet that is written.
     bytes: Vec<u8>,
     /// Buffer for its block.
@@ -206,6 +211,11 @@ impl CaptureWriter {
         Ok(packets)
     }
 
+    /// Replaces the comments of packets to come. A live capture knows their times only when its clock has started.
+    pub fn set_remarks(&mut self, remarks: Vec<(Stamp, String)>) {
+        self.remarks = remarks.into();
+    }
+
     /// Writes a live packet immediately. Must not be combined with `push`.
     pub fn write_seen(
         &mut self,
@@ -215,13 +225,14 @@ impl CaptureWriter {
         packet: &[u8],
     ) -> Result<(), CaptureError> {
         let kept = &packet[..packet.len().min(self.snaplen)];
+        let comment = self.remark(at);
         let captured = Captured {
             interface,
             at_ns: at.0,
             bytes: kept,
             whole: packet.len() as u32,
             flags: Some(flags(direction)),
-            comment: None,
+            comment: comment.as_deref(),
         };
         blocks::packet(&mut self.file, &mut self.body, captured)
             .and_then(|()| self.pass_on(at))
@@ -267,7 +278,7 @@ impl CaptureWriter {
     }
 
     /// The comment on a packet of this time: all that came due since the last one.
-    fn remark(&mut self, now: Time) -> Option<String> {
+    fn remark(&mut self, now: Stamp) -> Option<String> {
         let mut due = String::new();
         while let Some((_, text)) = self.remarks.pop_front_if(|(time, _)| *time <= now) {
             due += if due.is_empty() { "" } else { "; " };
@@ -278,13 +289,14 @@ impl CaptureWriter {
 
     /// Writes the block of a packet whose headers are in the buffer.
     fn put(&mut self, record: &Record) -> Result<(), CaptureError> {
-        let comment = self.remark(record.time);
+        let at = simulated(record.time);
+        let comment = self.remark(at);
         let bytes = &mut self.bytes;
         let whole = bytes.len() + record.segment.payload.len as usize;
         bytes.resize(whole.min(self.snaplen), 0);
         let captured = Captured {
             interface: record.interface,
-            at_ns: EPOCH_S * 1_000_000_000 + record.time.as_ps() / 1000,
+            at_ns: at.0,
             bytes,
             whole: whole as u32,
             flags: Some(flags(record.direction)),
