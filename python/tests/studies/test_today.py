@@ -14,7 +14,16 @@ from netspurt.studies import find
 from netspurt.studies.experiment import Experiment, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table
 from netspurt.studies.runner import prepare, run
-from netspurt.studies.today import formulas, initial_window, l4s, queues, random_loss, reductions, response
+from netspurt.studies.today import (
+    formulas,
+    initial_window,
+    l4s,
+    l4s_measured,
+    queues,
+    random_loss,
+    reductions,
+    response,
+)
 from netspurt.studies.today.bbr import BDP_PACKETS, RTT_S, BbrShare
 from netspurt.studies.today.policer import Policer
 from netspurt.studies.today.setting import _named, cell, left_out, published
@@ -86,9 +95,9 @@ def test_the_closed_forms_on_known_points() -> None:
     # Deep queues: half of the link, less the time of probes; a queue of one BDP leaves nothing to others.
     assert formulas.bbr_share(1, 1, BDP_PACKETS, RTT_S) == pytest.approx(1 - 0.028)
     assert formulas.bbr_share(64, 1, BDP_PACKETS, RTT_S) == pytest.approx(0.367, abs=0.001)
-    # Both at an RTT of 25 ms and more: 40 ms over 25 ms, less Reno's 1.22.
-    assert formulas.prague_ratio(25) == pytest.approx(40 / 25 / 1.22)
-    assert formulas.prague_ratio(5) == pytest.approx(20 / 25 / 1.22)
+    # Both at an RTT of 25 ms and more: 40 ms over 25 ms, and windows of sqrt(6)/2 and Reno's 1.22.
+    assert formulas.prague_ratio(25) == pytest.approx(1.2247 * 40 / 25 / 1.22, rel=1e-4)
+    assert formulas.prague_ratio(5) == pytest.approx(1.2247 * 20 / 25 / 1.22, rel=1e-4)
     # 10 Gbit/s, 100 µs, K = 40: two flows swing by sqrt(4 · 123.3) / 2.
     assert formulas.dctcp_queue(2, 250 / 3, 40) == pytest.approx((30.9, 42.0), abs=0.05)
 
@@ -226,6 +235,35 @@ def test_the_rate_ratio_of_l4s_leaves_out_the_start() -> None:
     assert {each.measured for each in balance.cells} == {1.0}
     assert {each.measured for each in coupling.cells} == {1.0}
     assert {each.verdict for each in delays.cells} <= {"exact", "within bar"}
+
+
+def test_the_window_of_prague_follows_from_marks_at_equal_distances() -> None:
+    # A fluid flow with a mark after each 1/p segments; the first one a round trip after the last reduction reduces.
+    p, window, since, sent, total, time_s = 0.01, 200.0, 0.0, 0.0, 0.0, 0.0
+    for _ in range(2_000_000):
+        window += (1 - p) / window
+        since += 1 / window
+        sent += p
+        if sent >= 1:
+            sent -= 1
+            if since >= 1:
+                window, since = window * (1 - p / 2), 0.0
+        total, time_s = total + 1, time_s + 1 / window
+    assert total / time_s * p == pytest.approx(formulas.PRAGUE_MARKS, rel=0.02)
+
+
+def test_measured_ratios_of_l4s_are_judged_only_where_the_virtual_rtt_makes_no_difference() -> None:
+    part = l4s_measured.MeasuredShare()
+    samples = Samples(experiments(part))
+    for each in experiments(part):
+        end = each.key[-1] == f"{l4s_measured.END_S}s"
+        for seed in (1, 2):
+            seen = l4s.Seen((800, 400), (800, 400), (0, 0))
+            samples.put(each.key, seed, seen if end else l4s.Seen((100, 0), (100, 0), (0, 0)))
+    (table,) = part.evaluate(samples).tables
+    assert [each.measured for each in table.cells] == pytest.approx([1.75] * 3)
+    assert [each.published for each in table.cells] == pytest.approx([2.67, 2.11, 1.68], abs=0.01)
+    assert [each.verdict for each in table.cells] == ["not comparable", "not comparable", "within bar"]
 
 
 def test_prague_flows_without_ecn_are_left_out_of_the_ratio_and_named() -> None:

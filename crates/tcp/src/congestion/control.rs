@@ -121,6 +121,12 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
+    /// Whether a mark that an ACK reports at `now` reduces the window. An algorithm may ignore marks for longer than a round
+    /// trip after a reduction; the first one that it does not ignore is signalled.
+    fn heeds_marks(&self, now: Time) -> bool {
+        let _ = now;
+        true
+    }
     /// Whether the algorithm deliberately sends less than the path can carry. Samples then give no information about
     /// the path.
     fn is_sparing(&self) -> bool {

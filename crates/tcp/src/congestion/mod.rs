@@ -35,6 +35,7 @@ pub use none::Unlimited;
 
 use crate::config::{Growth, HyStart, SavedPath};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
+use crate::time::Time;
 use slow_start::careful_resume::CarefulResume;
 
 /// The choice of an algorithm with its parameters.
@@ -328,6 +329,11 @@ impl Congestion {
         self.algorithm.get().pacing_rate()
     }
 
+    /// Whether a mark reduces the window now.
+    pub(crate) fn heeds_marks(&self, now: Time) -> bool {
+        self.algorithm.get().heeds_marks(now)
+    }
+
     /// Whether the algorithm deliberately sends less than the path can carry.
     pub(crate) fn is_sparing(&self) -> bool {
         self.algorithm.get().is_sparing()
@@ -355,7 +361,6 @@ mod tests {
     use super::*;
     use crate::config::profile;
     use crate::config::{Config, Counting, Grows};
-    use crate::time::Time;
 
     pub(super) const GROWTH: Growth =
         Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };

@@ -3,6 +3,7 @@
 use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, Recovery};
+use netspurt_tcp::congestion::{CongestionControl, Signal, View};
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{Options, SackBlock};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -10,7 +11,7 @@ use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Connection, Info, congestion};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 const AE: Flags = Flags::AE;
 const CWR: Flags = Flags::CWR;
@@ -317,6 +318,42 @@ fn a_mark_halves_the_window_once_in_a_round_trip_and_is_reported_once() {
     lab.at(300);
     told(&mut lab, 11, 2);
     assert_eq!((lab.cwnd(), lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_reported), (2, 2, 2));
+}
+
+/// Ignores marks until a time, and records when it is told of one.
+#[derive(Debug)]
+struct IgnoresUntil(Time, Arc<Mutex<Vec<Time>>>);
+
+impl CongestionControl for IgnoresUntil {
+    fn on(&mut self, signal: Signal, view: &View) {
+        if signal == Signal::EcnCe {
+            self.1.lock().unwrap().push(view.now);
+        }
+    }
+    fn cwnd(&self) -> u32 {
+        10 * MSS
+    }
+    fn ssthresh(&self) -> u32 {
+        u32::MAX
+    }
+    fn heeds_marks(&self, now: Time) -> bool {
+        now >= self.0
+    }
+}
+
+#[test]
+fn the_first_mark_that_is_not_ignored_reduces_although_one_before_it_was_in_the_same_round() {
+    let at = |ms| Time::ZERO + Span::from_ms(ms);
+    let mut lab = agreed(asking());
+    let heard = Arc::default();
+    lab.tcp.set_congestion(Box::new(IgnoresUntil(at(205), Arc::clone(&heard))));
+    lab.write(100);
+    for (n, ms) in [(1, 200), (2, 204), (3, 206), (4, 208)] {
+        lab.at(ms);
+        told(&mut lab, n, n);
+    }
+    assert_eq!(*heard.lock().unwrap(), [at(206)], "and once in the round trip");
+    assert_eq!((lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_reported), (1, 4));
 }
 
 #[test]

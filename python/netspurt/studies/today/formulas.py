@@ -15,6 +15,15 @@ VIRTUAL_RTT_MS, CLASSIC_TARGET_MS = 25.0, 15.0
 """The least RTT that Prague behaves like, and the target of the classic queue of DualPI2."""
 
 
+PRAGUE_MARKS = math.sqrt(6)
+"""Marks of a Prague flow in a virtual RTT at a constant probability of marks.
+
+They come at equal distances, x in a virtual RTT, so W = x/p. The first one after a virtual RTT reduces the window: this
+is ceil(x)/x virtual RTTs after the last reduction. In this time W grows by as many segments, and the reduction takes
+W p/2 = x/2 of them: x² = 2 ceil(x), and ceil(x) = 3.
+"""
+
+
 def mathis_window(loss: float, per_ack: int, kind: str = "random") -> float:
     """Average window in segments: C / sqrt(p)."""
     return MATHIS[kind, per_ack] / math.sqrt(loss)
@@ -60,7 +69,8 @@ def dctcp_queue(flows: int, bdp_packets: float, threshold: int) -> tuple[float, 
 def prague_ratio(rtt_ms: float) -> float:
     """Rate of Prague over rate of CUBIC at a constant p' of DualPI2 (RFC 9332), in CUBIC's Reno-friendly region.
 
-    Prague has 2/p_L segments in flight at an RTT of at least 25 ms, with p_L = 2p'. CUBIC has 1.22/p' at the RTT and
-    the target of its queue.
+    Prague has sqrt(6)/p_L segments in flight at an RTT of at least 25 ms, with p_L = 2p'. CUBIC has 1.22/p' at the RTT
+    and the target of its queue.
     """
-    return (rtt_ms + CLASSIC_TARGET_MS) / (MATHIS["periodic", 1] * max(rtt_ms, VIRTUAL_RTT_MS))
+    prague, cubic = PRAGUE_MARKS / 2, MATHIS["periodic", 1]
+    return prague * (rtt_ms + CLASSIC_TARGET_MS) / (cubic * max(rtt_ms, VIRTUAL_RTT_MS))

@@ -43,8 +43,8 @@ CLASSIC = Fraction(0.5)
 _CLASSIC_REASON = "a set point around which the window of one flow swings"
 
 _SWINGS = (
-    "p' swings with the sawtooth of the one CUBIC flow: the mean of p'² is 2 to 9 times the square of the mean (table "
-    "of the coupling), so Prague gets fewer marks than a constant p' would give"
+    "p' swings with the sawtooth of the one CUBIC flow: the mean of p'² is up to 11 times the square of the mean "
+    "(table of the coupling), so Prague gets fewer marks than a constant p' would give"
 )
 _SHORT = (
     "Prague grows like a flow of 25 ms at shorter RTTs, and CUBIC, whose RTT is 5 ms and its queue, is faster"
@@ -54,8 +54,8 @@ _CROWDED = (
     "and Prague paces to fewer"
 )
 _WAITS = (
-    "Prague reduces at the first mark after an RTT without reductions; with two marks in an RTT this is each one and a "
-    "half RTTs"
+    "so says the null model: Prague reduces at the first mark after a virtual RTT, so it has 2.45 and not 2 marks in "
+    "one; and its virtual RTT is shorter than CUBIC's RTT with its queue"
 )
 _SLOW_LINE = "a packet takes {:.0f} ms on the line, and what waits behind one packet waits longer than the step of 1 ms"
 _FAR = "one CUBIC flow on a path that holds far more than the queue leaves the queue empty for a part of each cycle"
@@ -200,8 +200,8 @@ class Coexistence:
             note=(
                 "Source: RFC 9332, section 2.1: the coupling of both queues, with k = 2, makes rates of scalable and "
                 "classic flows about equal. A rule; ours is simulated. The null model is the ratio at a constant p': "
-                "a Prague window of 2/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the RTT and "
-                "a queue of 15 ms."
+                "a Prague window of sqrt(6)/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the "
+                "RTT and a queue of 15 ms."
             )
             + _fallen_back(samples, shares),
         )
@@ -243,10 +243,10 @@ def _shares(quick: bool) -> list[Share]:
     return [Share(*each) for each in product(FLOWS, RATES_MBPS, RTTS_MS)]
 
 
-def _between(samples: Samples, share: Share) -> list[Seen] | None:
-    """Counts between the ends of both runs, for each seed."""
-    begins: list[Seen] | None = samples.all(share.key(BEGIN_S))
-    ends: list[Seen] | None = samples.all(share.key(END_S))
+def between(samples: Samples, begin: Key, end: Key) -> list[Seen] | None:
+    """Counts between the ends of two runs, for each seed."""
+    begins: list[Seen] | None = samples.all(begin)
+    ends: list[Seen] | None = samples.all(end)
     if begins is None or ends is None:
         return None
 
@@ -264,8 +264,8 @@ def _between(samples: Samples, share: Share) -> list[Seen] | None:
 
 
 def _balance(samples: Samples, share: Share) -> Cell:
-    between = _between(samples, share)
-    ratios = None if between is None else [share.ratio(each) for each in between]
+    seen = between(samples, share.key(BEGIN_S), share.key(END_S))
+    ratios = None if seen is None else [share.ratio(each) for each in seen]
     return cell(
         share.row,
         "rate_ratio",
@@ -281,11 +281,11 @@ def _balance(samples: Samples, share: Share) -> Cell:
 
 
 def _coupling(samples: Samples, share: Share) -> Cell:
-    between = _between(samples, share)
+    seen = between(samples, share.key(BEGIN_S), share.key(END_S))
     ratios = None
-    if between is not None:
+    if seen is not None:
         ratios = []
-        for each in between:
+        for each in seen:
             low, classic = (
                 marked / max(1, sent) for marked, sent in zip(each.marked, each.sent, strict=True)
             )

@@ -33,8 +33,6 @@ pub struct Prague {
     round_began: Time,
     /// The last reduction due to marks.
     reduced_at: Option<Time>,
-    /// A mark came before the virtual RTT of the last reduction was over.
-    reduction_due: bool,
     /// There was a mark; before it alpha stays at 1.
     was_marked: bool,
     /// The feedback has the number of marks.
@@ -55,7 +53,6 @@ impl Prague {
             marked: 0,
             round_began: Time::ZERO,
             reduced_at: None,
-            reduction_due: false,
             was_marked: false,
             is_accurate: false,
             srtt: None,
@@ -90,9 +87,6 @@ impl Prague {
 
     fn acked(&mut self, bytes: u32, view: &View) {
         self.srtt = view.srtt;
-        if self.reduction_due {
-            self.reduce(view);
-        }
         let per_rtt = self.per_rtt();
         let window = self.reno.window();
         if !window.opens(view) {
@@ -122,12 +116,11 @@ impl Prague {
         (self.acked, self.marked, self.round_began) = (0, 0, now);
     }
 
-    /// A mark reduces cwnd by alpha / 2, once per virtual RTT. The signal comes once per RTT; where that is before the end
-    /// of the virtual RTT, the reduction waits for this end and not for the next signal.
+    /// A mark reduces cwnd by alpha / 2 (section 2.4.2 of the draft). For a virtual RTT after that, marks do not reduce it
+    /// again, and the first one later does: a mark within this time is counted by alpha only.
     fn reduce(&mut self, view: &View) {
         self.was_marked = true;
-        self.reduction_due = self.reduced_at.is_some_and(|at| view.now.since(at) < self.virtual_rtt());
-        if self.reduction_due {
+        if !self.heeds_marks(view.now) {
             return;
         }
         self.reduced_at = Some(view.now);
@@ -149,12 +142,14 @@ impl CongestionControl for Prague {
             Signal::Acked { bytes } if self.is_accurate => self.acked(bytes, view),
             Signal::RoundMarked { acked, marked } => self.estimate(acked, marked, view.now),
             Signal::EcnCe if self.is_accurate => self.reduce(view),
-            // Losses, and marks without their number: the response of Reno. A loss reduces more than the mark that waits.
-            _ => {
-                self.reduction_due &= !matches!(signal, Signal::EnterRecovery | Signal::Timeout { .. });
-                self.reno.on(signal, view);
-            }
+            // Losses, and marks without their number: the response of Reno.
+            _ => self.reno.on(signal, view),
         }
+    }
+
+    /// Only marks with their number follow the virtual RTT.
+    fn heeds_marks(&self, now: Time) -> bool {
+        !self.is_accurate || self.reduced_at.is_none_or(|at| now.since(at) >= self.virtual_rtt())
     }
 
     /// The fraction of a segment counts for pacing only: in flight are whole segments, two at least.
@@ -236,20 +231,31 @@ mod tests {
     }
 
     #[test]
-    fn a_reduction_waits_for_the_end_of_the_virtual_rtt_and_not_for_the_next_signal() {
-        // The signal comes once per RTT of 20 ms, an ACK each millisecond: 40 reductions in a second and not 25.
+    fn the_first_mark_after_the_virtual_rtt_reduces_and_none_before_does() {
+        // At an RTT of 20 ms, marks come at 0, 7, 14, 21, 28 ms and so on. Of these, every fourth is 25 ms later.
         let mut cc = steady(10_000 * MSS, 0.01);
-        let mut reductions = 0;
-        for ms in 1..=1000 {
+        cc.srtt = Some(Span::from_ms(20));
+        let mut reduced = Vec::new();
+        for ms in 0..100 {
             let view = at(1000 * ms, 20_000, cc.cwnd());
             let before = cc.reno.cwnd();
-            if ms % 20 == 1 {
+            assert_eq!(cc.heeds_marks(view.now), reduced.last().is_none_or(|last| ms >= last + 25));
+            if ms % 7 == 0 {
                 cc.on(Signal::EcnCe, &view);
             }
             cc.on(Signal::Acked { bytes: 0 }, &view);
-            reductions += u32::from(cc.reno.cwnd() < before);
+            if cc.reno.cwnd() < before {
+                reduced.push(ms);
+            }
         }
-        assert_eq!(reductions, 40);
+        assert_eq!(reduced, [0, 28, 56, 84]);
+    }
+
+    #[test]
+    fn marks_without_their_number_are_heeded_at_any_time() {
+        let mut cc = Prague::new(100 * MSS, MSS, GROWTH);
+        cc.reduced_at = Some(Time::ZERO);
+        assert!(cc.heeds_marks(Time::ZERO + Span::from_ms(1)));
     }
 
     #[test]

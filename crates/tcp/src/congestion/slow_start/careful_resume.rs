@@ -206,6 +206,10 @@ impl CongestionControl for CarefulResume {
         }
     }
 
+    fn heeds_marks(&self, now: Time) -> bool {
+        self.inner.heeds_marks(now)
+    }
+
     fn is_sparing(&self) -> bool {
         self.inner.is_sparing()
     }

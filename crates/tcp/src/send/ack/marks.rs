@@ -32,7 +32,8 @@ impl Sender {
         {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }
-        if echoed && cx.ecn().is_some_and(|memory| memory.on_echo(una) == OnEcho::Reduce) {
+        let is_due = |memory: &mut ecn::Memory| memory.on_echo(una) == OnEcho::Reduce;
+        if echoed && cx.ecn().is_some_and(is_due) && self.congestion.heeds_marks(now) {
             cx.counters().ecn_reductions += 1;
             self.signal(cx, now, Signal::EcnCe, flight);
         }
