@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from netspurt.studies.model import Findings
 
 if TYPE_CHECKING:
     from netspurt import _core
+    from netspurt.diagnosing import Diagnosis
 
 Key = tuple[str | int | float | bool, ...]
 """The name of an experiment within its study."""
@@ -106,6 +108,35 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class CapturedExperiment:
+    """A scenario whose run is captured at ``point``; ``measure`` gets the run, and the diagnosis of the capture."""
+
+    key: Key
+    scenario: str
+    point: str
+    measure: Callable[[_core.Run, Diagnosis], Any]
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    seeds: int = 1
+    record: tuple[str, ...] = ()
+
+    def load(self, path: Path) -> Native:
+        """Reads the scenario file, without the settings."""
+        from netspurt import _core
+
+        return _core.Scenario.load(str(path))
+
+    def perform(self, native: Native, seed: int) -> Any:
+        """Runs the loaded scenario with the settings applied, diagnoses its capture, and measures."""
+        from netspurt.diagnosing import why
+
+        scenario = cast("_core.Scenario", native)
+        with TemporaryDirectory(prefix="netspurt-study-") as folder:
+            file = str(Path(folder, "run.pcapng"))
+            run = scenario.run(seed, list(self.record), file, capture=[self.point])
+            return self.measure(run, why(file))
+
+
+@dataclass(frozen=True)
 class PathExperiment:
     """An experiment on a synthetic path in place of a scenario; ``measure`` receives the columns of its run."""
 
@@ -177,7 +208,7 @@ class Native(Protocol):
         ...
 
 
-AnyExperiment: TypeAlias = "Experiment | PathExperiment | LiveExperiment"
+AnyExperiment: TypeAlias = "Experiment | CapturedExperiment | PathExperiment | LiveExperiment"
 
 
 @dataclass(frozen=True)

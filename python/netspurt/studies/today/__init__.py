@@ -10,6 +10,7 @@ from netspurt.studies.today.initial_window import InitialWindow
 from netspurt.studies.today.l4s import Coexistence
 from netspurt.studies.today.l4s_measured import MeasuredShare
 from netspurt.studies.today.policer import Policer
+from netspurt.studies.today.policer_laboratory import Laboratory
 from netspurt.studies.today.queues import StandingQueues
 from netspurt.studies.today.random_loss import RandomLoss
 from netspurt.studies.today.reductions import Reductions
@@ -40,5 +41,6 @@ STUDY = Study(
         MeasuredShare(),
         BbrShare(),
         Policer(),
+        Laboratory(),
     ),
 )

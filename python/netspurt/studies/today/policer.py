@@ -1,4 +1,4 @@
-"""Policers: the traffic that a token bucket passes, and the figures of Flach et al. 2016."""
+"""Policers: the traffic that a token bucket passes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from netspurt.settings import Value
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Picture, Table
-from netspurt.studies.today.setting import cell, curves_picture, left_out
+from netspurt.studies.today.setting import cell, curves_picture
 from netspurt.studies.verdict import Range
 
 if TYPE_CHECKING:
@@ -22,12 +22,6 @@ SENDERS = ("cubic", "bbr", "bbr3")
 BAR = Range(75.0, 100.0, "75–100 %")
 _BAR_REASON = (
     "never more than the tokens; and at least what a window that halves at each loss leaves, three quarters"
-)
-_POPULATION = "a figure of the paths of one operator's users in 2015, which no single scenario has"
-
-_LABORATORY = (
-    "the configurations of that laboratory are not at hand; docs/diagnosis/accuracy.md has the share that "
-    "the diagnosis of netspurt finds in random cases of its own"
 )
 
 
@@ -53,23 +47,14 @@ class Policer:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The token bucket's table with its picture, and what cannot be compared."""
+        """The token bucket's table with its picture."""
         table = Table(
             "policer",
             "A policer of 5 Mbit/s: bytes that pass in 30 s, in per cent of the tokens",
             tuple(_cell(samples, sender, burst) for sender, burst in product(SENDERS, BURSTS_KB)),
             note="Source: the arrival curve b + r · t of a token bucket (RFC 2697). A formula; ours is simulated.",
         )
-        flach = Table(
-            "flach_2016",
-            "Figures of Flach et al. 2016",
-            tuple(_flach()),
-            note=(
-                "Source: Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016, "
-                "abstract and validation."
-            ),
-        )
-        return Findings(tables=(table, flach), pictures=(_picture(table),))
+        return Findings(tables=(table,), pictures=(_picture(table),))
 
 
 def _key(sender: str, burst: int) -> Key:
@@ -88,33 +73,6 @@ def _cell(samples: Samples, sender: str, burst: int) -> Cell:
         origin="formula",
         bar=BAR,
         bar_reason=_BAR_REASON,
-    )
-
-
-def _flach() -> Iterable[Cell]:
-    yield left_out(
-        {"figure": "policers found by their detector in a laboratory"},
-        "share",
-        "%",
-        93.0,
-        origin="measurement",
-        reason=_LABORATORY,
-    )
-    yield left_out(
-        {"figure": "loss rate of policed transfers over that of others"},
-        "ratio",
-        "",
-        6.0,
-        origin="measurement",
-        reason=_POPULATION,
-    )
-    yield left_out(
-        {"figure": "largest share of policed connections in a region"},
-        "share",
-        "%",
-        7.0,
-        origin="measurement",
-        reason=_POPULATION,
     )
 
 
