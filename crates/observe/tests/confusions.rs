@@ -1,7 +1,7 @@
 //! Limits that were once taken for others, each with a case of it.
 
 use netspurt_budget::{Budget, Limit};
-use netspurt_observe::judge::{Place, draw, run};
+use netspurt_observe::judge::{Place, draw, draw_on_model, run};
 use std::path::PathBuf;
 
 struct Folder(PathBuf);
@@ -36,7 +36,8 @@ fn bursts_show_the_queue_before_a_sender_without_timestamps() {
         [(496, Place::Receiver), (2898, Place::Receiver), (496, Place::Between), (2898, Place::Between)]
     {
         let [truth, found] = folder.shares(seed, "cross-traffic", place, Limit::CrossTraffic);
-        assert!(truth > 0.9 && found > 0.9, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+        // Between bursts that are far apart, nothing shows the queue.
+        assert!(truth > 0.9 && found > 0.7, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
     }
 }
 
@@ -127,5 +128,26 @@ fn a_pace_that_follows_another_limit_is_none() {
     {
         let [truth, found] = folder.shares(seed, kind, Place::Sender, limit);
         assert!(truth > 0.5 && found > 0.5, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+/// On the path models delays vary by themselves and segments come together: that shows no other traffic.
+#[test]
+fn a_path_that_varies_by_itself_carries_no_other_traffic() {
+    let folder = Folder::new("varies");
+    for (seed, place, limit) in [
+        (38, Place::Sender, Limit::ReceiveWindow),
+        (82, Place::Sender, Limit::Bottleneck),
+        (39, Place::Receiver, Limit::ReceiveWindow),
+        (63, Place::Receiver, Limit::ReceiveWindow),
+    ] {
+        let (model, case) = draw_on_model(seed);
+        let trials = run(&case, &[place], &folder.0.join("case.pcapng")).unwrap();
+        let [truth, found] = [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(limit));
+        assert!(
+            truth > 0.9 && found > 0.7,
+            "{seed} on {model} at the {}: {truth:.2}, {found:.2}",
+            place.name()
+        );
     }
 }

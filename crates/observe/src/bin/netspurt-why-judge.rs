@@ -33,6 +33,9 @@ fn further(
     let mut all = Place::ALL.map(|place| (place, Matrix::default()));
     for seed in first..first + count {
         let case = draw(seed);
+        if list && count == 1 {
+            println!("{}", case.text);
+        }
         let trials =
             run(&case, &Place::ALL, file).map_err(|error| format!("{} {seed}: {error}", case.kind))?;
         for ((place, matrix), trial) in all.iter_mut().zip(&trials) {

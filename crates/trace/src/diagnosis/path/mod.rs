@@ -12,9 +12,13 @@ const CAPACITY: f64 = 0.9;
 const PEAK: f64 = 1.0;
 /// Queueing delay below which a path counts as not full, in nanoseconds.
 const LEAST_QUEUE_NS: u64 = 300_000;
-/// The falls of the delay from sample to sample, of which this quantile is the noise, and how many samples show it.
+/// The turns of the delay, or its falls from sample to sample, of which this quantile is the noise, and how many samples show it.
 const FALLS: usize = 75;
 const LEAST_SAMPLES: usize = 12;
+/// For so many round trips a delay to the sender counts until the next sample.
+const LASTS_ROUNDS: u64 = 4;
+/// One of so many samples is above or below both of its neighbours where the delay varies by itself.
+const TURNING: usize = 4;
 /// A queue shows where it exceeds the noise by this factor.
 const ABOVE_NOISE: f64 = 2.0;
 /// Fewer segments in a round trip do not fill a path, unless their sender has more.
@@ -29,6 +33,8 @@ const STRETCH: u32 = 3;
 const MOST_JOINED: f64 = 16.0;
 /// So many round trips show how far apart ACKs are.
 const BUSY_ROUNDS: u64 = 4;
+/// A queue behind more segments than these is longer than the time to transmit one.
+const FEW_SEGMENTS: u32 = 16;
 /// A path that carries this share of its capacity is full.
 const BUSY: f64 = 0.9;
 /// Where delays show a queue and there is none, it takes more: a sender that paces stays a little below the capacity.
@@ -99,7 +105,7 @@ impl Path {
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
         let standing =
             standing(&now, slices, (base, segment), (threshold, serial), |i| at_capacity(rates[i]));
-        let busy = busy(&now, slices, parts.0 + totals.handshake, segment);
+        let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| at_capacity(rates[i]));
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
@@ -121,8 +127,11 @@ impl Path {
 }
 
 /// The round trip and the queueing delay of each slice.
+///
+/// Senders without timestamps show the delay to them rarely. Such a sample says nothing about what comes much later.
 fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: bool) -> Vec<PathNow> {
     let mut latest = (0, 0);
+    let (base, mut sampled) = (behind + ahead, 0);
     let read = |sample: u32, least: u64, before: u64| match sample {
         0 => before,
         sample => u64::from(sample - 1).saturating_sub(least),
@@ -131,17 +140,23 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: b
         .iter()
         .map(|slice| {
             let sample = if beside_receiver { 0 } else { slice.ahead };
-            latest = (read(slice.behind, behind, latest.0), read(sample, ahead, latest.1));
+            if slice.behind > 0 {
+                sampled = slice.until;
+            }
+            let is_old = slice.until - sampled > LASTS_ROUNDS * (base + latest.0);
+            let before = if is_old { 0 } else { latest.0 };
+            latest = (read(slice.behind, behind, before), read(sample, ahead, latest.1));
             let queueing = latest.0 + latest.1;
             PathNow { rtt: behind + ahead + queueing, queueing, ..PathNow::default() }
         })
         .collect()
 }
 
-/// How much delays vary by themselves, in nanoseconds: a high quantile of how far the delay falls from one sample to the next.
+/// How much delays vary by themselves, in nanoseconds: a high quantile of how far a sample is above or below both of its
+/// neighbours; where few are, of how far the delay falls from one sample to the next.
 ///
-/// A queue that stands falls rarely and slowly: only while less arrives than leaves. Where the path itself varies, as on a shared
-/// medium, every second sample is below the one before it.
+/// A queue that stands turns and falls rarely, and it falls slowly: only while less arrives than leaves. Where the path itself
+/// varies, as on a shared medium, every second sample is below the one before it, also while a queue grows.
 fn noise(now: &[PathNow], slices: &[Slice], beside_receiver: bool) -> u64 {
     let sampled = |slice: &Slice| if beside_receiver { slice.behind > 0 } else { slice.ahead > 0 };
     let delays: Vec<u64> =
@@ -149,9 +164,19 @@ fn noise(now: &[PathNow], slices: &[Slice], beside_receiver: bool) -> u64 {
     if delays.len() < LEAST_SAMPLES {
         return 0;
     }
-    let mut falls: Vec<u64> = delays.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).collect();
-    falls.sort_unstable();
-    falls[(falls.len() - 1) * FALLS / 100]
+    let turn = |three: &[u64]| {
+        let (up, down) =
+            (three[1] > three[0] && three[1] > three[2], three[1] < three[0] && three[1] < three[2]);
+        (up || down).then(|| three[1].abs_diff(three[0]).min(three[1].abs_diff(three[2])))
+    };
+    let mut turns: Vec<u64> = delays.windows(3).filter_map(turn).collect();
+    if turns.len() * TURNING < delays.len() {
+        let mut falls: Vec<u64> = delays.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).collect();
+        falls.sort_unstable();
+        return falls[(falls.len() - 1) * FALLS / 100];
+    }
+    turns.sort_unstable();
+    turns[(turns.len() - 1) * FALLS / 100]
 }
 
 /// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
@@ -194,7 +219,12 @@ fn standing(
 ///
 /// What ACKs cover together takes a time to transmit that the SYN did not take. On a link that always transmits, that is the
 /// time from ACK to ACK. A window of a few segments shows a full path only so: no queue stands that is longer than a segment.
-fn busy(now: &[PathNow], slices: &[Slice], handshake: u64, segment: u32) -> Vec<bool> {
+fn busy(
+    now: &[PathNow],
+    slices: &[Slice],
+    (handshake, segment): (u64, u32),
+    at_capacity: impl Fn(usize) -> bool,
+) -> Vec<bool> {
     let mut first = 0;
     (0..slices.len())
         .map(|index| {
@@ -211,7 +241,11 @@ fn busy(now: &[PathNow], slices: &[Slice], handshake: u64, segment: u32) -> Vec<
             let apart = (slices[end].until - slices[begin].until) as f64 / acks.max(1) as f64;
             let most = slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0);
             let window_full = slices[index].window < most + 2 * segment;
-            window_full && acks > BUSY_ROUNDS && least.saturating_sub(handshake) as f64 >= apart * BUSY
+            let shown = most <= FEW_SEGMENTS * segment || at_capacity(index);
+            window_full
+                && shown
+                && acks > BUSY_ROUNDS
+                && least.saturating_sub(handshake) as f64 >= apart * BUSY
         })
         .collect()
 }
@@ -308,6 +342,23 @@ mod tests {
     }
 
     #[test]
+    fn a_delay_that_rises_slowly_and_falls_at_once_shows_no_queue() {
+        // Grants come each 50 ms: what waited longest for one has the longest delay. It falls in one of five slices only.
+        let slices: Vec<Slice> = (1..=80).map(|n| slice(10 * n, 10_000, 41 + n % 5 * 2)).collect();
+        let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
+        assert!(path.now.iter().all(|now| !now.full), "{}", path.threshold);
+    }
+
+    #[test]
+    fn a_delay_to_the_sender_does_not_count_when_it_is_old() {
+        let behind =
+            |n: u64| Slice { behind: if n == 5 { 60_000_001 } else { 0 }, ..slice(10 * n, 10_000, 0) };
+        let slices: Vec<Slice> = (1..=100).map(behind).collect();
+        let now = round_trips(&slices, (40_000_000, 1_000_000), true);
+        assert_eq!([20, 60].map(|index: usize| now[index].queueing), [20_000_000, 0]);
+    }
+
+    #[test]
     fn a_burst_once_a_round_trip_does_not_fill_the_path() {
         let slices: Vec<Slice> = (1..=40)
             .map(|n| if n % 4 == 0 { slice(10 * n, 5_000, 50) } else { slice(10 * n, 1000, 40) })
@@ -347,6 +398,21 @@ mod tests {
         assert!(is_full(10), "data takes 10 ms longer than a SYN, and an ACK comes each 10 ms");
         assert!(!is_full(18), "the link transmits for 2 of 10 ms");
         assert!(!is_full(0), "no handshake was captured");
+    }
+
+    #[test]
+    fn a_full_window_of_many_segments_fills_a_link_only_at_its_rate() {
+        // Data takes 10 ms longer than a SYN, and an ACK comes each 10 ms, on a path that delays data more than a SYN.
+        let slices: Vec<Slice> = (1..=40)
+            .map(|n| Slice { acks: 1, flight: 40_000, window: 40_500, ..slice(10 * n, 10_000, 20) })
+            .collect();
+        let totals = Totals { handshake: 10_000_000, ..totals() };
+        let is_full = |train: u64| {
+            let path = Path::of(&slices, (0, 20_000_000), &totals, &trains(train));
+            path.now[12..].iter().all(|now| now.full)
+        };
+        assert!(is_full(1000));
+        assert!(!is_full(4000), "segments pass at four times the rate");
     }
 
     #[test]

@@ -16,6 +16,8 @@ const MOST_SLICES: usize = 96;
 const SHARE: f64 = 0.8;
 /// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
 const STEADY: f64 = 1.05;
+/// A link bounds the rates of trains: the highest of them exceed the 90th percentile by less.
+const BUNCHED: f64 = 1.5;
 /// Rates that differ by less than this factor are that of one bucket.
 const SAME: f64 = 1.1;
 
@@ -65,12 +67,16 @@ pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
 /// What fills the path in a slice, and the usual rate of trains; `None` if too few of them show that.
 ///
 /// The capacity shows in trains of segments that happened to be neighbours in the queue. Others have most of the path if much
-/// less than that reaches this connection.
+/// less than that reaches this connection. Where segments or ACKs wait for each other and come together, trains show no capacity,
+/// and so nothing of others.
 fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     let (first, last) = facts.around(index, TRAIN_ROUNDS);
     let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
     let usual = sides.iter().flatten().next()?.usual;
     // What changes now is the same on one side of now.
+    if sides.iter().flatten().any(Pace::is_bunched) {
+        return Some((Limit::Bottleneck, usual));
+    }
     let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE);
     if alone().next().is_none() {
         return Some((Limit::CrossTraffic, usual));
@@ -99,6 +105,15 @@ struct Pace {
     /// The median of the rates of trains, and a high quantile of them.
     usual: f64,
     capacity: f64,
+    /// The highest of them but for a few.
+    most: f64,
+}
+
+impl Pace {
+    /// Whether trains exceed any capacity: segments or ACKs wait for each other on the path, and then come together.
+    fn is_bunched(&self) -> bool {
+        self.most > self.capacity * BUNCHED
+    }
 }
 
 /// The pace between two slices, one of which is `index`; the rate is that of the round trips next to it.
@@ -122,5 +137,48 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
     }
     trains.sort_unstable();
     let quantile = |percent: usize| f64::from(trains[(trains.len() - 1) * percent / 100]) * 1e3;
-    Some(Pace { rate: bytes as f64 * 1e9 / time as f64, usual: quantile(50), capacity: quantile(90) })
+    Some(Pace {
+        rate: bytes as f64 * 1e9 / time as f64,
+        usual: quantile(50),
+        capacity: quantile(90),
+        most: quantile(98),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
+
+    /// A queue of 20 ms stands on a path of 40 ms, and this connection gets 300 kB/s of it; trains have these rates in kB/s.
+    fn limits(trains: &[u32]) -> Vec<Limit> {
+        let slice = |(n, &train): (u64, &u32)| Slice {
+            until: n * 10_000_000,
+            delivered: 3000,
+            acks: 2,
+            ahead: if n < 4 { 40_000_001 } else { 60_000_001 },
+            train,
+            ..Slice::default()
+        };
+        let slices = (1..).zip(trains).map(slice).collect();
+        let none = Trains::default();
+        let totals = Totals { segment: 1000, ..Totals::default() };
+        let facts = Facts::new(slices, (0, 40_000_000), totals, [&none, &none], Default::default());
+        filled_by(&facts)[10..].to_vec()
+    }
+
+    #[test]
+    fn others_have_the_path_where_trains_have_one_highest_rate() {
+        let trains: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { 1000 } else { 400 }).collect();
+        assert!(limits(&trains).iter().all(|limit| *limit == Limit::CrossTraffic));
+    }
+
+    #[test]
+    fn trains_of_what_waited_together_show_no_other_traffic() {
+        let trains: Vec<u32> =
+            (0..200).map(|n| if n % 12 == 0 { 3000 } else { 400 + n * 37 % 300 }).collect();
+        assert!(limits(&trains).iter().all(|limit| *limit == Limit::Bottleneck));
+    }
 }
