@@ -132,13 +132,7 @@ def _case(number: int, seed: int, limit: str) -> Case:
         keys.append(f'send_buffer = "{window} B"')
         octets = round(window / 2 / rtt * seconds)
     if limit == "no SACK":
-        keys += [
-            "sack = false",
-            'recovery = "newreno"',
-            "tail_loss_probe = false",
-            "prr = false",
-            "undo = false",
-        ]
+        keys.append("sack = false")
     if limit == "small segments":
         keys.append(f'mss = "{own.choice((536, 800, 1200))} B"')
     if limit == "parallel":

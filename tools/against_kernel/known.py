@@ -14,8 +14,6 @@ from .scripts import Arrival, Call
 
 COMPRESSION_NS = 1_200_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
-DUPLICATES = 3
-"""Duplicate ACKs that reveal a loss."""
 
 
 def reason(run: Run, difference: Difference) -> str | None:
@@ -92,23 +90,6 @@ def _compressed(run: Run, difference: Difference) -> bool:
     return bool(one.segment.sack) and reports >= 3 and ahead >= 2
 
 
-def _without_sack(run: Run, difference: Difference) -> bool:
-    opening = [e.segment for e in run.script.events if isinstance(e, Arrival) and e.segment.flags & SYN]
-    if not opening or opening[0].sack_permitted:
-        return False
-    highest, duplicates, most = 0, 0, 0
-    for at, event in run.happened:
-        if at > difference.at or not isinstance(event, Arrival) or event.segment.flags & (RST | SYN | FIN):
-            continue
-        segment = event.segment
-        if segment.ack > highest:
-            highest, duplicates = segment.ack, 0
-        elif segment.ack == highest and not segment.length:
-            duplicates += 1
-            most = max(most, duplicates)
-    return most >= DUPLICATES and ("data" in difference.kind or difference.kind.startswith("info: "))
-
-
 def _repaired_before_data(run: Run, difference: Difference) -> bool:
     if difference.kind not in ("ack of data again", "sack of data again", "length of data again"):
         return False
@@ -143,7 +124,6 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,
-    "duplicate ACKs without SACK": _without_sack,
     "ACKs behind a slow reader depend on the kernel's memory": _slow_reader,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

@@ -89,8 +89,7 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
     let used = [info.timestamps, info.sack, info.own_shift > 0, info.ecn, info.ecn_seen, syn_data];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
-    // Without SACK, Linux counts each duplicate ACK as a received segment (`tcp_add_reno_sack()`).
-    let sacked = if info.sack { segments(info.sacked) } else { info.dup_acks };
+    let sacked = segments(info.sacked);
     fields.bytes(&[state_number(stream.state()), phase_number(&info), info.unanswered, 0]);
     fields.bytes(&[info.backoff, options, shifts, 0]);
     fields.words(&[micros(stream.rto()), 40_000, mss, 536]);

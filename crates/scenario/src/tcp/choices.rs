@@ -148,6 +148,20 @@ names! {
 }
 
 names! {
+    /// What recovery "rack" does on a connection without SACK.
+    WithoutSack for config::WithoutSack {
+        /// The same as recovery "newreno": duplicate ACKs widen cwnd.
+        ///
+        /// Document: RFC 6582.
+        NewReno,
+        /// Each duplicate ACK counts as the report of a segment. `prr` and `undo` apply.
+        ///
+        /// Document: Linux, tcp_add_reno_sack(), tcp_newreno_mark_lost().
+        Linux,
+    }
+}
+
+names! {
     /// How `prr` computes the window.
     PrrRule for config::PrrRule {
         /// From the outstanding data at the loss.

@@ -6,7 +6,7 @@ use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
     OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SynOptions, Transmit,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -214,6 +214,8 @@ tcp_table! {
         ///
         /// Document: RFC 3042.
         limited_transmit: bool => limited_transmit,
+        /// The recovery of "rack" on a connection without SACK.
+        without_sack: WithoutSack => without_sack,
         /// With recovery "rack": the tick of the reordering timer, which then expires two ticks late; "0 s": the timer is
         /// exact.
         ///

@@ -47,10 +47,19 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675.
     Sack,
-    /// RFC 8985 (RACK); with a peer without SACK, the same as [`NewReno`](Self::NewReno).
+    /// RFC 8985 (RACK); with a peer without SACK as [`WithoutSack`] says.
     Rack,
     /// RFC 1106, section 2: the sender retransmits at once what a NAK requests.
     Nak,
+}
+
+/// The recovery of a sender with [`Recovery::Rack`] whose connection has no SACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WithoutSack {
+    /// As [`Recovery::NewReno`]: duplicate ACKs inflate cwnd (RFC 6582).
+    NewReno,
+    /// Linux: each duplicate ACK counts as the report of a segment (`tcp_add_reno_sack()`). PRR, undo and F-RTO apply.
+    Linux,
 }
 
 /// How proportional rate reduction computes the window.

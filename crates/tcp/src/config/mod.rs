@@ -11,6 +11,7 @@ pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
     LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
     SavedPath, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    WithoutSack,
 };
 
 use crate::congestion;
@@ -81,6 +82,8 @@ pub struct Config {
     pub dup_acks_beside_naks: DupAcks,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// The recovery of [`Recovery::Rack`] on a connection without SACK.
+    pub without_sack: WithoutSack,
     /// Granularity of RACK's reordering timer, which then expires two ticks late (Linux, `TCP_TIMEOUT_MIN`). With zero
     /// it is exact (RFC 8985, section 6.2, step 5).
     pub reordering_tick: Span,

@@ -2,7 +2,7 @@
 
 use crate::config::{
     Config, Counting, Cutting, EcnUse, InitialWindow, PathMtuDiscovery, ReceiverCongestion, Recovery,
-    TimerGrain,
+    TimerGrain, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -123,7 +123,8 @@ impl fmt::Display for ConfigError {
                 "recovery \"sack\" requires SACK: set sack = true or choose another recovery",
             ),
             Self::RackWithoutSack => f.write_str(
-                "recovery \"rack\" requires SACK: set sack = true or choose another recovery",
+                "recovery \"rack\" requires SACK: set sack = true, choose another recovery, or set \
+                 without_sack = \"linux\"",
             ),
             Self::WithoutRack(key) => {
                 write!(f, "{key} requires recovery \"rack\": choose it or set {key} = false")
@@ -197,7 +198,9 @@ impl Config {
         match (self.recovery, self.sack) {
             (Recovery::Nak, true) => return Err(ConfigError::NakBesideSack),
             (Recovery::Sack, false) => return Err(ConfigError::SackRecoveryWithoutSack),
-            (Recovery::Rack, false) => return Err(ConfigError::RackWithoutSack),
+            (Recovery::Rack, false) if self.without_sack == WithoutSack::NewReno => {
+                return Err(ConfigError::RackWithoutSack);
+            }
             _ => {}
         }
         if self.path_mtu_discovery != PathMtuDiscovery::Icmp && self.cutting == Cutting::AtWrite {

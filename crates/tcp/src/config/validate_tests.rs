@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::KeepAlive;
 use crate::config::profile;
-use crate::config::{Cutting, EcnUse, PathMtuDiscovery, SavedPath};
+use crate::config::{Cutting, EcnUse, PathMtuDiscovery, SavedPath, WithoutSack};
 use crate::receive::acking::{Bounds, QuickCounts};
 
 /// What an earlier connection has found.
@@ -35,6 +35,11 @@ const BETWEEN_MECHANISMS: &[Row] = &[
     row(|c| c.recovery = Recovery::Nak, ConfigError::NakBesideSack, |c| c.sack = false),
     row(|c| c.sack = false, ConfigError::SackRecoveryWithoutSack, |c| c.recovery = Recovery::NewReno),
     row(|c| (c.recovery, c.sack) = (Recovery::Rack, false), ConfigError::RackWithoutSack, |c| c.sack = true),
+    row(
+        |c| (c.recovery, c.sack) = (Recovery::Rack, false),
+        ConfigError::RackWithoutSack,
+        |c| c.without_sack = WithoutSack::Linux,
+    ),
     row(|c| c.prr = true, ConfigError::WithoutRack("prr"), |c| c.recovery = Recovery::Rack),
     row(
         |c| (c.path_mtu_discovery, c.cutting) = (PathMtuDiscovery::Probe, Cutting::AtWrite),

@@ -12,7 +12,7 @@ pub struct Info {
     pub phase: Phase,
     /// Bytes sent and not acknowledged.
     pub unacknowledged: u64,
-    /// Of these, reported as received by SACK (RFC 2018).
+    /// Of these, reported as received by SACK (RFC 2018), or counted by duplicate ACKs where these count as reports.
     pub sacked: u64,
     /// Of these, marked lost and not yet retransmitted.
     pub lost: u64,

@@ -33,12 +33,12 @@ pub(crate) struct Timeout {
 /// Queries.
 impl LossRecovery {
     #[inline]
-    fn rack(&self) -> Option<&Rack> {
+    pub(super) fn rack(&self) -> Option<&Rack> {
         self.departures.as_ref()?.rack.as_ref()
     }
 
     #[inline]
-    fn rack_mut(&mut self) -> Option<&mut Rack> {
+    pub(super) fn rack_mut(&mut self) -> Option<&mut Rack> {
         self.departures.as_mut()?.rack.as_mut()
     }
 
@@ -167,7 +167,13 @@ impl LossRecovery {
     #[inline]
     pub(crate) fn timeout_beside_probe(&self) -> Option<(bool, Time)> {
         let rack = self.rack()?;
-        Some((self.is_undisturbed() && rack.probe.is_over(), rack.timeout))
+        Some((self.permits_probe(rack), rack.timeout))
+    }
+
+    /// Whether a tail loss probe may be sent: none without SACK (`tcp_schedule_loss_probe()`).
+    #[inline]
+    fn permits_probe(&self, rack: &Rack) -> bool {
+        rack.counted.is_none() && rack.probe.is_over() && self.is_undisturbed()
     }
 
     /// Whether there is no recovery, and no SACK report.
@@ -189,7 +195,7 @@ impl LossRecovery {
 
 /// Events.
 impl LossRecovery {
-    /// Both ends have negotiated SACK, which loss detection by time requires.
+    /// Transmissions are logged, and losses are detected by time. That requires SACK, see [`begin_counting`](Self::begin_counting).
     pub(crate) fn begin_by_time(&mut self) {
         self.departures.get_or_insert_default().rack.get_or_insert_default();
     }
@@ -267,9 +273,13 @@ impl LossRecovery {
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return false };
         let reported = loss.reported();
         let before = Range::new(range.start, range.end.min(loss.recover));
-        let shows_original = loss.phase == Phase::Loss
-            && rack.frto != Frto::Off
-            && reported.missing_in(before).any(|piece| !rack.was_resent(piece));
+        // Without SACK, an ACK of data that was sent again may have waited for that (`tcp_clean_rtx_queue()`).
+        let was_sent_once = if rack.counted.is_some() {
+            !before.is_empty() && rack.has_not_resent(range)
+        } else {
+            reported.missing_in(before).any(|piece| !rack.was_resent(piece))
+        };
+        let shows_original = loss.phase == Phase::Loss && rack.frto != Frto::Off && was_sent_once;
         for piece in reported.missing_in(range) {
             rack.deliver(flight, least, now, piece, &is_echoed);
         }
@@ -393,7 +403,7 @@ impl LossRecovery {
     pub(crate) fn set_timeout(&mut self, at: Time) -> bool {
         let Some(rack) = self.rack_mut() else { return false };
         rack.timeout = at;
-        rack.probe.is_over() && self.is_undisturbed()
+        self.rack().is_some_and(|rack| self.permits_probe(rack))
     }
 
     /// A tail loss probe is due: `range` is sent next. Its answer cannot undo a recovery.
@@ -413,6 +423,8 @@ impl LossRecovery {
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
         if has_reneged {
             rack.forget(flight, Range::new(first.start, max));
+        } else if rack.counted.is_some() {
+            rack.lose_all_outstanding(Range::new(first.start, max));
         } else {
             let window = rack.window(*least, true, srtt);
             rack.time_out(flight, now, first, window, loss.reported());

@@ -5,6 +5,7 @@
 //! the times of transmissions show.
 
 mod by_time;
+mod counted;
 mod departures;
 mod flight;
 pub(crate) mod nak;
@@ -19,7 +20,6 @@ pub(crate) mod spurious;
 mod state;
 mod tahoe;
 pub(crate) mod tail_probe;
-mod timeout;
 
 pub(crate) use by_time::Timeout;
 pub(crate) use departures::Concluded;
@@ -133,7 +133,9 @@ impl LossRecovery {
     pub(crate) fn on_new_ack(&self, kind: Recovery, una: u64) -> OnNewAck {
         match (self.loss.phase, kind) {
             (Phase::Open, _) => OnNewAck::Ordinary,
-            (Phase::Loss, _) => timeout::on_new_ack(&self.loss, una),
+            (Phase::Loss, _) if self.counts_dup_acks() => counted::on_new_ack_after_timeout(&self.loss, una),
+            (Phase::Loss, _) => self.loss.on_new_ack_after_timeout(una),
+            (Phase::Fast, _) if self.counts_dup_acks() => counted::on_new_ack(&self.loss, una),
             (Phase::Fast, Recovery::Reno) => reno::on_new_ack(),
             (Phase::Fast, _) => newreno::on_new_ack(&self.loss, una),
         }

@@ -3,6 +3,7 @@
 //! Duplicate ACKs are not counted. Reordering within the *reordering window* causes no retransmission. A lost
 //! retransmission is detected like any other lost segment.
 
+use super::counted::Counted;
 use super::flight::{Flight, LeastRtt, Sent};
 use super::prr::Prr;
 use super::spurious::frto::Frto;
@@ -61,6 +62,8 @@ pub(crate) struct Rack {
     pub(super) frto: Frto,
     /// Whether the present ACK has ended a recovery.
     ended: bool,
+    /// Without SACK: what duplicate ACKs report.
+    pub(super) counted: Option<Counted>,
 }
 
 impl Rack {
@@ -155,6 +158,11 @@ impl Rack {
         self.resent.covered_within(range) == range.len()
     }
 
+    /// Whether nothing of `range` was sent more than once.
+    pub(super) fn has_not_resent(&self, range: Range) -> bool {
+        self.resent.covered_within(range) == 0
+    }
+
     /// `range` is retransmitted.
     pub(super) fn resend(&mut self, range: Range) {
         self.lost.remove(range);
@@ -199,6 +207,7 @@ impl Rack {
     /// A recovery has ended.
     pub(super) fn recovered(&mut self) {
         self.prr = None;
+        self.forget_counted();
         self.ended = true;
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
@@ -258,6 +267,24 @@ impl Rack {
         self.lose(first, sacked);
     }
 
+    /// A timeout without SACK: all outstanding data is lost (`tcp_timeout_mark_lost()`).
+    pub(super) fn lose_all_outstanding(&mut self, all: Range) {
+        self.deadline = None;
+        self.prr = None;
+        self.forget_counted();
+        self.lose(all, &RangeSet::new());
+    }
+
+    /// Duplicate ACKs have reported nothing that is still outstanding.
+    pub(super) fn forget_counted(&mut self) {
+        self.counted = self.counted.map(|_| Counted::default());
+    }
+
+    /// Bytes that duplicate ACKs report.
+    pub(super) fn counted(&self) -> u64 {
+        self.counted.map_or(0, Counted::bytes)
+    }
+
     /// The peer may have discarded data that it had reported: all outstanding data is lost (RFC 2018, section 8).
     pub(super) fn forget(&mut self, flight: &mut Flight, all: Range) {
         flight.forget_all();
@@ -268,12 +295,13 @@ impl Rack {
     /// The loss detection was spurious. Segments that are really lost will be detected again.
     pub(super) fn hold_nothing_lost(&mut self, flight: &mut Flight) {
         self.lost.clear();
+        self.forget_counted();
         self.ended = false;
         flight.restore_lost();
     }
 
     /// Marks the unreported parts of `range` lost.
-    fn lose(&mut self, range: Range, sacked: &RangeSet) {
+    pub(super) fn lose(&mut self, range: Range, sacked: &RangeSet) {
         for piece in sacked.missing_in(range) {
             if let Some(found) = &mut self.found {
                 found.extend(self.lost.missing_in(piece));
@@ -302,7 +330,7 @@ impl Rack {
 
     /// Bytes in the network.
     pub(super) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
-        (max - una).saturating_sub(sacked + self.lost.covered())
+        (max - una).saturating_sub(sacked + self.counted() + self.lost.covered())
     }
 }
 

@@ -150,6 +150,13 @@ impl Loss {
 }
 
 impl LossState {
+    /// The retransmission timer has expired: all data from the first unacknowledged byte on is retransmitted, except data
+    /// that SACK has reported (RFC 5681, section 3.1; RFC 6675, section 5.1). It ends when all data that was outstanding at
+    /// the timeout is acknowledged.
+    pub(super) fn on_new_ack_after_timeout(&self, una: u64) -> OnNewAck {
+        if una >= self.recover { OnNewAck::Exit } else { OnNewAck::Ordinary }
+    }
+
     /// Leaves recovery.
     pub(super) fn leave(&mut self) {
         self.phase = Phase::Open;

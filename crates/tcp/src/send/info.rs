@@ -15,7 +15,7 @@ impl Sender {
         Info {
             phase: self.phase(),
             unacknowledged: self.space.max.saturating_sub(self.space.una),
-            sacked: self.recovery.sacked(),
+            sacked: self.recovery.sacked() + self.recovery.counted(),
             lost: self.recovery.lost(),
             resent: self.recovery.resent() + self.syn_data_again(cx),
             probed: self.recovery.probed(),

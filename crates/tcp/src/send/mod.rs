@@ -19,7 +19,7 @@ pub(crate) mod space;
 mod syn_data;
 pub(crate) mod timers;
 
-use crate::config::{Config, Recovery};
+use crate::config::{Config, Recovery, WithoutSack};
 use crate::congestion::{Congestion, CongestionControl, Start};
 use crate::context::Context;
 use crate::prediction::Prediction;
@@ -272,8 +272,12 @@ impl Sender {
 
     /// Both SYN segments are known: applies the negotiated options.
     pub(crate) fn begin(&mut self, cx: &Context) {
-        if cx.config.recovery == Recovery::Rack && cx.agreed.sack {
-            self.recovery.begin_by_time();
+        if cx.config.recovery == Recovery::Rack {
+            match cx.config.without_sack {
+                _ if cx.agreed.sack => self.recovery.begin_by_time(),
+                WithoutSack::Linux => self.recovery.begin_counting(),
+                WithoutSack::NewReno => {}
+            }
         }
         self.begin_pacing(cx);
         self.begin_interface(cx);

@@ -5,6 +5,7 @@ mod common;
 #[path = "../lab/mod.rs"]
 mod lab;
 
+mod counted;
 mod frto;
 mod rack;
 mod recovery;

@@ -5,7 +5,7 @@ use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
     MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SavedPath,
-    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -98,6 +98,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         30 => c.prr = !c.prr,
         31 => {
             c.undo = !c.undo;
+            c.without_sack = dice.pick(&[WithoutSack::NewReno, WithoutSack::Linux]);
             c.prr_rule = dice.pick(&[PrrRule::Rfc6937, PrrRule::Rfc9937, PrrRule::Linux]);
         }
         32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406, HyStart::Search]),

@@ -4,7 +4,7 @@ use super::standard::{BY_ACKS, RENO};
 use crate::config::{
     Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, OldSegments,
     PathMtuDiscovery, PrrRule, Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption,
-    WindowProbe,
+    WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds, QuickCounts};
@@ -33,6 +33,8 @@ pub(super) const LINUX: Config = Config {
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
     recovery: Recovery::Rack,
+    // tcp_add_reno_sack(), tcp_newreno_mark_lost().
+    without_sack: WithoutSack::Linux,
     // TCP_TIMEOUT_MIN, two ticks of CONFIG_HZ, is omitted: systems differ, and a capture can hardly show it.
     reordering_tick: Span::ZERO,
     tail_loss_probe: true,
@@ -142,6 +144,7 @@ pub(super) const LINUX22: Config = Config {
     timestamps: true,
     sack: true,
     recovery: Recovery::Sack,
+    without_sack: WithoutSack::NewReno,
     reordering_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,

@@ -3,7 +3,7 @@
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
     LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -48,6 +48,7 @@ pub(super) const RENO: Config = Config {
     // RFC 1106, section 4.3; without NAKs it has no effect.
     dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
+    without_sack: WithoutSack::NewReno,
     reordering_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,

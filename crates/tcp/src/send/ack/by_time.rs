@@ -4,6 +4,7 @@ use super::reports::Reports;
 use crate::config::{Grows, LossMeans};
 use crate::congestion::Signal;
 use crate::context::Context;
+use crate::ranges::Range;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::recovery::prr::Progress;
@@ -35,7 +36,7 @@ impl Sender {
         }
         let is_bare = !advanced && segment.seq_len() == 0;
         self.probe_after_timeout(advanced, reports_new || is_bare && !duplicate);
-        let found = self.detect_losses(cx, now);
+        let found = self.detect(cx, now, advanced);
         let Some(Concluded { delivered, answer }) =
             self.recovery.conclude(self.space.una, duplicate, is_bare)
         else {
@@ -81,6 +82,30 @@ impl Sender {
         self.proceed_in_proportion(cx, 0, false);
     }
 
+    /// Marks lost segments after an ACK, by time or by the count of duplicate ACKs. Returns whether any segment was marked.
+    fn detect(&mut self, cx: &mut Context, now: Time, advanced: bool) -> bool {
+        if !self.recovery.counts_dup_acks() {
+            return self.detect_losses(cx, now);
+        }
+        let mss = u64::from(cx.agreed.payload);
+        let first = Range::new(self.space.una, (self.space.una + mss).min(self.space.max));
+        let enough = u64::from(cx.config.dup_ack_threshold) * mss;
+        let (found, begins) = self.recovery.detect_by_count(first, enough, advanced);
+        if begins {
+            self.recover_by_time(cx, now);
+        }
+        found
+    }
+
+    /// Why a segment that is marked lost is sent again in fast recovery.
+    pub(in crate::send) fn repair_reason(&self) -> Reason {
+        match (self.recovery.counts_dup_acks(), self.recovery.phase()) {
+            (false, _) => Reason::RackLoss,
+            (true, Phase::Fast) => Reason::PartialAck,
+            (true, Phase::Open | Phase::Loss) => Reason::FastRetransmit,
+        }
+    }
+
     /// Marks lost segments; begins a recovery if there is none. Returns whether any segment was marked.
     fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
         let srtt = self.srtt(cx);
@@ -93,7 +118,8 @@ impl Sender {
 
     /// A loss is detected.
     fn recover_by_time(&mut self, cx: &mut Context, now: Time) {
-        if self.forgives_loss(cx, now, Reason::RackLoss) {
+        let reason = self.repair_reason();
+        if self.forgives_loss(cx, now, reason) {
             return;
         }
         cx.counters().fast_retransmits += 1;
@@ -105,7 +131,7 @@ impl Sender {
             && cx.config.loss_means == LossMeans::Congestion
             && !self.congestion.controls_recovery_cwnd();
         self.recovery.recover_by_time(una, max, reduces.then_some((cx.config.prr_rule, cwnd)));
-        self.recovery.send_first_lost(cx.agreed.payload, Reason::RackLoss);
+        self.recovery.send_first_lost(cx.agreed.payload, reason);
         self.restart_retransmit(cx, now);
         cx.note(now, Event::Phase(self.phase()));
     }

@@ -31,7 +31,9 @@ impl Sender {
         let flight_before = self.space.max - una_before;
         self.measure_ack(cx, now, ack);
         if ack > una_before as i64 && self.recovery.is_by_time() {
-            self.note_delivery(cx, now, Range::new(una_before, ack as u64), segment);
+            let acked = Range::new(una_before, ack as u64);
+            self.note_delivery(cx, now, acked, segment);
+            self.recovery.acknowledge_counted(acked, u64::from(cx.agreed.payload));
         }
         let Reports { reports_new, duplicate } = self.take_reports(cx, now, segment);
         if reports_new && ack > una_before as i64 {
@@ -133,7 +135,8 @@ impl Sender {
     /// same ACK reports above a gap (`tcp_cong_control()`, `acked_sacked`).
     #[inline]
     fn newly_reported(&self, cx: &Context, una: u64, ack: u64) -> Option<u64> {
-        if cx.config.growth.grows != Grows::WhenUsed || ack <= una || self.recovery.sacked() == 0 {
+        let known = self.recovery.sacked() > 0 || self.recovery.counts_dup_acks();
+        if cx.config.growth.grows != Grows::WhenUsed || ack <= una || !known {
             return None;
         }
         self.recovery.delivered()

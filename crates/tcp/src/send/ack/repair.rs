@@ -45,8 +45,8 @@ impl Sender {
             OnNewAck::Partial => {
                 let first = self.recovery.note_partial_ack();
                 self.signal(cx, now, Signal::PartialAck { bytes }, flight);
-                let by_sack = self.recovery.scoreboard().is_some() || self.recovery.is_by_time();
-                if self.recovers_by_sack(cx) && by_sack {
+                let by_sack = self.recovers_by_sack(cx) && self.recovery.scoreboard().is_some();
+                if by_sack || self.recovery.is_by_time() {
                     return true;
                 }
                 // RFC 6582, section 3.2, step 3: deflate by what was acknowledged, add back a segment if it was one.
@@ -65,6 +65,7 @@ impl Sender {
         let n = self.recovery.note_dup_ack();
         self.measure_dup_ack(cx);
         let una = self.space.una;
+        self.recovery.count_dup_ack(una, self.space.max, u64::from(cx.agreed.payload));
         let fact = DupAck {
             n,
             threshold: u32::from(cx.config.dup_ack_threshold),

@@ -245,7 +245,7 @@ impl Sender {
         let reason = match self.recovery.phase() {
             Phase::Loss if first.start == self.space.una => Reason::Timeout,
             Phase::Loss => Reason::GoBackN,
-            Phase::Open | Phase::Fast => Reason::RackLoss,
+            Phase::Open | Phase::Fast => self.repair_reason(),
         };
         Decision::Send(self.space.again(first, reason))
     }

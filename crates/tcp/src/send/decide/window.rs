@@ -72,12 +72,13 @@ impl Sender {
     }
 
     /// The increase of the window for new data on the first two duplicate ACKs (RFC 3042). It is zero with SACK,
-    /// because data reported by SACK already counts as not in flight.
+    /// and where duplicate ACKs count as reports, because reported data already counts as not in flight.
     #[inline]
     fn limited_transmit(&self, cx: &Context) -> u32 {
         let counts = cx.config.limited_transmit
             && self.recovery.phase() == Phase::Open
             && self.recovery.dup_acks() > 0
+            && !self.recovery.counts_dup_acks()
             && (!self.recovers_by_sack(cx) || self.recovery.sacked() == 0);
         if counts { self.recovery.dup_acks().min(2) * u32::from(cx.agreed.payload) } else { 0 }
     }
