@@ -40,6 +40,9 @@ KINDS = (
 OTHERS = ("bbr", "linux")
 """The profiles that take the place of the sender's."""
 
+CONGESTION = {"bbr": "bbr", "linux": "cubic-linux"}
+"""Their congestion control, which a fit may name beside the profile."""
+
 WRONG = 0.25
 SEEDS = (1, 2, 3)
 
@@ -53,6 +56,8 @@ class Outcome:
     errors: dict[str, float] = field(default_factory=dict)
     duration: float | None = None
     explains: bool = False
+    predicts: bool = False
+    warnings: list[str] = field(default_factory=list)
     failure: str = ""
 
     @property
@@ -149,7 +154,9 @@ def judge(seed: int) -> Outcome:
         if real is not None:
             errors[profile] = (predicted or 300.0) / real - 1
     row = next(each for each in found.check if each.quantity == "duration")
-    return Outcome(kind, seed, errors, row.simulated / row.captured - 1, found.explains)
+    return Outcome(
+        kind, seed, errors, row.simulated / row.captured - 1, found.explains, found.predicts, found.warnings
+    )
 
 
 def _own(file: Path) -> int:
@@ -163,7 +170,8 @@ def _own(file: Path) -> int:
 
 def _seconds(scenario: Scenario, profile: str) -> float | None:
     """The mean duration of the first flow with another sender; None if it does not end."""
-    changed = scenario.set({"host.client.tcp.profile": profile, "duration": "60 s"})
+    control = {"host.client.tcp.congestion": CONGESTION[profile], "host.client.tcp.profile": profile}
+    changed = scenario.set({**control, "duration": "60 s"})
     ends = [changed.run(seed=seed).flows.row(0, named=True)["end_s"] for seed in SEEDS]
     return sum(ends) / len(ends) if all(end is not None for end in ends) else None
 
@@ -181,14 +189,16 @@ def page(outcomes: Sequence[Outcome], first: int, last: int) -> str:
         "",
         f"Seeds {first} to {last}.",
         "",
-        "| kind | cases | no fit | explained | wrong | warned of these | explained and right | median error |",
+        "| kind | cases | no fit | explained | wrong | warned of these | right, yet warned of | median error |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for kind in ("all", *KINDS):
         mine = [each for each in outcomes if kind in ("all", each.kind)]
         fitted = [each for each in mine if not each.failure]
         wrong = [each for each in fitted if each.wrong]
-        warned = sum(not each.explains for each in wrong)
+        warned = sum(not each.predicts for each in wrong)
+        right = [each for each in fitted if not each.wrong]
+        alarms = sum(not each.predicts for each in right)
         errors = sorted(abs(value) for each in fitted for value in each.errors.values())
         cells = [
             kind,
@@ -197,7 +207,7 @@ def page(outcomes: Sequence[Outcome], first: int, last: int) -> str:
             str(sum(each.explains for each in fitted)),
             str(len(wrong)),
             f"{warned} ({warned / len(wrong):.0%})" if wrong else "–",
-            str(sum(each.explains and not each.wrong for each in fitted)),
+            f"{alarms} of {len(right)} ({alarms / len(right):.0%})" if right else "–",
             f"{errors[len(errors) // 2]:.1%}" if errors else "–",
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -5,8 +5,10 @@ Lives here: from estimates to text, one commented value a line. Must not live he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -43,21 +45,36 @@ CONTROLS = (
 )
 """The candidates of a connection with SACK, the usual ones first."""
 
-PLAIN = ('recovery = "newreno"', "tail_loss_probe = false", "prr = false", "undo = false")
-"""What a profile with SACK needs without it."""
-
 WITHOUT_SACK = (
-    Control("cubic", "linux", PLAIN),
-    Control("bbr", "bbr", PLAIN),
+    Control("cubic", "linux"),
+    Control("bbr", "bbr"),
+    Control("reno", "linux", ('congestion = "reno-linux"',)),
     Control("newreno", "newreno"),
-    Control("reno", "reno"),
+    Control("reno (RFC 5681)", "reno"),
 )
 """The candidates of a connection without SACK."""
 
 
+SYSTEMS: tuple[tuple[Control, bool, tuple[int, ...]], ...] = (
+    (Control("cubic (Windows)", "windows"), False, (8,)),
+    (Control("cubic (macOS)", "macos"), True, (5, 6)),
+)
+"""Systems whose SYN differs from that of others: a sender, whether it offers timestamps, and its window scales."""
+
+
 def controls(facts: Facts) -> tuple[Control, ...]:
-    """The senders that may have sent this connection's data."""
-    return CONTROLS if _sack(facts) else WITHOUT_SACK
+    """The senders that may have sent this connection's data; first those of a system that its SYN suggests."""
+    if not _sack(facts):
+        return WITHOUT_SACK
+    syn = facts.options[0]
+    return (
+        *(control for control, stamps, scales in SYSTEMS if _offers(syn, stamps, scales)),
+        *CONTROLS,
+    )
+
+
+def _offers(syn: Mapping[str, Any], stamps: bool, scales: Sequence[int]) -> bool:
+    return bool(syn["timestamps"]) == stamps and syn["window_scale"] in scales
 
 
 def _sack(facts: Facts) -> bool:
@@ -71,11 +88,12 @@ class Choice:
     Attributes:
         control: the sender.
         queue: whether losses at a full queue are left to the queue, or replayed as well.
-        losses: "script", "rate" or "none".
+        losses: "script", "rate", "bursts" or "none".
         paced: whether the application writes in pieces, with pauses; else all at once.
         longer: packets by which the queue is longer than its estimate.
         recording: the capacity over time, instead of a constant rate.
         held: whether a send buffer holds the flight where the capture shows a ceiling.
+        reads: whether the receiver's program reads slowly, in place of a small window.
         discipline: the queue discipline that drops, in place of a drop-tail queue; "" for that.
     """
 
@@ -86,6 +104,7 @@ class Choice:
     longer: int = 0
     recording: Recording | None = None
     held: bool = False
+    reads: bool = False
     discipline: str = ""
 
 
@@ -127,6 +146,7 @@ def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
         *_policer(path, flows, choice),
         *_shaper(path, flows),
         *_trace(flows, choice),
+        *_reorder(path, flows),
         *_loss(path, flows, choice),
         "",
     ]
@@ -212,6 +232,18 @@ def _trace(flows: Sequence[Facts], choice: Choice) -> list[str]:
     ]
 
 
+def _reorder(path: Path, flows: Sequence[Facts]) -> list[str]:
+    found = path.reordering
+    if found is None:
+        return []
+    held = f'{{ probability = {found.share:.3g}, delay = "{found.extra_s * 1e6:.0f} us" }}'
+    none = '{ probability = 0.0, delay = "0 s" }'
+    ways = f"[{held}, {none}]" if flows[0].sender == "client" else f"[{none}, {held}]"
+    low, high = interval(found.late, found.packets)
+    why = f"{found.late} packets came late without a retransmission; 95 % interval {low:.3g} to {high:.3g}"
+    return [_line(f"reorder = {ways}", why)]
+
+
 def _towards(flows: Sequence[Facts]) -> str:
     return "client->server" if flows[0].sender == "client" else "server->client"
 
@@ -229,6 +261,16 @@ def _loss(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
                 f'loss = {{ kind = "packet-error", rate = {rate}, direction = "{towards}" }}',
                 f"{len(numbers)} of {path.packets} data packets were lost away from a full queue; "
                 f"95 % interval {low:.3g} to {high:.3g}",
+            )
+        ]
+    if choice.losses == "bursts":
+        lost, bursts = len(numbers), runs(numbers)
+        begins, ends = bursts / max(path.packets - lost, 1), bursts / lost
+        return [
+            _line(
+                f'loss = {{ kind = "gilbert-elliott", good_to_bad = {begins:.3g}, bad_to_good = {ends:.3g}, '
+                f'loss_bad = 1.0, direction = "{towards}" }}',
+                f"{lost} of {path.packets} data packets were lost away from a full queue, in {bursts} bursts",
             )
         ]
     shown = ", ".join(map(str, numbers))
@@ -255,6 +297,11 @@ def lost_numbers(path: Path, flows: Sequence[Facts], queue: bool) -> list[int]:
     return found
 
 
+def runs(numbers: Sequence[int]) -> int:
+    """The number of bursts of these packets."""
+    return 1 + sum(after - before > 1 for before, after in pairwise(numbers))
+
+
 def interval(lost: int, packets: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share."""
     z, share = 1.96, lost / packets
@@ -278,7 +325,22 @@ def _flow(facts: Facts, origin: float, choice: Choice) -> list[str]:
 def _hosts(facts: Facts, choice: Choice) -> list[str]:
     """The tables of both hosts, from the connection with most data."""
     other = "server" if facts.sender == "client" else "client"
-    return [*_sender(facts, choice), "", f"[host.{other}.tcp]", *_receiver(facts), ""]
+    return [
+        *_sender(facts, choice),
+        "",
+        f"[host.{other}.tcp]",
+        *_receiver(facts),
+        "",
+        *(_reader(facts, other) if choice.reads else ()),
+    ]
+
+
+def _reader(facts: Facts, host: str) -> list[str]:
+    rate = hosts.reader(facts)
+    if rate is None:
+        return []
+    why = "data that passed while the receiver's program kept the window small; likely"
+    return [f"[host.{host}.reader]", _line(f'rate = "{rate:.0f} bit/s"', why), ""]
 
 
 def _sender(facts: Facts, choice: Choice) -> list[str]:
@@ -316,7 +378,9 @@ def _options(facts: Facts) -> list[str]:
 
 
 def _receiver(facts: Facts) -> list[str]:
-    profile = "linux" if _sack(facts) else "newreno"
+    offered = facts.options[1]
+    modern = offered["sack"] or offered["timestamps"] or offered["window_scale"] is not None
+    profile = "linux" if modern else "newreno"
     lines = [_line(f'profile = "{profile}"', "not visible in detail; what follows is"), *_options(facts)]
     window = hosts.receive_window(facts)
     if window is not None:

@@ -15,6 +15,12 @@ WINDOW_LIMITS = ("receive-window", "slow-receiver")
 USUAL = 0.9
 """The share of the ACKs that announce no more than the usual window."""
 
+SLOW = 0.1
+"""The share of the time with a slow receiver from which on its reading is part of the fit."""
+
+FILLING = 0.3
+"""The first part of the data, which may pass before the receive buffer is full."""
+
 HELD = 0.05
 """A limit with a smaller share of the time did not shape the transfer."""
 
@@ -80,6 +86,18 @@ def receive_window(facts: Facts) -> int | None:
     reached = _ceiling(facts)
     lower = reached is not None and LEAST_PART * usual < reached < usual - facts.segment
     return reached if lower and reached is not None else usual
+
+
+def reader(facts: Facts) -> float | None:
+    """Bits per second that the receiver's program reads, if it read slowly: the data that passed its full buffer."""
+    if facts.shares.get("slow-receiver", 0.0) < SLOW or not len(facts.acks[0]):
+        return None
+    acked = np.maximum.accumulate(facts.acks[1])
+    begin = int(np.searchsorted(acked, FILLING * facts.size))
+    end = int(np.searchsorted(acked, facts.size))
+    end = min(end, len(acked) - 1)
+    took = float(facts.acks[0][end] - facts.acks[0][min(begin, end)])
+    return 8 * float(acked[end] - acked[begin]) / took if took > 0 else None
 
 
 def send_buffer(facts: Facts) -> int | None:

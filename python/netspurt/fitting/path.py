@@ -15,6 +15,7 @@ import numpy.typing as npt
 from netspurt.fitting.buckets import Policer, policer
 from netspurt.fitting.capacity import Recording, moved, recorded
 from netspurt.fitting.facts import Counts, Facts, Floats
+from netspurt.fitting.reordering import Reordering, reordering
 from netspurt.fitting.replay import replay, unexplained, unqueued
 from netspurt.fitting.shapers import Shaper, shaper
 
@@ -109,6 +110,8 @@ class Path:
     """A token bucket in front of which packets wait; then ``rate_bps`` is the rate of the link behind it."""
     moved: tuple[float, float, float] | None = None
     """When the base delay changed for good, and from what to what, in seconds."""
+    reordering: Reordering | None = None
+    """Packets that others overtook."""
 
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
@@ -155,6 +158,7 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         sure,
         bucket,
         moved=step,
+        reordering=reordering(all_facts, rate) if rate > 0 else None,
     )
 
 

@@ -48,6 +48,10 @@ SMALL = 0.05
 
 UNEXPLAINED = "The fitted path does not behave like the capture, so the times below are no promise."
 
+DOUBTFUL = (
+    "The capture does not show what another sender would meet (see the warning), so the times are uncertain."
+)
+
 
 @dataclass
 class WhatIf:
@@ -61,6 +65,7 @@ class WhatIf:
         simulated_seconds: of the original, the mean over seeds.
         explains: whether the simulated path behaves like the capture; True for a scenario.
         warnings: sentences about the fit, and about what could not be tried.
+        predicts: whether no warning about the fit says that another sender would meet another path.
         shares: the share of the time of each limit.
         seeds: pairs of runs.
         remedies: what was tried.
@@ -82,6 +87,7 @@ class WhatIf:
     situation: Situation = field(repr=False)
     scenarios: Mapping[str, Scenario] = field(repr=False)
     """The scenario with each remedy, by its name."""
+    predicts: bool = True
 
     @property
     def full(self) -> float:
@@ -91,7 +97,7 @@ class WhatIf:
     @property
     def verdict(self) -> str:
         """The answer in a sentence or two."""
-        found = [] if self.explains else [UNEXPLAINED]
+        found = [UNEXPLAINED] if not self.explains else [] if self.predicts else [DOUBTFUL]
         best = next((each for each in self.remedies if each.helps), None)
         used = self.situation.used
         if (self.full >= MOSTLY or used >= USED) and (best is None or best.gain < SMALL):
@@ -156,6 +162,7 @@ class WhatIf:
                 "seconds": self.seconds,
                 "simulated_seconds": self.simulated_seconds,
                 "explains": self.explains,
+                "predicts": self.predicts,
                 "proven_seconds": None if proven is None else proven.original_seconds,
             },
             "verdict": self.verdict,
@@ -279,6 +286,7 @@ def _answer(
         scenario=scenario,
         situation=situation,
         scenarios={each.remedy.name: each.scenario for each in tried},
+        predicts=start.predicts,
     )
 
 

@@ -34,6 +34,7 @@ class Start:
         captured_s: the duration in the capture; None if there is no capture.
         explains: whether the scenario behaves like the capture.
         warnings: sentences about the fit.
+        predicts: whether no warning says that another sender would meet another path.
         chance: of a capture with random losses, the scenario that remedies are tried on: it loses packets at random.
     """
 
@@ -43,6 +44,7 @@ class Start:
     explains: bool = True
     warnings: Sequence[str] = field(default_factory=list)
     chance: Scenario | None = None
+    predicts: bool = True
 
 
 def start_of(source: str | Path | Scenario | Result | Fit, connection: int | None = None) -> Start:
@@ -96,7 +98,15 @@ def _of_fit(found: Fit) -> Start:
             "packets were lost at random: remedies are tried with as large a share of them lost, not with the very "
             "packets of the capture"
         )
-    return Start(found.scenario, found.source, found.baseline_seconds, found.explains, warnings, found.chance)
+    return Start(
+        found.scenario,
+        found.source,
+        found.baseline_seconds,
+        found.explains,
+        warnings,
+        found.chance,
+        found.predicts,
+    )
 
 
 def situation_of(scenario: Scenario, result: Result, flow: str | None) -> Situation:

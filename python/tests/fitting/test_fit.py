@@ -16,7 +16,8 @@ from netspurt.cli import main
 from netspurt.errors import RequestError
 from netspurt.fitting.draft import CONTROLS, Choice, interval
 from netspurt.fitting.facts import TUNNELS
-from netspurt.fitting.fitted import _ordered, independent
+from netspurt.fitting.fitted import independent
+from netspurt.fitting.search import ordered
 from netspurt.fitting.shapers import shaper
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -301,9 +302,9 @@ def test_standard_input_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_of_candidates_that_are_equally_near_the_most_usual_is_taken() -> None:
     tried = [(0.10, Choice(control, True, "none"), None) for control in reversed(CONTROLS)]
-    assert _ordered(tried)[0][1].control.name == "cubic"
+    assert ordered(tried)[0][1].control.name == "cubic"
     nearer = [*tried, (0.05, Choice(CONTROLS[-1], True, "none"), None)]
-    assert _ordered(nearer)[0][1].control == CONTROLS[-1]
+    assert ordered(nearer)[0][1].control == CONTROLS[-1]
 
 
 def test_a_policer_is_found_with_its_rate_and_burst(tmp_path: Path) -> None:
@@ -431,3 +432,81 @@ def test_polls_that_show_too_little_and_probes_are_refused(tmp_path: Path) -> No
     pl.DataFrame({"rtt_ms": [1.0], "event": ["reply"]}).write_parquet(table)
     with pytest.raises(RequestError, match="no rate"):
         ns.fit(table)
+
+
+def test_reordering_is_found_and_replayed(tmp_path: Path) -> None:
+    more = 'reorder = [{ probability = 0.02, delay = "6 ms" }, { probability = 0.0, delay = "0 s" }]'
+    found = ns.fit(captured(tmp_path, rate="20 Mbit/s", queue=400, more=more))
+    seen = found.estimate.reordering
+    assert seen is not None
+    low, high = interval(seen.late, seen.packets)
+    assert low <= 0.02 <= high
+    assert seen.extra_s == pytest.approx(0.006, rel=0.1)
+    assert "reorder = [{ probability" in found.text
+    assert found.check[0].simulated == pytest.approx(found.check[0].captured, rel=0.05)
+
+
+def test_losses_are_no_reordering(tmp_path: Path) -> None:
+    more = 'loss = { kind = "packet-error", rate = 0.01, direction = "left->right" }'
+    assert ns.fit(captured(tmp_path, queue=1000, more=more)).estimate.reordering is None
+
+
+@pytest.mark.parametrize(("profile", "name"), [("windows", "cubic (Windows)"), ("macos", "cubic (macOS)")])
+def test_a_syn_suggests_the_system_of_the_sender(tmp_path: Path, profile: str, name: str) -> None:
+    found = ns.fit(captured(tmp_path, more=f'[host.left.tcp]\nprofile = "{profile}"'))
+    assert found.candidates[0] == name
+    assert f'profile = "{profile}"' in found.text
+
+
+def test_a_receiver_that_reads_slowly_is_part_of_the_fit(tmp_path: Path) -> None:
+    more = '[host.right.reader]\nrate = "2 Mbit/s"\n[host.right.tcp]\nreceive_window = "64 KiB"'
+    found = ns.fit(captured(tmp_path, more=more))
+    rate = float(found.text.partition('[host.server.reader]\nrate = "')[2].partition(" ")[0])
+    assert rate == pytest.approx(2e6, rel=0.05)
+    assert found.check[0].simulated == pytest.approx(found.check[0].captured, rel=0.05)
+
+
+def test_a_connection_without_sack_is_fitted_with_the_recovery_of_linux(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }\n[host.left.tcp]\nsack = false'
+    found = ns.fit(captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "2 MB" }'))
+    assert "sack = false" in found.text
+    assert found.candidates[0] == "cubic"
+    assert found.check[0].simulated == pytest.approx(found.check[0].captured, rel=0.02)
+
+
+def test_a_fit_of_a_full_queue_predicts(bulk: Path) -> None:
+    found = ns.fit(bulk)
+    assert found.predicts
+    assert found.document()["predicts"]
+
+
+def test_other_traffic_at_the_bottleneck_makes_predictions_doubtful(tmp_path: Path) -> None:
+    file = tmp_path / "trace.pcapng"
+    side = '[link.side]\nbetween = ["other", "left"]\nrate = "1 Gbit/s"\ndelay = "1 ms"\n'
+    flow = '[[flow]]\napp = { kind = "bulk" }\nfrom = "other"\nto = "right"\ncount = 2\n'
+    text = PATH.format(
+        rate="10 Mbit/s", delay="20 ms", queue=60, app='{ kind = "bulk", bytes = "2 MB" }', more=side
+    )
+    ns.parse(text + flow).run(pcap=file, capture=["left"])
+    table = read_capture(file).connections
+    own = table.filter(pl.col("client") == table.sort("start_s")["client"].unique(maintain_order=True)[0])
+    found = ns.fit(file, connection=own["connection"][0])
+    assert not found.predicts
+    assert found.warnings
+
+
+def test_a_small_window_in_place_of_a_slow_receiver_is_doubted() -> None:
+    from netspurt.fitting.checking import Measured
+    from netspurt.fitting.doubts import doubts
+
+    def measured(**shares: float) -> Measured:
+        return Measured(
+            1.0, 1000, 0.1, 0.1, 0, {key.replace("_", "-"): each for key, each in shares.items()}, np.zeros(1)
+        )
+
+    class Steady:
+        moved = None
+
+    plain = Choice(CONTROLS[0], True, "script")
+    assert doubts(measured(slow_receiver=0.5), measured(receive_window=0.5), Steady(), plain)  # type: ignore[arg-type]
+    assert not doubts(measured(slow_receiver=0.5), measured(slow_receiver=0.4), Steady(), plain)  # type: ignore[arg-type]
