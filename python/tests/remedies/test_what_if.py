@@ -81,6 +81,28 @@ def test_a_small_receive_window_is_enlarged() -> None:
     assert best.how == ("sysctl -w net.ipv4.tcp_rmem='4096 131072 6291456'",)
 
 
+def test_a_remedy_and_the_original_are_swept_over_other_paths() -> None:
+    found = answer(SMALL_WINDOW, seeds=1)
+    axis = {"link.path.delay": ["10 ms", "40 ms"]}
+    now = ns.sweep(found.scenario, grid=axis, seeds=2).flows
+    then = ns.sweep(found.scenarios["larger-receive-window"], grid=axis, seeds=2).flows
+    pairs = now.join(then, on=["link.path.delay", "seed", "flow", "index"])
+    assert pairs.height == 4
+    gains = (pairs["end_s"] / pairs["end_s_right"]).to_list()
+    assert min(gains) > 1
+    short, long = (pairs.filter(pairs["link.path.delay"] == delay) for delay in axis["link.path.delay"])
+    assert (long["end_s"] / long["end_s_right"]).min() > (short["end_s"] / short["end_s_right"]).max()  # type: ignore[operator]
+
+
+def test_the_best_remedy_of_each_path_is_found_in_a_loop() -> None:
+    tables = [
+        ns.what_if(SMALL_WINDOW.set({"link.path.delay": delay}), seeds=1, jobs=1).table
+        for delay in ("40 ms", "60 ms")
+    ]
+    assert [table["remedy"][0] for table in tables] == ["larger-receive-window"] * 2
+    assert tables[1]["seconds"][0] > tables[0]["seconds"][0]
+
+
 def test_the_wait_of_two_writes_ends_without_nagle_or_with_one_write() -> None:
     found = answer(TWO_WRITES)
     assert found.quantity == "time of an exchange"
