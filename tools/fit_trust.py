@@ -184,8 +184,9 @@ def page(outcomes: Sequence[Outcome], first: int, last: int) -> str:
         "Made by `tools/fit_trust.py`. Each case is a transfer over a random path, most of them with something that a "
         "fit can hardly explain. A scenario is fitted to the capture at the sender. Then another congestion control "
         "(`bbr`, `linux`) takes the place of the sender's, on the true path and in the fit. The prediction is *wrong* "
-        f"if one of the two durations is off by more than {WRONG:.0%}. A wrong prediction should come from a fit whose "
-        "check has warned, in 95 % of the cases. No case chose a parameter of the fit.",
+        f"if one of the two durations is off by more than {WRONG:.0%}. A fit has *warned* if it does not explain its "
+        "capture, or if a warning doubts its predictions (`predicts` is false). Of the wrong predictions 95 % should "
+        "have been warned of; warnings of right ones are false alarms. No case chose a parameter of the fit.",
         "",
         f"Seeds {first} to {last}.",
         "",
