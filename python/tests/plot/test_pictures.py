@@ -365,6 +365,7 @@ def test_throughput_of_a_capture_counts_data_when_it_is_reported() -> None:
                 "time_s": at,
                 "stream": "one",
                 "from_client": False,
+                "length": 0,
                 "ack": ack,
                 "sack_from": low,
                 "sack_until": high,
@@ -384,3 +385,37 @@ def test_the_axis_of_windows_of_a_capture_ignores_an_unused_receive_window(tmp_p
     most = {trace.name: float(np.nanmax(trace.y)) for trace in chart.traces}
     assert chart.y.top == pytest.approx(1.3 * most["in flight"])
     assert most["receive window"] > chart.y.top
+
+
+def test_throughput_without_sack_counts_a_segment_at_each_duplicate_ack() -> None:
+    """Bytes 0 to 100 and 300 to 400 are lost; each duplicate ACK stands for a segment that arrived after them."""
+    acks = [
+        (0.0, 0),
+        (1.0, 0),
+        (1.1, 0),
+        (1.2, 0),
+        (1.3, 0),
+        (2.0, 300),
+        (2.1, 300),
+        (3.0, 700),
+        (4.0, 800),
+        (4.1, 900),
+    ]
+    data = [(0.0, 0, 100, True), *((at, ack, 0, False) for at, ack in acks)]
+    segments = pl.DataFrame(
+        [
+            {
+                "time_s": at,
+                "stream": "one",
+                "from_client": client,
+                "length": length,
+                "ack": ack,
+                "sack_from": -1,
+                "sack_until": -1,
+            }
+            for at, ack, length, client in data
+        ]
+    )
+    ((times, gains),) = acknowledged(segments).values()
+    assert times.tolist() == [1.0, 1.1, 1.2, 1.3, 2.0, 2.1, 3.0, 4.0, 4.1]
+    assert gains.tolist() == [100.0] * 9

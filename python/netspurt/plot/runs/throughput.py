@@ -27,8 +27,8 @@ def throughput(what: object, bin_s: float | None = None) -> Figure:
     """Bits per second, for each stream and in total.
 
     A run knows when each segment arrived. What arrived crossed the links one packet after the other, so it does not
-    exceed their rates. A capture has the times of ACKs and SACK blocks. Without SACK, an ACK that ends a gap
-    acknowledges much data at once.
+    exceed their rates. A capture has the times of ACKs and SACK blocks. Without SACK, each duplicate ACK counts as one
+    segment of what the ACK that ends the gap acknowledges.
 
     Args:
         what: as for ``time_sequence``.
@@ -93,8 +93,9 @@ def acknowledged(segments: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:
     ways = ["stream", "from_client"]
     gained = (
         grouped(segments.filter(pl.col("ack") >= 0), len(MANY))
+        .with_columns(pl.col("length").filter(pl.col("length") > 0).median().over("stream").alias("segment"))
         .with_columns(
-            pl.struct("ack", "sack_from", "sack_until")
+            pl.struct("ack", "sack_from", "sack_until", "length", "segment")
             .map_batches(_gained, return_dtype=pl.Float64)
             .over(ways)
             .alias("gain")
@@ -114,11 +115,11 @@ def _gained(reports: pl.Series) -> pl.Series:
     """
     fields = reports.struct.unnest()
     if not (fields["sack_from"] >= 0).any():
-        return fields["ack"].cum_max().diff().fill_null(0).cast(pl.Float64)
+        return _by_duplicates(fields)
     gains = np.zeros(len(reports))
     acked = highest = int(fields["ack"][0])
     counted: deque[tuple[int, int]] = deque()
-    for row, (ack, begin, end) in enumerate(fields.iter_rows()):
+    for row, (ack, begin, end) in enumerate(fields.select("ack", "sack_from", "sack_until").iter_rows()):
         if ack > acked:
             known = 0
             while counted and counted[0][0] < ack:
@@ -133,6 +134,38 @@ def _gained(reports: pl.Series) -> pl.Series:
             gains[row] += end - low
             counted.append((low, end))
             highest = end
+    return pl.Series(gains)
+
+
+def _by_duplicates(reports: pl.DataFrame) -> pl.Series:
+    """The same without SACK.
+
+    A duplicate ACK says that one more segment has arrived above a gap, not which one. The ACK that ends the gap
+    acknowledges them together with the retransmission, so a segment of it counts at each of them.
+    """
+    highest = reports["ack"].cum_max()
+    gains = highest.diff().fill_null(0).cast(pl.Float64).to_numpy().copy()
+    segment = float(reports["segment"][0] or 0.0)
+    repeats = ((reports["ack"] == highest) & (reports["length"] == 0)).to_numpy()
+    duplicates: deque[int] = deque()
+    repeated = False
+    for row, gain in enumerate(gains):
+        if gain == 0:
+            if row > 0 and repeats[row]:
+                duplicates.append(row)
+                repeated = True
+            continue
+        if gain > 2 * segment:
+            rest = gain - segment
+            while rest > 0 and duplicates:
+                moved = min(segment, rest)
+                gains[duplicates.popleft()] += moved
+                gains[row] -= moved
+                rest -= moved
+        elif not repeated:
+            # An ordinary ACK: the gaps are closed.
+            duplicates.clear()
+        repeated = False
     return pl.Series(gains)
 
 
