@@ -194,6 +194,11 @@ impl Host {
 mod tests {
     use super::*;
 
+    #[test]
+    fn an_endpoint_takes_seven_cache_lines() {
+        assert!(size_of::<Endpoint>() <= 7 * 64, "{}", size_of::<Endpoint>());
+    }
+
     fn host(name: &str, timer_phase: TimerPhase) -> Host {
         Host::new(&NodeSpec { timer_phase, ..NodeSpec::new(name) })
     }

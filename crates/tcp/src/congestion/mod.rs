@@ -20,6 +20,7 @@ pub use control::{CongestionControl, PathModel, Signal, Start, View};
 pub use delay_based::ledbat::Ledbat;
 pub use delay_based::vegas::Vegas;
 pub use loss_based::cubic::Cubic;
+pub(crate) use loss_based::cubic_linux::AvoidanceAck;
 pub use loss_based::cubic_linux::CubicLinux;
 pub use loss_based::htcp::Htcp;
 pub use loss_based::illinois::Illinois;
@@ -298,12 +299,17 @@ impl Congestion {
         true
     }
 
-    /// [`Signal::Acked`] with a [`View`]. The most used algorithm that needs one is called without a detour.
+    /// Whether [`Self::acked_in_avoidance`] can process the next ACK of new data.
     #[inline]
-    pub(crate) fn acked_with(&mut self, bytes: u32, view: &View) {
-        match &mut self.algorithm {
-            Algorithm::CubicLinux(cc) => self.cwnd = cc.acked(bytes, view),
-            _ => self.on(Signal::Acked { bytes }, view),
+    pub(crate) fn takes_avoidance_ack(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::CubicLinux(cc) if cc.is_avoiding())
+    }
+
+    /// [`Signal::Acked`] for the most used algorithm after slow start, which needs less than a [`View`].
+    #[inline]
+    pub(crate) fn acked_in_avoidance(&mut self, ack: AvoidanceAck) {
+        if let Algorithm::CubicLinux(cc) = &mut self.algorithm {
+            self.cwnd = cc.acked_in_avoidance(ack);
         }
     }
 

@@ -129,10 +129,23 @@ impl Connection {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
         let (position, len) = self.rcv.read(max);
         if self.cx.config.initial_receive_window.is_some() {
-            self.rcv.tune_to_reader(&self.cx, now);
+            self.tune_to_read(now, len);
+        } else {
+            self.rcv.on_read(&self.cx, len);
         }
-        self.rcv.on_read(&self.cx, len);
         Payload { offset: position.saturating_sub(1), len: len as u32 }
+    }
+
+    /// The application has read `len` bytes: adapts the receive window to its pace, and schedules ACKs.
+    #[cold]
+    #[inline(never)]
+    fn tune_to_read(&mut self, now: Time, len: u64) {
+        self.rcv.tune_to_reader(&self.cx, now);
+        if self.cx.config.acking.counts_segments() {
+            self.rcv.on_read(&self.cx, len);
+        } else {
+            self.rcv.on_read_with_state(&self.cx, len);
+        }
     }
 
     /// Since when an ACK is delayed, with a resolution of one microsecond; `None` if no ACK is delayed.
@@ -172,6 +185,11 @@ impl Connection {
             State::SynReceived | State::CloseWait => self.snd.close(),
             State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck | State::TimeWait => {}
         }
+    }
+
+    /// Whether [`close`](Self::close) was called, or the connection is over.
+    pub fn is_closing(&self) -> bool {
+        self.snd.is_closing() || self.cx.state() == State::Closed
     }
 
     /// Aborts the connection, with a RST if the peer has state for it (RFC 9293, section 3.10.5).

@@ -383,7 +383,7 @@ impl Connection {
     }
 
     #[cold]
-    fn schedule_ack_otherwise(&mut self, now: Time, text: Text, segment: &Segment) {
+    pub(super) fn schedule_ack_otherwise(&mut self, now: Time, text: Text, segment: &Segment) {
         if self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment) {
             return;
         }

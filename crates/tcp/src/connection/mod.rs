@@ -286,7 +286,7 @@ impl Connection {
 
     /// The same for a driver that needs fewer instructions. It writes the segment in place and reports whether it is
     /// the last. If it returns a departure, `segment` is overwritten as a whole; otherwise its content is undefined.
-    /// Before the call it must hold a segment. If its header length is 20, it must have no options.
+    /// Before the call it must hold a segment whose header length is that of its options.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         self.transmit_ordinary(now, segment)

@@ -13,6 +13,22 @@ use crate::wire::options::{OPTION_SPACE, Options, Timestamps, timestamp};
 use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 use crate::wire::seq::Seq;
 
+/// The header length of a segment with timestamps and nothing else but perhaps SACK-permitted (RFC 7323, appendix A).
+const WITH_TIMESTAMPS: u8 = 32;
+
+/// Replaces the timestamps of a segment that has no other options. Returns whether it is one.
+#[inline]
+fn replace_only_timestamps(segment: &mut Segment, stamps: Timestamps) -> bool {
+    let Options { timestamps: Some(old), sack_permitted: false, .. } = &mut segment.options else {
+        return false;
+    };
+    let only = segment.header_len == WITH_TIMESTAMPS;
+    if only {
+        *old = stamps;
+    }
+    only
+}
+
 impl Connection {
     /// Sends the segment of a plan.
     #[inline]
@@ -96,14 +112,26 @@ impl Connection {
 
     /// Writes the options that every segment carries; `announced` is the window. If the header length of the old
     /// segment was 20, it had no options to clear.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write_options(&self, now: Time, announced: u32, segment: &mut Segment) {
         let before = core::mem::replace(&mut segment.header_len, self.cx.agreed.header_len);
         if segment.header_len > 20 {
-            segment.options = self.cx.agreed.every_segment(self.timestamps(now), announced);
+            self.write_some_options(now, announced, before, segment);
         } else if before > 20 {
             segment.options = Options::NONE;
         }
+    }
+
+    /// The same if there are options. Most often the old segment had the same, and only the values change. Not inlined: the
+    /// registers that it takes would cost connections without options.
+    #[inline(never)]
+    fn write_some_options(&self, now: Time, announced: u32, before: u8, segment: &mut Segment) {
+        let (stamps, agreed) = (self.timestamps(now), &self.cx.agreed);
+        let alike = before == segment.header_len && agreed.timestamps;
+        if !alike || !replace_only_timestamps(segment, stamps) {
+            segment.options = agreed.every_segment(stamps, announced);
+        }
+        debug_assert_eq!(segment.options, agreed.every_segment(stamps, announced));
     }
 
     /// Adds a NAK and SACK blocks if there is space; returns the header length. If the MSS includes options, they
@@ -150,9 +178,8 @@ impl Connection {
         header_len
     }
 
-    /// Our timestamp and the echo of the peer's. Not inlined: the division would be computed for each segment of a connection
-    /// without timestamps too.
-    #[inline(never)]
+    /// Our timestamp and the echo of the peer's.
+    #[inline]
     fn timestamps(&self, now: Time) -> Timestamps {
         if self.cx.config.timestamps {
             Timestamps { value: timestamp(now), echo: self.rcv.ts_recent() }

@@ -58,10 +58,24 @@ impl Connection {
         // WL1 may be larger after a segment without data.
         self.snd.confirm_window(segment.seq, segment.ack);
         if self.cx.config.initial_receive_window.is_some() {
-            self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
+            self.take_data_and_tune(now, segment);
+        } else {
+            self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
         }
-        self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
         true
+    }
+
+    /// Schedules the ACK of data that [`Self::process_predicted_data`] has taken, and adapts the receive window to it.
+    #[cold]
+    #[inline(never)]
+    fn take_data_and_tune(&mut self, now: Time, segment: &Segment) {
+        let text = Text::InOrder { fills_gap: false };
+        self.rcv.tune_to_data(&self.cx, now, self.snd.first_sent(), segment);
+        if self.cx.config.acking.counts_segments() {
+            self.rcv.schedule_ack(now, text, self.cx.config.acking);
+        } else if !self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment) {
+            self.schedule_ack_otherwise(now, text, segment);
+        }
     }
 
     /// Sends a segment by the fast path, or else by the full path.
@@ -97,7 +111,7 @@ impl Connection {
         segment.flags =
             if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
-        if self.cx.config.push_bursts {
+        if self.cx.config.push_bursts && !self.snd.is_within_burst(start, end) {
             self.push_at_burst_end(segment);
         }
         self.snd.occupy_anew(&mut self.cx, now, end);

@@ -57,7 +57,7 @@ impl Receiver {
     }
 
     /// Schedules the ACK of an ordinary segment. Returns false if the policy needs more information; nothing has changed then.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn schedule_ordinary_ack(
         &mut self,
         cx: &Context,
@@ -191,17 +191,33 @@ impl Receiver {
     /// The application has read `len` bytes. A window update or a delayed ACK may be due.
     #[inline(always)]
     pub(crate) fn on_read(&mut self, cx: &Context, len: u64) {
-        let growth = if len > 0 { self.growth() } else { 0 };
         if cx.config.acking.counts_segments() {
+            let growth = if len > 0 { self.growth() } else { 0 };
             self.update_window_by(growth, u32::from(cx.agreed.payload));
-        } else if growth > 0 || self.due == AckDue::Later {
+        } else {
+            self.on_read_otherwise(cx, len);
+        }
+    }
+
+    /// [`Self::on_read`] with a policy that does not only count segments.
+    #[cold]
+    fn on_read_otherwise(&mut self, cx: &Context, len: u64) {
+        self.on_read_with_state(cx, len);
+    }
+
+    /// [`Self::on_read`] with a policy that does not only count segments, for a caller that is not on the path of all
+    /// connections.
+    #[inline(always)]
+    pub(crate) fn on_read_with_state(&mut self, cx: &Context, len: u64) {
+        let growth = if len > 0 { self.growth() } else { 0 };
+        if growth > 0 || self.due == AckDue::Later {
             self.acknowledge_after_read(cx, growth);
         }
     }
 
     /// The application has read, and the window could grow by `growth`. With a policy that does not only count
     /// segments, a delayed ACK may be due.
-    #[cold]
+    #[inline(always)]
     fn acknowledge_after_read(&mut self, cx: &Context, growth: u64) {
         let mss = u32::from(cx.agreed.payload);
         match cx.config.acking {

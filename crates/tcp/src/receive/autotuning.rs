@@ -60,12 +60,14 @@ impl Tuning {
     }
 
     /// The largest distance of the right edge from the read position, if `unread` bytes wait.
+    #[inline]
     pub(crate) fn limit(&self, unread: u64) -> u32 {
         u64::from(self.offered).saturating_add(unread).min(u64::from(self.buffer)) as u32
     }
 
     /// A segment of `len` bytes has arrived in order: the window increases by two segments. A tiny segment has no
     /// effect, because its packet takes more memory than the increase.
+    #[inline]
     pub(crate) fn arrives(&mut self, len: u32, mss: u32) {
         if len.saturating_mul(2) >= mss {
             let opens = 2 * mss.max(len);
@@ -75,6 +77,7 @@ impl Tuning {
 
     /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
     /// sent at `first`.
+    #[inline]
     pub(super) fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
         if echo != self.echoed
             && let Some(rtt) = echo_age(now, echo, first)
@@ -108,11 +111,16 @@ impl Tuning {
 
     /// The application has read up to `read`. If it read more than ever in one RTT, the sender may double its cwnd
     /// next. The buffer then grows to twice that amount, and more while the rate increases.
+    #[inline]
     pub(crate) fn read(&mut self, now: Time, read: u64, mss: u32) {
-        let Some(rtt) = self.rtt else { return };
-        if now - self.read_since < rtt {
-            return;
+        if self.rtt.is_some_and(|rtt| now - self.read_since >= rtt) {
+            self.note_round(now, read, mss);
         }
+    }
+
+    /// An RTT is over for the reader.
+    #[cold]
+    fn note_round(&mut self, now: Time, read: u64, mss: u32) {
         let copied = (read - self.read_before).min(u64::from(u32::MAX));
         let space = u64::from(self.space);
         if copied > space {

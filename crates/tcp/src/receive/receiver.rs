@@ -197,6 +197,7 @@ impl Receiver {
     }
 
     /// Changes the buffer size; the announced window stays.
+    #[inline]
     pub(crate) fn set_buffer(&mut self, bytes: u32) {
         // Invalidates the stored window field.
         if bytes != self.buffer {

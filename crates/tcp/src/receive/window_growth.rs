@@ -38,21 +38,33 @@ impl Receiver {
     #[cold]
     pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
         // Data on a SYN gives no information about the rate.
-        if cx.state() == State::SynReceived {
-            return;
+        if cx.state() != State::SynReceived {
+            self.tune_to_data(cx, now, first, segment);
         }
-        let (received, window) = (self.nxt, self.window());
+    }
+
+    /// The same on an open connection.
+    #[inline(always)]
+    pub(crate) fn tune_to_data(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
+        let (received, window, unread) = (self.nxt, self.window(), self.readable());
         let mss = u32::from(cx.agreed.payload);
-        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
-        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
-        match stamps {
-            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo, first),
-            Some(_) => {}
-            None => tuning.received(now, received, window),
+        let Some(extras) = self.extras.as_mut() else { return };
+        let Some(tuning) = extras.tuning.as_mut() else { return };
+        match &segment.options.timestamps {
+            Some(stamps) if cx.agreed.timestamps => {
+                if segment.payload.len >= mss {
+                    tuning.echoes(now, stamps.echo, first);
+                }
+            }
+            _ => tuning.received(now, received, window),
         }
         tuning.arrives(segment.payload.len, mss);
-        self.note_background(cx, now, first, segment);
-        self.resize(cx);
+        if extras.background.is_some() {
+            self.note_background(cx, now, first, segment);
+            return self.resize(cx);
+        }
+        let limit = tuning.limit(unread);
+        self.set_buffer(limit);
     }
 
     /// Data has arrived, in order or out of order: rLEDBAT measures the path.
@@ -68,6 +80,7 @@ impl Receiver {
     }
 
     /// The buffer is that of flow control, or RLWND beyond what has arrived if that is less.
+    #[cold]
     fn resize(&mut self, cx: &Context) {
         let unread = self.readable();
         let Some(extras) = &self.extras else { return };
@@ -81,11 +94,16 @@ impl Receiver {
     }
 
     /// The application has read.
-    #[cold]
+    #[inline(always)]
     pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
-        let (read, mss) = (self.read, u32::from(cx.agreed.payload));
-        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
+        let (read, unread, mss) = (self.read, self.readable(), u32::from(cx.agreed.payload));
+        let Some(extras) = self.extras.as_mut() else { return };
+        let Some(tuning) = extras.tuning.as_mut() else { return };
         tuning.read(now, read, mss);
-        self.resize(cx);
+        if extras.background.is_some() {
+            return self.resize(cx);
+        }
+        let limit = tuning.limit(unread);
+        self.set_buffer(limit);
     }
 }

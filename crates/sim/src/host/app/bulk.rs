@@ -21,20 +21,18 @@ const fn endless(bytes: Option<u64>) -> u64 {
 pub struct BulkSender {
     /// Bytes to send; [`u64::MAX`] is a transfer without end.
     all: u64,
-    closed: bool,
     done: Time,
 }
 
 impl BulkSender {
     /// A sender of `bytes` that has sent nothing yet; `None` is a transfer without end.
     pub(super) const fn new(bytes: Option<u64>) -> Self {
-        Self { all: endless(bytes), closed: false, done: Time::NEVER }
+        Self { all: endless(bytes), done: Time::NEVER }
     }
 
     /// Whether everything has been written.
     fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
-        if !self.closed {
-            self.closed = true;
+        if !connection.is_closing() {
             return Action::Close;
         }
         if self.done.is_never() && connection.acknowledged() >= self.all {
@@ -68,14 +66,13 @@ impl Application for BulkSender {
 pub struct BulkReceiver {
     /// Bytes to read; [`u64::MAX`] is a transfer without end.
     all: u64,
-    closed: bool,
     done: Time,
 }
 
 impl BulkReceiver {
     /// A receiver of `bytes` that has read nothing yet; `None` is a transfer without end.
     pub(super) const fn new(bytes: Option<u64>) -> Self {
-        Self { all: endless(bytes), closed: false, done: Time::NEVER }
+        Self { all: endless(bytes), done: Time::NEVER }
     }
 
     /// A receiver that does not know how much data will arrive.
@@ -93,8 +90,7 @@ impl Application for BulkReceiver {
         if connection.received() >= self.all && self.done.is_never() {
             self.done = now;
         }
-        if !self.closed && connection.peer_finished() {
-            self.closed = true;
+        if connection.peer_finished() && !connection.is_closing() {
             return Action::Close;
         }
         Action::Wait(Time::NEVER)

@@ -194,3 +194,13 @@ pub(crate) fn perform(action: Action, now: Time, connection: &mut Connection) {
         Action::Work | Action::Wait(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_application_takes_three_words() {
+        assert!(size_of::<App>() <= 24, "{}", size_of::<App>());
+    }
+}

@@ -9,7 +9,8 @@ use netspurt_tcp::time::{Span, Time};
 struct Exchange {
     request: u64,
     response: u64,
-    exchanges: u64,
+    /// At most [`u32::MAX`]: no run gets that far.
+    exchanges: u32,
     gap: Span,
 }
 
@@ -17,6 +18,7 @@ impl Exchange {
     const fn of(spec: &AppSpec) -> Self {
         match *spec {
             AppSpec::RequestResponse { request, response, exchanges, gap } => {
+                let exchanges = if exchanges > u32::MAX as u64 { u32::MAX } else { exchanges as u32 };
                 Self { request, response, exchanges, gap }
             }
             _ => Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO },
@@ -28,19 +30,20 @@ impl Exchange {
 #[derive(Clone, Copy, Debug)]
 pub struct Requester {
     /// Number of requests begun.
-    begun: u64,
+    begun: u32,
     /// A response is still to arrive.
     waiting: bool,
+    /// The last response has been read.
+    finished: bool,
     closed: bool,
-    /// Time of the next request.
-    next: Time,
-    done: Time,
+    /// Time of the next request, or when the last response had been read.
+    at: Time,
 }
 
 impl Requester {
     /// A client that has sent no request yet.
     pub(super) const fn new() -> Self {
-        Self { begun: 0, waiting: false, closed: false, next: Time::ZERO, done: Time::NEVER }
+        Self { begun: 0, waiting: false, finished: false, closed: false, at: Time::ZERO }
     }
 }
 
@@ -50,31 +53,29 @@ impl Application for Requester {
             return read;
         }
         let Exchange { request, response, exchanges, gap } = Exchange::of(spec);
-        if self.waiting && connection.received() >= self.begun.saturating_mul(response) {
+        if self.waiting && connection.received() >= u64::from(self.begun).saturating_mul(response) {
             self.waiting = false;
-            self.next = now + gap;
-            if self.begun == exchanges {
-                self.done = now;
-            }
+            self.finished = self.begun == exchanges;
+            self.at = if self.finished { now } else { now + gap };
         }
-        if !self.waiting && self.begun < exchanges && now >= self.next {
+        if !self.waiting && self.begun < exchanges && now >= self.at {
             self.begun += 1;
             self.waiting = true;
         }
-        let unwritten = self.begun.saturating_mul(request).saturating_sub(connection.written());
+        let unwritten = u64::from(self.begun).saturating_mul(request).saturating_sub(connection.written());
         let fits = unwritten.min(connection.room());
         if fits > 0 {
             return Action::Write(fits);
         }
-        if !self.done.is_never() && !self.closed {
+        if self.finished && !self.closed {
             self.closed = true;
             return Action::Close;
         }
-        Action::Wait(if !self.waiting && self.begun < exchanges { self.next } else { Time::NEVER })
+        Action::Wait(if !self.waiting && self.begun < exchanges { self.at } else { Time::NEVER })
     }
 
     fn done(&self) -> Time {
-        self.done
+        if self.finished { self.at } else { Time::NEVER }
     }
 }
 

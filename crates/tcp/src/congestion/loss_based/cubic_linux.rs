@@ -36,6 +36,35 @@ pub struct CubicLinux {
     hystart: Option<Exit>,
 }
 
+/// What avoidance needs of an ACK of new data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AvoidanceAck {
+    /// Bytes that it acknowledges.
+    pub(crate) bytes: u32,
+    pub(crate) now: Time,
+    /// Bytes of a full segment, at least 1.
+    pub(crate) mss: u32,
+    /// See [`View::rtt`].
+    pub(crate) rtt: Option<Span>,
+    /// Nothing is outstanding any more.
+    pub(crate) is_last: bool,
+    /// See [`View::cwnd_limited`].
+    pub(crate) cwnd_limited: bool,
+}
+
+impl AvoidanceAck {
+    fn of(bytes: u32, view: &View) -> Self {
+        Self {
+            bytes,
+            now: view.now,
+            mss: view.mss.max(1),
+            rtt: view.rtt,
+            is_last: view.acknowledged >= view.sent,
+            cwnd_limited: view.cwnd_limited,
+        }
+    }
+}
+
 /// The state of avoidance. Windows in segments, times in 2⁻¹⁰ s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Curve {
@@ -89,33 +118,57 @@ impl CubicLinux {
         }
     }
 
-    /// `cubictcp_acked()` and `cubictcp_cong_avoid()`. Returns the new cwnd.
-    #[inline]
-    pub(in crate::congestion) fn acked(&mut self, bytes: u32, view: &View) -> u32 {
-        self.curve.measure(view);
-        self.curve.skip_pause(self.empty_since.take(), view.now);
-        self.empty_since = (view.acknowledged >= view.sent).then_some(view.now);
-        let pace = self.slow_start_pace(view);
-        if !view.cwnd_limited {
-            return self.window.cwnd;
+    /// `cubictcp_acked()` and `cubictcp_cong_avoid()`.
+    fn acked(&mut self, bytes: u32, view: &View) {
+        let ack = AvoidanceAck::of(bytes, view);
+        if self.is_avoiding() {
+            self.acked_in_avoidance(ack);
+            return;
         }
-        let mss = view.mss.max(1);
-        let mut segments = self.window.segments(bytes, mss);
+        self.measure(ack);
+        let pace = self.slow_start_pace(view);
+        if !ack.cwnd_limited {
+            return;
+        }
+        let mut segments = self.window.segments(bytes, ack.mss);
         if self.window.cwnd < self.window.ssthresh {
-            segments = self.slow_start(segments, mss, pace);
+            segments = self.slow_start(segments, ack.mss, pace);
         }
         if segments > 0 {
-            self.avoid(segments, mss, view.now);
+            self.avoid(segments, ack.mss, ack.now);
+        }
+    }
+
+    /// Whether slow start is over.
+    #[inline]
+    pub(in crate::congestion) const fn is_avoiding(&self) -> bool {
+        self.window.cwnd >= self.window.ssthresh
+    }
+
+    /// The same when slow start is over, with less than a [`View`]. Returns the new cwnd.
+    #[inline(always)]
+    pub(in crate::congestion) fn acked_in_avoidance(&mut self, ack: AvoidanceAck) -> u32 {
+        self.measure(ack);
+        if ack.cwnd_limited {
+            let segments = self.window.segments(ack.bytes, ack.mss);
+            if segments > 0 {
+                self.avoid(segments, ack.mss, ack.now);
+            }
         }
         self.window.cwnd
+    }
+
+    /// The shortest round trip, and pauses in which nothing is in flight.
+    #[inline]
+    fn measure(&mut self, ack: AvoidanceAck) {
+        self.curve.measure(ack.now, ack.rtt);
+        self.curve.skip_pause(self.empty_since.take(), ack.now);
+        self.empty_since = ack.is_last.then_some(ack.now);
     }
 
     /// Looks for the end of slow start.
     fn slow_start_pace(&mut self, view: &View) -> Pace {
         let cwnd = self.window.cwnd;
-        if cwnd >= self.window.ssthresh {
-            return Pace::Full;
-        }
         let pace = self.hystart.as_mut().map_or(Pace::Full, |hystart| hystart.on_ack(view, cwnd));
         match pace {
             Pace::Full | Pace::Quarter => {}
@@ -141,6 +194,7 @@ impl CubicLinux {
     }
 
     /// `tcp_cong_avoid_ai()`.
+    #[inline(always)]
     fn avoid(&mut self, segments: u32, mss: u32, now: Time) {
         let price = self.curve.price((self.window.cwnd / mss).max(1), segments, now);
         self.window.avoid_at(price, segments, mss);
@@ -178,9 +232,10 @@ impl CubicLinux {
 
 impl Curve {
     /// The shortest round trip.
-    fn measure(&mut self, view: &View) {
-        let settling = self.epoch.is_some_and(|epoch| view.now.since(epoch) < SETTLING);
-        if let Some(rtt) = view.rtt.filter(|_| !settling) {
+    #[inline]
+    fn measure(&mut self, now: Time, rtt: Option<Span>) {
+        let settling = self.epoch.is_some_and(|epoch| now.since(epoch) < SETTLING);
+        if let Some(rtt) = rtt.filter(|_| !settling) {
             self.shortest_rtt = Some(self.shortest_rtt.map_or(rtt, |known| known.min(rtt)));
         }
     }
@@ -212,6 +267,7 @@ impl Curve {
     }
 
     /// `bictcp_update()`: the number of acknowledged segments per increase, after `segments` more were acknowledged.
+    #[inline]
     fn price(&mut self, cwnd: u32, segments: u32, now: Time) -> u32 {
         let tick = ticks(now.since(Time::ZERO));
         let (for_cwnd, at) = self.priced;
@@ -266,9 +322,7 @@ impl CongestionControl for CubicLinux {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::Acked { bytes } => {
-                self.acked(bytes, view);
-            }
+            Signal::Acked { bytes } => self.acked(bytes, view),
             Signal::EnterRecovery => {
                 self.reduce(view);
                 self.in_recovery = true;

@@ -95,6 +95,7 @@ impl Window {
     }
 
     /// `tcp_cong_avoid_ai()`: one segment more for `price` segments acknowledged.
+    #[inline]
     pub(super) fn avoid_at(&mut self, price: u32, segments: u32, mss: u32) {
         // Segments counted at a higher price give at most one segment.
         let mut grown = 0;
@@ -102,8 +103,10 @@ impl Window {
             (self.acked, grown) = (0, 1);
         }
         self.acked = self.acked.saturating_add(segments);
-        grown += self.acked / price;
-        self.acked %= price;
+        if self.acked >= price {
+            grown += self.acked / price;
+            self.acked %= price;
+        }
         self.cwnd = self.cwnd.saturating_add(grown.saturating_mul(mss));
     }
 

@@ -237,21 +237,21 @@ impl Flight {
     #[inline]
     pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<Sent> {
         let mut last = None;
-        while let Some(&Entry { end, .. }) = self.entries.front() {
-            if end > una {
+        while let Some(&first) = self.entries.front() {
+            if first.end > una {
                 // A peer that acknowledges a part of a segment has received the segment.
                 if una > self.edge {
-                    last = self.front();
+                    last = Some(first);
                 }
                 break;
             }
-            last = self.front();
             self.entries.pop_front();
-            self.edge = end;
+            self.edge = first.end;
+            last = Some(first);
         }
         self.next = 0;
         self.edge = una;
-        last
+        last.map(Entry::ending)
     }
 
     /// Everything below `una` is acknowledged.
@@ -276,8 +276,7 @@ impl Flight {
     /// The latest transmission of the first unacknowledged segment. Its start is not used.
     #[inline]
     pub(crate) fn front(&self) -> Option<Sent> {
-        let &Entry { end, at, serial, again, .. } = self.entries.front()?;
-        Some(Sent { range: Range::new(end, end), at, serial, again })
+        self.entries.front().copied().map(Entry::ending)
     }
 
     /// How many segments of `resent` (the ranges that were sent more than once) are not reported, and when the first of them
@@ -443,6 +442,13 @@ impl Flight {
 }
 
 impl Entry {
+    /// The transmission. Its start is that of no segment: callers use only its end.
+    #[inline]
+    fn ending(self) -> Sent {
+        let Self { end, at, serial, again, .. } = self;
+        Sent { range: Range::new(end, end), at, serial, again }
+    }
+
     #[inline]
     fn is_unusual(&self) -> bool {
         self.again || self.fate != Fate::InFlight

@@ -78,8 +78,10 @@ impl Linux {
         (self.srtt > 0).then(|| Span::from_us(us))
     }
 
+    #[inline]
     pub(super) fn srtt(&self) -> Option<Span> {
-        (self.srtt > 0).then(|| Span::from_us(u64::from(self.srtt)).scale(1, 8))
+        // An eighth of a microsecond has 125,000 picoseconds.
+        (self.srtt > 0).then(|| Span::from_ps(u64::from(self.srtt) * 125_000))
     }
 
     /// The mean deviation (`mdev_us`), which TCP_INFO reports as tcpi_rttvar.

@@ -86,12 +86,18 @@ impl Rto {
     }
 
     /// A sample, and the timeout after it. This is one step for the estimator that has a sample with every ACK.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn learn(&mut self, kind: &Kind, rtt: Span) -> Span {
         if let (Self::Linux(learnt), Kind::Linux { min, .. }) = (&mut *self, kind) {
             learnt.sample(rtt, *min);
             return Bounds::of(kind).apply(learnt.rto());
         }
+        self.learn_otherwise(kind, rtt)
+    }
+
+    /// [`Self::learn`] of any estimator.
+    #[inline(never)]
+    fn learn_otherwise(&mut self, kind: &Kind, rtt: Span) -> Span {
         self.sample(kind, rtt);
         self.rto(kind)
     }
@@ -116,14 +122,19 @@ impl Rto {
     }
 
     /// See [`RtoEstimator::srtt`].
+    #[inline]
     pub(crate) fn srtt(&self, kind: &Kind) -> Option<Span> {
+        if let Self::Linux(learnt) = self { learnt.srtt() } else { self.srtt_otherwise(kind) }
+    }
+
+    /// [`Self::srtt`] of an estimator that has no sample with every ACK.
+    fn srtt_otherwise(&self, kind: &Kind) -> Option<Span> {
         match (self, *kind) {
             (Self::Mean(mean), _) => mean.get(),
             (Self::Jacobson88(learnt), Kind::Jacobson88 { tick, .. } | Kind::Tahoe { tick, .. }) => {
                 learnt.srtt(tick)
             }
             (Self::Rfc6298(learnt), _) => learnt.srtt(),
-            (Self::Linux(learnt), _) => learnt.srtt(),
             (Self::Custom(own), _) => own.srtt(),
             _ => None,
         }

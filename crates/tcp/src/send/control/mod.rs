@@ -3,7 +3,7 @@
 pub(super) mod deliveries;
 
 use crate::config::{Grows, Reduces};
-use crate::congestion::{Signal, View};
+use crate::congestion::{AvoidanceAck, Signal, View};
 use crate::context::Context;
 use crate::record::event::Event;
 use crate::send::Sender;
@@ -52,8 +52,19 @@ impl Sender {
     /// The same for an algorithm that needs more than the number of acknowledged bytes.
     #[inline(never)]
     fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
+        if self.congestion.takes_avoidance_ack() {
+            let ack = AvoidanceAck {
+                bytes,
+                now,
+                mss: u32::from(cx.agreed.payload).max(1),
+                rtt: self.latest_rtt(),
+                is_last: self.space.una >= self.space.max,
+                cwnd_limited: self.uses_cwnd(cx),
+            };
+            return self.congestion.acked_in_avoidance(ack);
+        }
         let view = self.view(cx, now, flight);
-        self.congestion.acked_with(bytes, &view);
+        self.congestion.on(Signal::Acked { bytes }, &view);
     }
 
     /// Records the windows of congestion control as an event.

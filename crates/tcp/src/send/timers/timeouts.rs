@@ -150,6 +150,7 @@ impl Sender {
     }
 
     /// The retransmission timer has been restarted: a tail loss probe may come before it.
+    #[inline(never)]
     fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
         let timeout = self.timers.main().0;
         if self.recovery.set_timeout(timeout) {
@@ -158,6 +159,7 @@ impl Sender {
     }
 
     /// A segment has been sent: the tail loss probe, if there may be one, waits anew.
+    #[inline(never)]
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
         if let Some((true, timeout)) = self.recovery.timeout_beside_probe() {
             self.arm_probe(cx, now, timeout);
@@ -165,6 +167,7 @@ impl Sender {
     }
 
     /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before, at `timeout`.
+    #[inline(always)]
     fn arm_probe(&mut self, cx: &Context, now: Time, timeout: Time) {
         if cx.config.tail_loss_probe && self.space.una > 0 {
             let outstanding = self.space.max - self.space.una;

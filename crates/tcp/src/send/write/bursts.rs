@@ -9,14 +9,28 @@ use crate::send::transmit::Transmit;
 const LEAST_SEGMENTS: u64 = 2;
 
 impl Sender {
+    /// Whether new data from `start` to `end` is in a burst that is planned, and not its last segment.
+    #[inline]
+    pub(crate) fn is_within_burst(&self, start: u64, end: u64) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.burst_end > start && extras.burst_end != end)
+    }
+
     /// Whether new data from `start` to `end` is the last segment of a burst of two or more. It plans the next burst if
     /// `start` is behind the present one.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn ends_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
-        if self.extras().burst_end <= start {
-            self.extras().burst_end = self.plan_burst(cx, start);
+        match &self.extras {
+            Some(extras) if extras.burst_end > start => extras.burst_end == end,
+            _ => self.begin_burst(cx, start) == end,
         }
-        self.extras().burst_end == end
+    }
+
+    /// Plans the burst that begins at `start` and returns its end.
+    #[inline(always)]
+    fn begin_burst(&mut self, cx: &Context, start: u64) -> u64 {
+        let end = self.plan_burst(cx, start);
+        self.extras().burst_end = end;
+        end
     }
 
     /// The end of the burst that begins at `start`: what may leave now, at most what Linux hands over together. `start`
