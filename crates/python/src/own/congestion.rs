@@ -129,7 +129,7 @@ impl CongestionControl for Own {
             Signal::EcnCe => 6,
             Signal::RoundMarked { .. } => 7,
             Signal::Undo => 8,
-            Signal::IdleRestart => 9,
+            Signal::IdleRestart { .. } => 9,
             Signal::Resumed => 10,
         };
         let Some(method) = &methods[at] else { return };

@@ -71,7 +71,10 @@ pub enum Signal {
     /// The last reduction was spurious.
     Undo,
     /// The sender restarts after an idle time of at least one RTO (RFC 5681, section 4.1).
-    IdleRestart,
+    IdleRestart {
+        /// How many RTOs were over before its end: at least 1.
+        timeouts: u32,
+    },
     /// The sender restarts after a pause of the application of any length with nothing in flight. Only if delivery
     /// rates are measured.
     Resumed,
@@ -102,7 +105,8 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// The slow start threshold; `u32::MAX` is infinite.
     fn ssthresh(&self) -> u32;
 
-    /// Sets cwnd and ssthresh in slow start, for Careful Resume. `Kind::can_resume` lists the algorithms that do.
+    /// Sets cwnd and ssthresh: for Careful Resume, and for an algorithm that takes over from another one. An algorithm that does
+    /// not support it keeps its own.
     fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
         let _ = (cwnd, ssthresh);
     }

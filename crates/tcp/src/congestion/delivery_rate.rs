@@ -213,6 +213,11 @@ pub(crate) struct Taken {
 }
 
 impl DeliveryRate {
+    /// Begins now. Data that is outstanding gives no samples.
+    pub(crate) fn beginning(now: Time) -> Self {
+        Self { delivered_at: now, first_sent: now, ..Self::default() }
+    }
+
     /// A segment is sent, for the first time or again.
     pub(crate) fn leaves(&mut self, segment: Leaving) {
         let Leaving { now, serial, len, outstanding, in_flight } = segment;
@@ -262,6 +267,11 @@ impl DeliveryRate {
     /// About `bytes` have arrived; later reports show which ones (Linux, `tcp_add_reno_sack()`).
     pub(crate) fn deliver_unnamed(&mut self, bytes: u64) {
         self.unnamed += bytes;
+        self.count(bytes);
+    }
+
+    /// A D-SACK reports that `bytes` have arrived once more.
+    pub(crate) fn deliver_again(&mut self, bytes: u64) {
         self.count(bytes);
     }
 

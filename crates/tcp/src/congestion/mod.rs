@@ -249,6 +249,18 @@ impl Congestion {
         })
     }
 
+    /// Takes over cwnd and ssthresh from another algorithm.
+    pub(crate) fn take_over(mut self, from: &Self) -> Self {
+        self.set_windows(from.cwnd(), from.ssthresh());
+        self
+    }
+
+    /// Sets cwnd and ssthresh.
+    pub(crate) fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.algorithm.get_mut().set_windows(cwnd, ssthresh);
+        self.cwnd = self.algorithm.get().cwnd();
+    }
+
     /// A user-defined algorithm.
     pub(crate) fn custom(mut own: Box<dyn CongestionControl>, start: &Start) -> Self {
         own.begin(start);

@@ -84,6 +84,11 @@ impl Connection {
         self.snd.send_buffer(&self.cx)
     }
 
+    /// The size of the receive buffer in bytes.
+    pub fn receive_buffer(&self) -> u32 {
+        self.rcv.buffer()
+    }
+
     /// Like [`write`](Self::write), and the last of these bytes are urgent (RFC 9293, section 3.8.5).
     ///
     /// # Errors

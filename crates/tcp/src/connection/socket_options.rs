@@ -1,6 +1,7 @@
 //! Socket options: settings that an application may change on an existing connection.
 
 use crate::config::KeepAlive;
+use crate::congestion::Kind;
 use crate::connection::Connection;
 use crate::send::transmit::Transmit;
 use crate::time::{Span, Time};
@@ -18,6 +19,9 @@ pub enum Change {
     UserTimeout(Option<Span>),
     /// Retransmissions of a SYN before giving up (TCP_SYNCNT).
     SynRetries(u8),
+    /// The congestion control (TCP_CONGESTION). It takes over cwnd and ssthresh from the one before, and what the RTO estimator
+    /// knows stays. What it must measure itself, it measures from now on.
+    Congestion(Kind),
     /// Keep-alive probes (SO_KEEPALIVE; RFC 9293, section 3.8.4), counted from now.
     KeepAlive(Option<KeepAlive>),
 }
@@ -40,6 +44,11 @@ impl Connection {
                 if self.snd.space().is_outstanding() {
                     self.snd.start_user_timeout(&self.cx, now);
                 }
+            }
+            Change::Congestion(kind) => {
+                config.congestion = kind;
+                config.pacing |= kind.needs_pacing().is_some();
+                self.snd.switch_congestion(&self.cx, now);
             }
             Change::KeepAlive(keep_alive) => {
                 config.keep_alive = keep_alive;

@@ -191,6 +191,11 @@ impl Receiver {
         config.first_window().min(config.receive_window).min(0xFFFF) as u16
     }
 
+    /// The buffer size.
+    pub(crate) fn buffer(&self) -> u32 {
+        self.buffer
+    }
+
     /// Limits the buffer to `largest`, the largest window that can be announced.
     pub(crate) fn limit_buffer(&mut self, largest: u32) {
         self.buffer = self.buffer.min(largest);

@@ -19,9 +19,12 @@ impl Receiver {
         let mss = u32::from(cx.agreed.mss);
         let tuning = match cx.config.window_growth {
             WindowGrowth::InSteps => Tuning::new(now, first, most, mss),
-            // All of the buffer is announced, in whole segments where buffers are (FreeBSD, tcp_mss()).
+            // All of the buffer is announced, in whole segments where buffers are (FreeBSD, tcp_mss()). Such a buffer may exceed
+            // the largest window: what it has more is room for data that the application has not read.
             WindowGrowth::AtOnce if cx.config.round_buffers => {
-                Tuning::new(now, first.next_multiple_of(mss.max(1)), most, mss).offers_all()
+                let rounded = |bytes: u32| bytes.next_multiple_of(mss.max(1));
+                let most = cx.config.receive_window.min(rounded(cx.agreed.largest_window()));
+                Tuning::new(now, rounded(first), most, mss).offers_all()
             }
             WindowGrowth::AtOnce => Tuning::new(now, first, most, mss).offers_all(),
         };

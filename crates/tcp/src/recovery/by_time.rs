@@ -7,6 +7,7 @@ use super::flight::{Flight, Sent};
 use super::prr::{Progress, Prr, Start};
 use super::rack::Rack;
 use super::spurious::frto::{Frto, LaterAck};
+use super::spurious::late_original::{OnLateOriginal, on_late_original};
 use super::spurious::undo::Undo;
 use super::{LossRecovery, Phase};
 use crate::config::PrrRule;
@@ -187,6 +188,11 @@ impl LossRecovery {
         self.loss.phase == Phase::Loss && self.rack().is_some_and(|rack| rack.frto == Frto::Probing)
     }
 
+    /// Whether lost data must wait for the next ACK, because the last one showed that data was only late.
+    pub(crate) fn holds_repairs(&self) -> bool {
+        self.loss.phase == Phase::Fast && self.rack().is_some_and(|rack| rack.holds_repairs)
+    }
+
     /// Whether an ACK up to `ack` with this echo answers a segment that was sent before its retransmission.
     pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
         self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.answers_original(ack, echo))
@@ -294,6 +300,18 @@ impl LossRecovery {
         }
     }
 
+    /// A D-SACK of so many segments, after `retransmitted` retransmissions. Returns whether it is plausible; then the segments
+    /// count as delivered.
+    pub(crate) fn count_duplicates(&mut self, segments: u64, mss: u64, retransmitted: u64) -> bool {
+        let Some(rack) = self.rack_mut() else { return true };
+        rack.duplicates += segments;
+        let plausible = rack.duplicates <= retransmitted;
+        if plausible {
+            rack.delivered += segments * mss;
+        }
+        plausible
+    }
+
     /// A D-SACK of data up to `end`. Returns whether it shows that the recovery was spurious.
     pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64, end: u64) -> bool {
         let Some(rack) = self.rack_mut() else { return false };
@@ -323,10 +341,27 @@ impl LossRecovery {
         (found, (found || unrepaired) && loss.phase == Phase::Open)
     }
 
-    /// The original of a retransmitted segment at `start` arrived late.
-    pub(crate) fn note_late_original(&mut self, start: u64) {
+    /// The original of a retransmitted segment at `start` arrived late, within a fast recovery.
+    pub(crate) fn note_late_original(&mut self, start: u64) -> OnLateOriginal {
+        let Self { departures: Some(departures), loss, .. } = self else { return OnLateOriginal::Undo };
+        let Departures { flight, rack: Some(rack), .. } = &mut **departures else {
+            return OnLateOriginal::Undo;
+        };
+        rack.note_late(start);
+        on_late_original(rack.has_resends(flight, loss.reported()))
+    }
+
+    /// Lost data waits for the next ACK. The retransmission timer replaces the reordering timer.
+    pub(crate) fn hold_repairs(&mut self) {
         if let Some(rack) = self.rack_mut() {
-            rack.note_late(start);
+            (rack.holds_repairs, rack.deadline) = (true, None);
+        }
+    }
+
+    /// Lost data may be retransmitted again.
+    pub(crate) fn permit_repairs(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            rack.holds_repairs = false;
         }
     }
 
@@ -383,14 +418,16 @@ impl LossRecovery {
         }
     }
 
-    /// The recovery was spurious. Returns false if none can be undone.
-    pub(crate) fn undo(&mut self) -> bool {
+    /// The recovery was spurious. Returns false if none can be undone. `as_linux`: what RACK has marked lost in a fast recovery
+    /// is no longer in its list (`tcp_rack_detect_loss()`), and an undo does not put it back; a timeout finds it.
+    pub(crate) fn undo(&mut self, as_linux: bool) -> bool {
         let Some(departures) = &mut self.departures else { return false };
         let Some(rack) = &mut departures.rack else { return false };
         if rack.undo.take().is_none() {
             return false;
         }
-        rack.hold_nothing_lost(&mut departures.flight);
+        let passes_over = as_linux && self.loss.phase != Phase::Loss;
+        rack.hold_nothing_lost(&mut departures.flight, passes_over);
         rack.prr = None;
         if self.loss.phase != Phase::Open {
             self.loss.trouble().leave();

@@ -60,10 +60,16 @@ pub(crate) struct Rack {
     pub(super) undo: Option<Undo>,
     /// Whether the latest timeout may be spurious.
     pub(super) frto: Frto,
+    /// An undo has left segments that are not looked at again before a timeout.
+    passes_over: bool,
+    /// Segments that D-SACKs have reported so far.
+    pub(super) duplicates: u64,
     /// Whether the present ACK has ended a recovery.
     ended: bool,
     /// Without SACK: what duplicate ACKs report.
     pub(super) counted: Option<Counted>,
+    /// Whether only new data is sent until the next ACK.
+    pub(super) holds_repairs: bool,
 }
 
 impl Rack {
@@ -258,6 +264,10 @@ impl Rack {
         self.deadline = None;
         self.probe = Probe::default();
         self.prr = None;
+        self.holds_repairs = false;
+        if core::mem::take(&mut self.passes_over) {
+            flight.restore_lost();
+        }
         while let Some(sent) = flight.oldest(sacked)
             && sent.at + self.rtt + window <= now
         {
@@ -292,12 +302,17 @@ impl Rack {
         self.lost.insert(all);
     }
 
-    /// The loss detection was spurious. Segments that are really lost will be detected again.
-    pub(super) fn hold_nothing_lost(&mut self, flight: &mut Flight) {
+    /// The loss detection was spurious. Segments that are really lost will be detected again. With `after_timeout_only`, those
+    /// that were marked lost are not looked at again before a timeout.
+    pub(super) fn hold_nothing_lost(&mut self, flight: &mut Flight, after_timeout_only: bool) {
         self.lost.clear();
         self.forget_counted();
         self.ended = false;
-        flight.restore_lost();
+        if after_timeout_only {
+            self.passes_over = true;
+        } else {
+            flight.restore_lost();
+        }
     }
 
     /// Marks the unreported parts of `range` lost.
@@ -315,6 +330,11 @@ impl Rack {
         if let Some(found) = &mut self.found {
             found.clear();
         }
+    }
+
+    /// Whether a retransmission is in the network (`retrans_out`).
+    pub(super) fn has_resends(&self, flight: &Flight, sacked: &RangeSet) -> bool {
+        flight.has_resends(&self.resent, sacked)
     }
 
     /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.

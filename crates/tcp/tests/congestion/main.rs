@@ -9,4 +9,5 @@ mod bbr;
 mod bbr3;
 mod custom;
 mod pacing;
+mod switching;
 mod vegas;

@@ -6,4 +6,5 @@ mod common;
 mod lab;
 
 mod as_linux;
+mod as_linux_recovery;
 mod as_linux_segments;

@@ -52,6 +52,17 @@ fn windows_opens_without_timestamps_with_scale_8_and_44_segments() {
 }
 
 #[test]
+fn the_receive_buffer_of_freebsd_has_whole_segments_even_if_no_window_can_announce_them() {
+    let mut server = Lone::listening(config("freebsd"));
+    let offer = Options { mss: Some(1460), sack_permitted: true, ..Options::NONE };
+    server.gets(Segment { options: offer, ..segment(SYN, 0, 0) });
+    server.gets(segment(Flags::ACK, 1, 1));
+    assert_eq!(server.c.receive_buffer(), 65_700, "45 segments: tcp_mss()");
+    let answers = server.gets(data(1, 1, 100));
+    assert!(answers.iter().all(|out| out.segment.window == 65_535), "100 unread bytes leave a full window");
+}
+
+#[test]
 fn macos_opens_with_timestamps_scale_6_and_ecn() {
     let [syn, accept] = openings("macos");
     for opening in [syn, accept] {

@@ -129,7 +129,7 @@ impl CongestionControl for Vegas {
                 self.repairing_until = view.sent;
             }
             // After a pause the path may have changed.
-            Signal::IdleRestart | Signal::Resumed => {
+            Signal::IdleRestart { .. } | Signal::Resumed => {
                 self.base = None;
                 self.begin_round(view);
             }
@@ -139,6 +139,10 @@ impl CongestionControl for Vegas {
             | Signal::RoundMarked { .. } => {}
         }
         self.reno.on(signal, view);
+    }
+
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.reno.set_windows(cwnd, ssthresh);
     }
 
     fn cwnd(&self) -> u32 {

@@ -233,7 +233,7 @@ impl CongestionControl for Cubic {
                 self.state = self.undo.take().filter(|_| lower).unwrap_or(self.state);
                 self.in_recovery = false;
             }
-            Signal::IdleRestart => {
+            Signal::IdleRestart { .. } => {
                 let cwnd = self.initial.min(self.state.window.cwnd);
                 self.state.window.set(cwnd, self.state.window.ssthresh);
                 self.state.stage = match self.state.stage {

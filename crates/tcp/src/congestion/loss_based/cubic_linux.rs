@@ -204,7 +204,7 @@ impl CubicLinux {
     fn threshold(&mut self, view: &View) -> u32 {
         let mss = view.mss.max(1);
         let cwnd = self.window.cwnd;
-        self.prior = (cwnd, self.window.current_ssthresh());
+        self.prior = (cwnd, self.window.current_ssthresh(mss));
         self.curve.lost_at(cwnd / mss);
         let segments = u64::from(view.flight.min(cwnd) / mss) * u64::from(BETA) / u64::from(ONE);
         mss.saturating_mul(segments.max(2) as u32)
@@ -335,10 +335,7 @@ impl CongestionControl for CubicLinux {
                 self.set(self.window.cwnd.max(cwnd), self.window.ssthresh.max(ssthresh));
                 self.in_recovery = false;
             }
-            Signal::IdleRestart => {
-                let ssthresh = self.window.current_ssthresh();
-                self.set(self.initial.min(self.window.cwnd), ssthresh);
-            }
+            Signal::IdleRestart { timeouts } => self.window.restart(self.initial, timeouts, view.mss.max(1)),
             Signal::EcnCe
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }

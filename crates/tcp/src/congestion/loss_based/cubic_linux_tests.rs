@@ -162,13 +162,20 @@ fn a_window_that_is_not_used_does_not_grow() {
 }
 
 #[test]
-fn idling_restarts_with_the_initial_window_and_keeps_three_quarters_as_threshold() {
+fn a_pause_halves_the_window_for_each_timeout_down_to_the_initial_one() {
     let mut cc = with(10, 20 * MSS);
     ack(&mut cc, START, RTT, 30);
     assert_eq!(cc.cwnd(), 21_000);
     cc.window.cwnd = 80_000;
-    cc.on(Signal::IdleRestart, &view(MSS, 0));
+    cc.on(Signal::IdleRestart { timeouts: 3 }, &view(MSS, 0));
     assert_eq!((cc.cwnd(), cc.ssthresh()), (10_000, 60_000));
+    cc.window.cwnd = 81_000;
+    cc.on(Signal::IdleRestart { timeouts: 1 }, &view(MSS, 0));
+    assert_eq!(
+        (cc.cwnd(), cc.ssthresh()),
+        (40_000, 60_000),
+        "whole segments; 40 + 20 is the threshold already"
+    );
 }
 
 #[test]
@@ -213,7 +220,7 @@ fn extremes_do_not_overflow() {
             cc.on(Signal::Timeout { first: true }, &late);
             cc.on(Signal::Acked { bytes: u32::MAX }, &late);
             cc.on(Signal::Undo, &late);
-            cc.on(Signal::IdleRestart, &late);
+            cc.on(Signal::IdleRestart { timeouts: 3 }, &late);
         }
     }
 }

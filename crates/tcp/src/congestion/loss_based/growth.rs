@@ -110,9 +110,17 @@ impl Window {
         self.cwnd = self.cwnd.saturating_add(grown.saturating_mul(mss));
     }
 
-    /// `tcp_current_ssthresh()`.
-    pub(super) fn current_ssthresh(&self) -> u32 {
-        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    /// `tcp_current_ssthresh()`, in whole segments.
+    pub(super) fn current_ssthresh(&self, mss: u32) -> u32 {
+        let segments = self.cwnd / mss;
+        self.ssthresh.max((segments / 2 + segments / 4).saturating_mul(mss))
+    }
+
+    /// `tcp_cwnd_restart()`: a pause halves cwnd for each timeout that it lasted, down to the initial window.
+    pub(super) fn restart(&mut self, initial: u32, timeouts: u32, mss: u32) {
+        self.ssthresh = self.current_ssthresh(mss);
+        let segments = (self.cwnd / mss).checked_shr(timeouts).unwrap_or(0);
+        self.cwnd = segments.saturating_mul(mss).max(initial.min(self.cwnd));
     }
 }
 

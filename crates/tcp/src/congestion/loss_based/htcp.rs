@@ -149,6 +149,10 @@ impl CongestionControl for Htcp {
         }
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.reno.set_windows(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.reno.cwnd()
     }

@@ -173,6 +173,10 @@ impl CongestionControl for Illinois {
         }
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.reno.set_windows(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.reno.cwnd()
     }

@@ -189,7 +189,7 @@ impl CongestionControl for Reno {
                 self.in_recovery = false;
             }
             // RFC 5681, section 4.1: the restart window is min(IW, cwnd).
-            Signal::IdleRestart => {
+            Signal::IdleRestart { .. } => {
                 self.window.set(self.initial.min(self.window.cwnd), self.window.ssthresh);
             }
             Signal::EcnCe
@@ -315,10 +315,10 @@ mod tests {
     fn an_idle_time_restarts_from_the_initial_window_at_most() {
         let mut cc = Reno::new(4000, 8000, GROWTH);
         ack_a_round(&mut cc, 1000);
-        cc.on(Signal::IdleRestart, &view(1000, 0));
+        cc.on(Signal::IdleRestart { timeouts: 1 }, &view(1000, 0));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 8000));
         cc.on(Signal::Timeout { first: true }, &view(1000, 4000));
-        cc.on(Signal::IdleRestart, &view(1000, 0));
+        cc.on(Signal::IdleRestart { timeouts: 1 }, &view(1000, 0));
         assert_eq!(cc.cwnd(), 1000);
     }
 

@@ -49,7 +49,7 @@ impl RenoLinux {
     /// Remembers both windows and returns the new ssthresh.
     fn threshold(&mut self, view: &View) -> u32 {
         let (mss, cwnd) = (view.mss.max(1), self.window.cwnd);
-        self.prior = (cwnd, self.window.current_ssthresh());
+        self.prior = (cwnd, self.window.current_ssthresh(mss));
         mss.saturating_mul((view.flight.min(cwnd) / mss / 2).max(2))
     }
 
@@ -81,10 +81,7 @@ impl CongestionControl for RenoLinux {
                 self.window.set(self.window.cwnd.max(cwnd), self.window.ssthresh.max(ssthresh));
                 self.in_recovery = false;
             }
-            Signal::IdleRestart => {
-                let ssthresh = self.window.current_ssthresh();
-                self.window.set(self.initial.min(self.window.cwnd), ssthresh);
-            }
+            Signal::IdleRestart { timeouts } => self.window.restart(self.initial, timeouts, view.mss.max(1)),
             Signal::EcnCe
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }

@@ -56,7 +56,9 @@ impl CongestionControl for Tahoe {
                 self.acked(bytes, view.mss);
             }
             Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => self.start_over(view),
-            Signal::IdleRestart => self.window.set(view.mss.min(self.window.cwnd), self.window.ssthresh),
+            Signal::IdleRestart { .. } => {
+                self.window.set(view.mss.min(self.window.cwnd), self.window.ssthresh)
+            }
             Signal::DupAck { .. }
             | Signal::PartialAck { .. }
             | Signal::RoundMarked { .. }
@@ -64,6 +66,10 @@ impl CongestionControl for Tahoe {
             | Signal::Undo
             | Signal::Resumed => {}
         }
+    }
+
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.window.set(cwnd, ssthresh);
     }
 
     fn cwnd(&self) -> u32 {
@@ -119,7 +125,7 @@ mod tests {
     #[test]
     fn an_idle_time_restarts_from_one_segment() {
         let mut cc = Tahoe::new(9000, 4000, GROWTH);
-        cc.on(Signal::IdleRestart, &view(1000, 0));
+        cc.on(Signal::IdleRestart { timeouts: 1 }, &view(1000, 0));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 4000));
     }
 }

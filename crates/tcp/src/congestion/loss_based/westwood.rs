@@ -123,6 +123,10 @@ impl CongestionControl for Westwood {
         self.measure(sample.newly_delivered, sample.rtt, view.now);
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.reno.set_windows(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.reno.cwnd()
     }

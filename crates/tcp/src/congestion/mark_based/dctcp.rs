@@ -58,6 +58,10 @@ impl CongestionControl for Dctcp {
         }
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.reno.set_windows(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.reno.cwnd()
     }

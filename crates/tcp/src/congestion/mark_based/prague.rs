@@ -152,6 +152,10 @@ impl CongestionControl for Prague {
         !self.is_accurate || self.reduced_at.is_none_or(|at| now.since(at) >= self.virtual_rtt())
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.reno.set_windows(cwnd, ssthresh);
+    }
+
     /// The fraction of a segment counts for pacing only: in flight are whole segments, two at least.
     fn cwnd(&self) -> u32 {
         let cwnd = self.reno.cwnd();

@@ -163,10 +163,10 @@ impl CongestionControl for CarefulResume {
             ) => self.begin_retreat(signal, view),
             // Section 3.2: congestion in reconnaissance, or a pause.
             (
-                Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } | Signal::IdleRestart,
+                Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } | Signal::IdleRestart { .. },
                 Phase::Reconnaissance,
             )
-            | (Signal::IdleRestart | Signal::Undo, _) => {
+            | (Signal::IdleRestart { .. } | Signal::Undo, _) => {
                 self.phase = Phase::Normal;
                 self.inner.on(signal, view);
             }

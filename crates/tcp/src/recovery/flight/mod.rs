@@ -289,6 +289,15 @@ impl Flight {
         })
     }
 
+    /// Whether a segment of `resent` (the ranges that were sent more than once) is in the network again: neither reported nor
+    /// marked lost since.
+    pub(crate) fn has_resends(&self, resent: &RangeSet, sacked: &RangeSet) -> bool {
+        let indices = resent.iter_down().flat_map(|range| self.indices_within(range));
+        indices.map(|at| (&self.entries[at], self.sent(at).range)).any(|(entry, range)| {
+            entry.again && entry.fate == Fate::InFlight && sacked.covered_within(range) < range.len()
+        })
+    }
+
     /// The start of the last segment.
     pub(crate) fn last_start(&self) -> u64 {
         self.entries.len().checked_sub(1).map_or(self.edge, |last| self.start_of(last))

@@ -9,6 +9,7 @@ use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::recovery::prr::Progress;
 use crate::recovery::spurious::frto::LaterAck;
+use crate::recovery::spurious::late_original::OnLateOriginal;
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::{Concluded, Phase};
 use crate::send::{Sender, in_ticks};
@@ -28,6 +29,7 @@ impl Sender {
         Reports { reports_new, duplicate }: Reports,
     ) {
         let advanced = self.space.una > una_before;
+        self.recovery.permit_repairs();
         if let Some(stamps) = segment.options.timestamps
             && cx.agreed.timestamps
             && advanced
@@ -36,19 +38,34 @@ impl Sender {
         }
         let is_bare = !advanced && segment.seq_len() == 0;
         self.probe_after_timeout(advanced, reports_new || is_bare && !duplicate);
-        let found = self.detect(cx, now, advanced);
+        let found = !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
         let Some(Concluded { delivered, answer }) =
             self.recovery.conclude(self.space.una, duplicate, is_bare)
         else {
             return;
         };
         self.proceed_in_proportion(cx, delivered, advanced && !found);
-        if !advanced && delivered > 0 && self.grows_by_reports(cx) {
-            self.open_window_unless_marked(cx, now, delivered as u32, self.space.max - self.space.una);
-            self.note_window(cx, now);
-        }
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
+        }
+        if self.grows_at_the_end(cx) {
+            self.grow_at_the_end(cx, now, delivered, advanced);
+        }
+    }
+
+    /// Whether an ACK opens cwnd after all its other effects: not if it begins a recovery, but if it ends or undoes one.
+    /// Linux: `tcp_cong_control()` follows `tcp_fastretrans_alert()`.
+    #[inline]
+    pub(super) fn grows_at_the_end(&self, cx: &Context) -> bool {
+        cx.config.growth.grows == Grows::WhenUsed && self.recovery.is_by_time()
+    }
+
+    /// Opens cwnd by what the present ACK was the first to acknowledge or to report.
+    fn grow_at_the_end(&mut self, cx: &mut Context, now: Time, delivered: u64, advanced: bool) {
+        let may_grow = self.recovery.phase() != Phase::Fast && (advanced || self.grows_by_reports(cx));
+        if may_grow && delivered > 0 {
+            self.open_window_unless_marked(cx, now, delivered as u32, self.space.max - self.space.una);
+            self.note_window(cx, now);
         }
     }
 
@@ -78,6 +95,7 @@ impl Sender {
             return;
         }
         cx.note(now, Event::Fired { timer: Timer::Reordering });
+        self.recovery.permit_repairs();
         self.detect_losses(cx, now);
         self.proceed_in_proportion(cx, 0, false);
     }
@@ -159,13 +177,15 @@ impl Sender {
     /// An ACK that echoes a timestamp older than the retransmission shows that the original was delivered. The timestamp must
     /// be one that our segments can have carried: as with RTT samples, an invented one proves nothing.
     ///
-    /// During fast recovery it shows reordering, too: Linux, `tcp_try_undo_partial()`.
+    /// During fast recovery it shows reordering, too.
     fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32, una_before: u64) {
         if self.recovery.answers_original(self.space.una, echo)
             && echo_age(now, echo, self.space.first_sent).is_some()
         {
-            if self.recovery.phase() == Phase::Fast {
-                self.recovery.note_late_original(una_before);
+            if self.recovery.phase() == Phase::Fast
+                && self.recovery.note_late_original(una_before) == OnLateOriginal::SendOnlyNew
+            {
+                return self.recovery.hold_repairs();
             }
             self.undo(cx, now);
         }
@@ -173,7 +193,8 @@ impl Sender {
 
     /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
     pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time) {
-        if !cx.config.undo || !self.recovery.undo() {
+        let as_linux = cx.config.growth.grows == Grows::WhenUsed;
+        if !cx.config.undo || !self.recovery.undo(as_linux) {
             return;
         }
         cx.counters().undone += 1;

@@ -26,16 +26,20 @@ impl Sender {
         match verdict {
             OnNewAck::Ordinary => {
                 self.recovery.forget_dup_acks();
-                self.open_window_unless_marked(cx, now, bytes, flight);
-                self.note_window(cx, now);
+                if !self.grows_at_the_end(cx) {
+                    self.open_window_unless_marked(cx, now, bytes, flight);
+                    self.note_window(cx, now);
+                }
                 true
             }
             OnNewAck::Exit => {
                 let after_timeout = self.recovery.phase() == Phase::Loss;
                 self.recovery.leave();
                 if after_timeout {
-                    self.open_window_unless_marked(cx, now, bytes, flight);
-                    self.note_window(cx, now);
+                    if !self.grows_at_the_end(cx) {
+                        self.open_window_unless_marked(cx, now, bytes, flight);
+                        self.note_window(cx, now);
+                    }
                 } else if cx.config.loss_means == LossMeans::Congestion {
                     self.signal(cx, now, Signal::ExitRecovery, self.space.max - self.space.una);
                 }

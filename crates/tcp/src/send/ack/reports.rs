@@ -1,5 +1,6 @@
 //! SACK blocks: their reports, and the conclusions about reordering and loss.
 
+use crate::config::Grows;
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::send::Sender;
@@ -28,9 +29,10 @@ impl Sender {
             return Reports::default();
         }
         let reported_again = self.duplicate_report(segment).filter(|_| self.recovery.is_by_time());
+        let reported_again = reported_again.filter(|&again| self.counts_duplicate(cx, again));
         let duplicate = reported_again.is_some();
-        if let Some(end) = reported_again {
-            self.note_duplicate_report(cx, now, end);
+        if let Some(again) = reported_again {
+            self.note_duplicate_report(cx, now, again.end);
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
@@ -68,10 +70,27 @@ impl Sender {
         usize::try_from(full).unwrap_or(usize::MAX).saturating_add(self.space.marks.len() + SPARE_REPORTS)
     }
 
-    /// The end of the first block if it is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883,
+    /// Whether a D-SACK is believed. Linux ignores one if more duplicates were reported than segments were retransmitted. A
+    /// duplicate counts as delivered, because it has left the network (`tcp_dsack_seen()`).
+    #[cold]
+    fn counts_duplicate(&mut self, cx: &mut Context, again: Range) -> bool {
+        if cx.config.growth.grows != Grows::WhenUsed {
+            return true;
+        }
+        let mss = u64::from(cx.agreed.payload);
+        let segments = again.len().div_ceil(mss.max(1));
+        let retransmitted = u64::from(cx.counters().retransmitted);
+        let believed = self.recovery.count_duplicates(segments, mss, retransmitted);
+        if believed && let Some(paced) = self.paced_mut() {
+            paced.rate.deliver_again(segments * mss);
+        }
+        believed
+    }
+
+    /// The first block if it is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883,
     /// section 4).
     #[cold]
-    fn duplicate_report(&self, segment: &Segment) -> Option<u64> {
+    fn duplicate_report(&self, segment: &Segment) -> Option<Range> {
         let [first, rest @ ..] = segment.options.sack.as_slice() else { return None };
         let (left, right) = (self.space.position(first.left), self.space.position(first.right));
         let within = |block: &SackBlock| {
@@ -79,7 +98,7 @@ impl Sender {
         };
         let duplicate =
             left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within));
-        duplicate.then(|| right.max(0) as u64)
+        duplicate.then(|| Range::new(left.max(0) as u64, right.max(0) as u64))
     }
 
     /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).

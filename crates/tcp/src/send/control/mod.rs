@@ -1,6 +1,7 @@
 //! The signals to congestion control, and its view of the connection.
 
 pub(super) mod deliveries;
+mod switch;
 
 use crate::config::{Grows, Reduces};
 use crate::congestion::{AvoidanceAck, Signal, View};
@@ -86,8 +87,11 @@ impl Sender {
 
     #[cold]
     fn restart_after(&mut self, cx: &mut Context, now: Time, pause: Span) {
-        if pause > self.timers.rto() {
-            self.signal(cx, now, Signal::IdleRestart, 0);
+        let rto = self.timers.rto();
+        if pause > rto {
+            let timeouts = (pause.as_ps() - 1) / rto.as_ps().max(1);
+            let timeouts = u32::try_from(timeouts).unwrap_or(u32::MAX);
+            self.signal(cx, now, Signal::IdleRestart { timeouts }, 0);
         }
     }
 

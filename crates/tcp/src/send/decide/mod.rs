@@ -231,6 +231,9 @@ impl Sender {
     /// Decides with RACK: lost data first, then new data.
     pub(crate) fn decide_by_time(&self, cx: &Context) -> Decision {
         let Some(first) = self.recovery.first_lost(cx.agreed.payload) else { return self.decide_next(cx) };
+        if self.recovery.holds_repairs() {
+            return self.decide_next(cx);
+        }
         if self.recovery.sends_only_new() {
             // If no new data could be sent since the ACK, lost data is retransmitted (RFC 5682, section 3.1, step 2 b).
             let fresh = self.decide_next(cx);

@@ -199,7 +199,7 @@ impl Sender {
     }
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
-    fn time_out_by_time(&mut self, cx: &Context, now: Time, has_reneged: bool, before: Phase) {
+    fn time_out_by_time(&mut self, cx: &mut Context, now: Time, has_reneged: bool, before: Phase) {
         let (una, max) = (self.space.una, self.space.max);
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
         let is_repeated = self.timers.unanswered > 1;
@@ -210,6 +210,18 @@ impl Sender {
         let timeout = Timeout { first, max, has_reneged, begins, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
+        self.widen_by_recent(cx, now);
+    }
+
+    /// After a timeout, data that left too lately to count as lost is still in flight. Linux sets cwnd to one segment more than
+    /// that (`tcp_enter_loss()`).
+    fn widen_by_recent(&mut self, cx: &mut Context, now: Time) {
+        let (in_flight, mss) = (self.in_network(cx), u64::from(cx.agreed.payload));
+        if in_flight > 0 && cx.config.reduces == Reduces::Cwnd {
+            let cwnd = u32::try_from((in_flight.div_ceil(mss) + 1) * mss).unwrap_or(u32::MAX);
+            self.congestion.set_windows(cwnd, self.congestion.ssthresh());
+            self.note_window(cx, now);
+        }
     }
 
     /// Notes where the retransmission timer stands.

@@ -296,7 +296,7 @@ impl CongestionControl for Bbr {
             | Signal::ExitRecovery
             | Signal::EcnCe
             | Signal::RoundMarked { .. }
-            | Signal::IdleRestart => {}
+            | Signal::IdleRestart { .. } => {}
         }
     }
 
@@ -324,6 +324,11 @@ impl CongestionControl for Bbr {
         self.update_min_rtt(sample, view);
         self.set_pacing_rate(self.pacing_gain(), view);
         self.set_cwnd(sample, view);
+    }
+
+    /// ssthresh has no meaning for a path model.
+    fn set_windows(&mut self, cwnd: u32, _: u32) {
+        self.cwnd = cwnd;
     }
 
     fn cwnd(&self) -> u32 {

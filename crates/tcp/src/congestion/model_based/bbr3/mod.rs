@@ -277,7 +277,7 @@ impl CongestionControl for Bbr3 {
             | Signal::PartialAck { .. }
             | Signal::ExitRecovery
             | Signal::RoundMarked { .. }
-            | Signal::IdleRestart => {}
+            | Signal::IdleRestart { .. } => {}
         }
     }
 
@@ -305,6 +305,11 @@ impl CongestionControl for Bbr3 {
         self.latest.advance(sample);
         self.set_pacing_rate(self.state.pacing_gain(), view);
         self.set_cwnd(sample, view);
+    }
+
+    /// ssthresh has no meaning for a path model.
+    fn set_windows(&mut self, cwnd: u32, _: u32) {
+        self.cwnd = cwnd;
     }
 
     fn cwnd(&self) -> u32 {

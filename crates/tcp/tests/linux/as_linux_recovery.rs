@@ -1,0 +1,119 @@
+//! Choices that Linux makes in recoveries: what an ACK of an original means, what counts as delivered, when cwnd opens.
+
+use crate::lab::{Lab, MSS, config};
+use netspurt_tcp::config::{Config, Counting, Grows, InitialWindow, PrrRule, Recovery, Reduces};
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::reason::Reason::{NewData, RackLoss, Timeout};
+
+/// Losses are detected by time, and cwnd opens as in Linux.
+fn linux() -> Config {
+    let mut config = config(Recovery::Rack);
+    config.growth.grows = Grows::WhenUsed;
+    config.growth.counting = Counting::Bytes { limit: u8::MAX };
+    Config { reduces: Reduces::Cwnd, undo: true, ..config }
+}
+
+/// 40 segments are written, of which cwnd permits ten; both ends have timestamps.
+fn stamped(config: Config) -> Lab {
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: Some(Timestamps::default()),
+        ..Options::NONE
+    };
+    let mut lab = Lab::open(Config { timestamps: true, ..config }, offer);
+    lab.write(40).out();
+    lab
+}
+
+/// Reports segments `from` to `to`, and echoes what left at `sent_ms`.
+fn report(sent_ms: u32, from: u32, to: u32) -> Options {
+    let timestamps = Some(Timestamps { value: 1, echo: sent_ms });
+    let mut options = Options { timestamps, ..Options::NONE };
+    options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
+    options
+}
+
+#[test]
+fn an_ack_of_an_original_beside_other_retransmissions_permits_only_new_data() {
+    let mut lab = stamped(linux());
+    lab.at(200).ack_with(0, report(100, 6, 9));
+    assert_eq!(lab.out(), [(1, RackLoss), (2, RackLoss), (3, RackLoss), (4, RackLoss)]);
+    // The original of 1 was late. 2, 3 and 4 are in the network again, and 5 is still marked lost.
+    lab.at(210).ack_with(1, report(100, 6, 9));
+    assert_eq!(lab.tcp.stats().undone, 0, "tcp_try_undo_partial()");
+    assert_eq!(lab.out(), [(11, NewData)]);
+    lab.at(300).ack_with(2, report(200, 6, 9));
+    assert_eq!(lab.out(), [(5, RackLoss), (10, RackLoss)], "the next ACK permits retransmissions");
+}
+
+#[test]
+fn an_ack_of_the_only_original_undoes_the_recovery_and_opens_cwnd() {
+    let mut lab = stamped(linux());
+    lab.at(200).ack_with(0, report(100, 2, 4));
+    assert_eq!((lab.out()[0], lab.cwnd()), ((1, RackLoss), 5));
+    lab.at(210).ack_with(4, report(100, 6, 6));
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.cwnd(), 12, "ten restored, and 1 and 6 newly delivered: tcp_cong_control()");
+}
+
+#[test]
+fn what_an_undone_recovery_had_marked_lost_waits_for_a_timeout() {
+    let mut lab = stamped(Config { prr: true, prr_rule: PrrRule::Linux, ..linux() });
+    // 1 to 5 are lost. PRR permits only the first one.
+    lab.at(200).ack_with(0, report(100, 6, 6));
+    lab.at(250).out();
+    assert_eq!(lab.tcp.info().lost, 4 * u64::from(MSS));
+    lab.at(260).ack_with(1, report(100, 6, 6));
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().lost), (1, 0));
+    lab.out();
+    lab.at(360).ack_with(1, report(200, 6, 11));
+    let out = lab.out();
+    assert!(out.iter().all(|&(n, _)| n > 10), "2 to 5 are in no list: tcp_rack_detect_loss(): {out:?}");
+    lab.at(2500);
+    assert_eq!(lab.out()[0], (2, Timeout));
+}
+
+#[test]
+fn an_ack_that_reveals_a_loss_does_not_open_cwnd_before_the_reduction() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(40).out();
+    // Eight are newly delivered. Slow start by them before the reduction would leave half of 18.
+    lab.at(200).sack(1, &[(3, 9)]);
+    assert_eq!((lab.out()[0], lab.tcp.ssthresh() / MSS), ((2, RackLoss), 5));
+}
+
+#[test]
+fn a_duplicate_that_is_reported_counts_as_delivered() {
+    let initial_window = InitialWindow::Segments(20);
+    let config = Config { prr: true, prr_rule: PrrRule::Linux, undo: false, initial_window, ..linux() };
+    let mut lab = Lab::with_sack(config);
+    lab.write(40).out();
+    lab.at(200).sack(0, &[(18, 20)]);
+    assert_eq!(lab.out(), [(1, RackLoss), (2, RackLoss), (3, RackLoss)]);
+    lab.at(210).sack(0, &[(18, 20)]);
+    assert_eq!(lab.out(), []);
+    // Each D-SACK permits one more.
+    for (ms, out) in [(220, vec![(4, RackLoss)]), (230, vec![(5, RackLoss)]), (240, vec![(6, RackLoss)])] {
+        lab.at(ms).sack(0, &[(19, 19), (18, 20)]);
+        assert_eq!(lab.out(), out, "tcp_dsack_seen()");
+    }
+}
+
+#[test]
+fn more_duplicates_than_retransmissions_are_not_believed() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(40).out();
+    lab.at(200).sack(2, &[(1, 1)]);
+    assert_eq!(lab.cwnd(), 12, "nothing was retransmitted");
+}
+
+#[test]
+fn a_timeout_leaves_one_segment_more_than_what_left_lately() {
+    for (reduces, cwnd) in [(Reduces::Cwnd, 3), (Reduces::Flight, 1)] {
+        let mut lab = Lab::with_sack(Config { reduces, ..linux() });
+        lab.write(5).at(1050).write(2).at(1100);
+        let (_, reason) = *lab.out().last().expect("a retransmission");
+        assert_eq!((reason, lab.cwnd()), (Timeout, cwnd), "{reduces:?}: tcp_enter_loss()");
+    }
+}
