@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .ours import Played
 from .packets import Numbers
-from .scripts import Arrival, Call, Event, Script, remote_of
+from .scripts import MS, Arrival, Call, Event, Script, remote_of
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x1, 0x1000
 SO_TIMESTAMPNS, SO_RCVBUFFORCE, PACKET_OUTGOING, ETH_P_ALL = 35, 33, 4, 0x0003
@@ -254,6 +254,16 @@ def happened(run: Run) -> list[tuple[int, Event | None]]:
             last = at
         left = at
     return kept
+
+
+def stamp_phase(run: Run) -> int:
+    """When within a millisecond of the script the kernel's timestamp clock advances, in nanoseconds.
+
+    A segment with stamp S has left after the clock has reached S, and before it reaches S + 1, but for the time of
+    the processing.
+    """
+    rests = [sent.at - sent.segment.stamp * MS for sent in run.played.sent if sent.segment.stamp is not None]
+    return ((min(rests) + max(rests) - MS) // 2 if rests else 0) % MS
 
 
 def enter_namespace() -> None:

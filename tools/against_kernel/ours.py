@@ -42,12 +42,18 @@ class Ours:
         self.process.stdin.close()
         self.process.wait(10)
 
-    def begin(self, algorithm: str, peer_first: int, timing: str) -> None:
-        """A new stack."""
+    def begin(
+        self, algorithm: str, peer_first: int, timing: str, isn: int | None = None, stamp: int = 0
+    ) -> None:
+        """A new stack.
+
+        BBR draws the phase of its cycle from `isn`, our initial sequence number. The timestamp clock, which counts
+        milliseconds, advances `stamp` nanoseconds after the beginning.
+        """
         self.numbers = Numbers(remote_of(0), REMOTE_PORT, LOCAL_PORT, peer_first)
         self.played = Played()
         profile, reno = PROFILES[algorithm]
-        self.exchange(f"new {profile} {reno} {self.jiffy_ns} {timing}")
+        self.exchange(f"new {profile} {reno} {self.jiffy_ns} {timing} {'-' if isn is None else isn} {stamp}")
 
     def exchange(self, line: str) -> list[Sent]:
         """Writes a line, and returns what has left since."""
@@ -94,9 +100,16 @@ class Ours:
         """Advances the clock."""
         return self.exchange(f"to {at}")
 
-    def replay(self, script: Script, happened: list[tuple[int, Event | None]], end: int) -> Played:
+    def replay(
+        self,
+        script: Script,
+        happened: list[tuple[int, Event | None]],
+        end: int,
+        isn: int | None = None,
+        stamp: int = 0,
+    ) -> Played:
         """Plays events at the times at which the kernel saw them. `None` is an emission that a timer caused."""
-        self.begin(script.algorithm, script.peer_first, "steered")
+        self.begin(script.algorithm, script.peer_first, "steered", isn, stamp)
         for at, event in happened:
             if event is None:
                 self.exchange(f"emission {at}")

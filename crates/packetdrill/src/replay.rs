@@ -6,7 +6,7 @@
 //!
 //! | line | meaning |
 //! | --- | --- |
-//! | `new PROFILE reno\|- JIFFY_NS exact\|steered` | a new stack; JIFFY_NS is the tick of the kernel's timers |
+//! | `new PROFILE reno\|- JIFFY_NS exact\|steered ISN\|- STAMP_NS` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances |
 //! | `packet T HEX` | a packet arrives; the payload may be left out, since it is zeros |
 //! | `call T NAME ARGUMENTS` | a socket call: see [`Player::call`] |
 //! | `emission T` | the kernel has sent something now that a timer has caused |
@@ -24,6 +24,7 @@ use crate::calls::data::ReadMode;
 use crate::stack::{SentPacket, Stack};
 use crate::sysctl::Settings;
 use netspurt_tcp::Behind;
+use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
 use nix::errno::Errno;
 use std::fmt::Write as _;
@@ -83,10 +84,13 @@ struct Player {
 
 impl Player {
     fn new(words: &[&str]) -> Option<Self> {
-        let &[profile, congestion, jiffy, timing] = words else { return None };
+        let &[profile, congestion, jiffy, timing, isn, stamp] = words else { return None };
         let jiffy = Span::from_ps(jiffy.parse::<u64>().ok()? * 1000);
         let settings = Settings::for_replay(profile, congestion == "reno").ok()?;
-        let stack = Stack::new(settings);
+        let mut stack = Stack::new(settings);
+        // The clock of the stack begins at a whole millisecond.
+        stack.now += Span::from_ps(1_000_000_000 - stamp.parse::<u64>().ok()? % 1_000_000 * 1000);
+        stack.fixed_isn = if isn == "-" { None } else { Some(Seq(isn.parse().ok()?)) };
         let timing = match timing {
             "exact" => Timing::Exact,
             "steered" => Timing::Steered,

@@ -50,6 +50,8 @@ pub(crate) struct Stack {
     pub(crate) fast_open_cache: fast_open::Cache,
     /// ICMP messages about data that is not in flight (TcpExtOutOfWindowIcmps).
     pub(crate) strange_icmp: u32,
+    /// The initial sequence number of all connections, if it is fixed.
+    pub(crate) fixed_isn: Option<Seq>,
     next_id: Id,
     next_port: u16,
 }
@@ -65,6 +67,7 @@ impl Stack {
             sent: VecDeque::new(),
             fast_open_cache: fast_open::Cache::default(),
             strange_icmp: 0,
+            fixed_isn: None,
             next_id: 0,
             next_port: 40_000,
         }
@@ -103,9 +106,13 @@ impl Stack {
         self.next_port
     }
 
-    /// The configuration of a connection with these socket options.
-    pub(crate) fn config(&self, options: &SocketOptions) -> Arc<Config> {
+    /// The configuration of a connection to `remote` with these socket options.
+    pub(crate) fn config(&self, options: &SocketOptions, remote: SocketAddr) -> Arc<Config> {
         let mut config = self.settings.config.clone();
+        if let Some(mtu) = self.settings.mtu {
+            // The headers of IP and TCP without options.
+            config.mss = config.mss.min(mtu - if remote.is_ipv4() { 40 } else { 60 });
+        }
         if let Some(mss) = options.max_segment {
             config.mss = config.mss.min(mss);
         }
@@ -120,7 +127,7 @@ impl Stack {
 
     /// An initial sequence number. Any value is valid, because packetdrill maps sequence numbers.
     pub(crate) fn initial_sequence(&self) -> Seq {
-        Seq(self.next_id.wrapping_mul(0x9E37_79B9))
+        self.fixed_isn.unwrap_or(Seq(self.next_id.wrapping_mul(0x9E37_79B9)))
     }
 
     /// When the next timer expires.
@@ -148,7 +155,7 @@ impl Stack {
     /// queue, or removes it.
     pub(crate) fn update(&mut self, id: Id) {
         self.record_fast_open(id);
-        let mut now = self.now;
+        let (mut now, layout) = (self.now, self.settings.config.layout);
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
         let Role::Stream(connection) = &mut socket.role else { return };
@@ -171,7 +178,7 @@ impl Stack {
             ip.identification = socket.identification;
             socket.identification = socket.identification.wrapping_add(1);
             let ports = Ports { source: local.port(), destination: remote.port() };
-            self.sent.extend(packet(now, segment, ports, &ip));
+            self.sent.extend(packet(now, segment, ports, &ip, layout));
         }
         let (sent, acknowledged) =
             socket.stream().map_or((0, 0), |s| (s.written() - s.unsent(), s.acknowledged()));
@@ -314,7 +321,7 @@ impl Stack {
         child.local = Some(local);
         child.remote = Some(remote);
         child.origin = Origin::Opening(parent);
-        let connection = Connection::listen(self.config(&child.options), self.initial_sequence());
+        let connection = Connection::listen(self.config(&child.options, remote), self.initial_sequence());
         let mut connection = connection.listening_fast(server);
         connection.measure_limits(self.now, true);
         child.role = Role::Stream(Box::new(connection));
@@ -328,7 +335,7 @@ impl Stack {
         let Some(reset) = reset else { return };
         let ip = Ip::new(addresses(local, remote));
         let ports = Ports { source: local.port(), destination: remote.port() };
-        self.sent.extend(packet(self.now, &reset, ports, &ip));
+        self.sent.extend(packet(self.now, &reset, ports, &ip, self.settings.config.layout));
     }
 
     /// Receives an ICMP message. "Fragmentation needed" lowers the path MTU (RFC 1191, section 4); any other "unreachable" ends
@@ -390,12 +397,9 @@ fn addresses(local: SocketAddr, remote: SocketAddr) -> Addresses {
 }
 
 /// Encodes a segment. The payload is zeros.
-fn packet(at: Time, segment: &Segment, ports: Ports, ip: &Ip) -> Option<SentPacket> {
+fn packet(at: Time, segment: &Segment, ports: Ports, ip: &Ip, layout: Layout) -> Option<SentPacket> {
     let zeros = vec![0; segment.payload.len as usize];
     let mut bytes = Vec::new();
-    encode_packet(segment, ports, ip, LAYOUT, Body::Bytes(&zeros), &mut bytes).ok()?;
+    encode_packet(segment, ports, ip, layout, Body::Bytes(&zeros), &mut bytes).ok()?;
     Some(SentPacket { at, bytes })
 }
-
-/// It only matters for options without assigned numbers, which no profile for packetdrill uses.
-const LAYOUT: Layout = Layout::SHARED;

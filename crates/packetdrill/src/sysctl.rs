@@ -58,6 +58,8 @@ pub(crate) struct Settings {
     /// Local addresses of connections whose socket is not bound.
     pub(crate) local: Ipv4Addr,
     pub(crate) local_v6: Ipv6Addr,
+    /// The MTU of the interface, if it is known: no segment announces a larger MSS.
+    pub(crate) mtu: Option<u16>,
     /// tcp_notsent_lowat.
     pub(crate) not_sent_low: u32,
     /// tcp_min_tso_segs.
@@ -74,7 +76,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Parses packetdrill's `--so_flags`: `profile=linux,local=192.168.0.1,sysctl=/proc/sys/net/ipv4`, all optional.
+    /// Parses packetdrill's `--so_flags`: `profile=linux,local=192.168.0.1,mtu=1500,sysctl=/proc/sys/net/ipv4`, all optional.
     /// With `sysctl=none`, sysctls are not read.
     ///
     /// # Errors
@@ -86,6 +88,7 @@ impl Settings {
             config: Config::clone(&profile::by_name("linux").ok_or("no profile linux")?.config),
             local: Ipv4Addr::new(192, 168, 0, 1),
             local_v6: Ipv6Addr::new(0xFD3D, 0xA0B, 0x17D6, 0, 0, 0, 0, 1),
+            mtu: None,
             not_sent_low: u32::MAX,
             least_together: 2,
             send_buffer: 16_384,
@@ -110,6 +113,10 @@ impl Settings {
                         return Err(format!("`{value}` is no IP address such as 192.168.0.1 or fd00::1"));
                     }
                 },
+                "mtu" => match value.parse() {
+                    Ok(mtu @ 576..) => settings.mtu = Some(mtu),
+                    _ => return Err(format!("`{value}`: expected an MTU of 576 to 65535 bytes")),
+                },
                 "stand-ins" => {
                     settings.stand_ins = match value {
                         "used" => StandIns::Used,
@@ -118,7 +125,11 @@ impl Settings {
                     }
                 }
                 "sysctl" => settings.root = (value != "none").then(|| PathBuf::from(value)),
-                _ => return Err(format!("unknown flag `{key}`; known: profile, local, sysctl, stand-ins")),
+                _ => {
+                    return Err(format!(
+                        "unknown flag `{key}`; known: profile, local, mtu, sysctl, stand-ins"
+                    ));
+                }
             }
         }
         // `offload` sets PSH: it knows which interface takes the segments.

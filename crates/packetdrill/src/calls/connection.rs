@@ -140,7 +140,7 @@ impl Stack {
         let local = if local.ip().is_unspecified() { SocketAddr::new(own, local.port()) } else { local };
         (socket.local, socket.remote, socket.connect) = (Some(local), Some(to), ConnectPhase::Opening);
         let options = socket.options.clone();
-        let mut connection = Connection::new(self.config(&options), iss);
+        let mut connection = Connection::new(self.config(&options, to), iss);
         connection.measure_limits(self.now, true);
         self.socket_mut(fd)?.role = Role::Stream(Box::new(connection));
         Ok(())

@@ -6,7 +6,7 @@ use crate::socket_options::{Fragmentation, Switch};
 use crate::stack::Stack;
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::time::Span;
-use netspurt_tcp::{Behind, Change};
+use netspurt_tcp::{Behind, Change, Connection};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 
@@ -200,17 +200,17 @@ impl Stack {
         Ok(())
     }
 
-    /// TCP_CONGESTION, for connections that are not open: a listener's, or the next of this socket. An open connection
-    /// keeps its own; the same name changes nothing.
+    /// TCP_CONGESTION, of a listener's connections, of the next one of this socket, or of an open one. The same name changes
+    /// nothing (`tcp_set_congestion_control()`).
     fn set_congestion(&mut self, fd: RawFd, value: &[u8]) -> Result<(), Errno> {
         let end = value.iter().position(|&byte| byte == 0).unwrap_or(value.len());
         let name = &value[..end];
         let kind = CONGESTION.iter().find(|(known, _)| known.as_bytes() == name).ok_or(Errno::ENOENT)?.1;
         let socket = self.socket_mut(fd)?;
-        if socket.stream().is_some_and(|stream| stream.config().congestion != kind) {
-            return Err(Errno::EOPNOTSUPP);
-        }
         socket.options.congestion = Some(kind);
+        if socket.stream().is_some_and(|stream| stream.config().congestion != kind) {
+            return self.change(fd, Change::Congestion(kind));
+        }
         Ok(())
     }
 
@@ -240,7 +240,15 @@ impl Stack {
             (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => return self.congestion_name(fd),
             _ => {}
         }
+        // Linux's buffer has room for as much overhead as data (tcp_adv_win_scale); BSD's has the size of the window.
+        let round = self.settings.config.round_buffers;
+        let first = self.settings.config.initial_receive_window.unwrap_or(65_536);
+        let default_buffer = if round { first } else { 131_072 };
         let socket = self.socket_mut(fd)?;
+        let rounded = socket
+            .stream()
+            .filter(|stream| round && stream.state().is_synchronized())
+            .map(Connection::receive_buffer);
         let error =
             if (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) { socket.take_error() } else { None };
         let options = &socket.options;
@@ -248,7 +256,9 @@ impl Stack {
         match (level, name) {
             (libc::SOL_SOCKET, libc::SO_ERROR) => int(error.map_or(0, |error| error as i64)),
             (libc::SOL_SOCKET, libc::SO_SNDBUF) => int(i64::from(options.send_buffer.unwrap_or(wmem))),
-            (libc::SOL_SOCKET, libc::SO_RCVBUF) => int(i64::from(options.receive_buffer.unwrap_or(131_072))),
+            (libc::SOL_SOCKET, libc::SO_RCVBUF) => {
+                int(i64::from(options.receive_buffer.or(rounded).unwrap_or(default_buffer)))
+            }
             (libc::SOL_SOCKET, libc::SO_REUSEADDR) => switch(Switch::ReuseAddress),
             (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => switch(Switch::KeepAlive),
             (libc::SOL_SOCKET, libc::SO_TYPE) => int(i64::from(libc::SOCK_STREAM)),
