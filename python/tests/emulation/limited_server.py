@@ -11,6 +11,8 @@ import threading
 import time
 
 PIECE = 16_384
+WINDOW = 4 * PIECE
+"""How much the behaviour ``credits`` sends before the client permits more."""
 
 
 def main() -> None:
@@ -49,7 +51,7 @@ def answer(connected: socket.socket, content: bytes, behaviour: str) -> None:
         connected.sendall(content[first : first + PIECE])
         if behaviour == "slow-source":
             time.sleep(0.15)
-        if behaviour == "credits" and first + PIECE < len(content):
+        if behaviour == "credits" and WINDOW <= first + PIECE < len(content):
             # The client's program permits the next piece.
             connected.recv(1)
 

@@ -20,6 +20,7 @@ from emulations import emulate  # what it needs is looked for first
 pytestmark = pytest.mark.usefixtures("permitted", "nothing_is_left")
 
 SERVER = Path(__file__).with_name("limited_server.py")
+CLIENT = Path(__file__).with_name("limited_client.py")
 
 FULL = 'queue = { kind = "drop-tail", limit = "60 packets" }'
 FAST = f'rate = "50 Mbit/s"\n{FULL}'
@@ -38,6 +39,7 @@ class Injected:
         client: for curl, in front of the address.
         times: how often curl asks, on one connection.
         congestion: of the kernel.
+        program: in place of curl, with the address and the length behind it.
         share: the least share of the time of a limit that cannot be the largest; None if it must be.
     """
 
@@ -49,8 +51,14 @@ class Injected:
     client: tuple[str, ...] = ()
     times: int = 1
     congestion: str = "cubic"
+    program: tuple[str, ...] = ()
     share: float | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def delay(at: str, span: str) -> str:
+    """A section that sets the delay of the link."""
+    return f'[[change]]\nat = "{at}"\nset = {{ "link.path.delay" = "{span}" }}'
 
 
 def lines(*each: str) -> str:
@@ -140,6 +148,25 @@ CASES = {
         octets=1_000_000,
         share=0.1,
     ),
+    # The third of eight data segments is lost, and its retransmission: without RACK only the timer notices that.
+    "timeout": Injected(
+        "timeout",
+        lines(FAST, 'loss = { kind = "script", drop = [5, 11], direction = "space->earth" }'),
+        octets=11_000,
+        words=("--sysctl", "net.ipv4.tcp_recovery=0", "--sysctl", "net.ipv4.tcp_early_retrans=0"),
+    ),
+    "spurious": Injected(
+        "spurious",
+        lines('rate = "8 Mbit/s"', FULL, delay("1 s", "900 ms"), delay("1.2 s", "10 ms")),
+        octets=2_000_000,
+        share=0.1,
+    ),
+    "application-window": Injected(
+        "application-window",
+        behaviour="credits",
+        program=(sys.executable, str(CLIENT)),
+        settings={"link.path.delay": "30 ms"},
+    ),
     "tail-loss": Injected(
         "tail-loss",
         lines(FAST, 'loss = { kind = "script", drop = [3], direction = "space->earth" }'),
@@ -149,6 +176,14 @@ CASES = {
 }
 
 
+def fetch(case: Injected) -> list[str]:
+    """The words of the client."""
+    if case.program:
+        return [*case.program, "space", str(case.octets)]
+    each = ("-o", "/dev/null", f"http://space/{case.octets}")
+    return ["curl", "-sf", *case.client, *each * case.times]
+
+
 def documents(tmp_path: Path, case: Injected) -> list[dict[str, Any]]:
     capture = tmp_path / "space.pcapng"
     settings = [word for path, value in case.settings.items() for word in ("--set", f"{path}={value}")]
@@ -156,8 +191,7 @@ def documents(tmp_path: Path, case: Injected) -> list[dict[str, Any]]:
         tmp_path,
         *("--congestion", case.congestion, "--capture", f"space={capture}", *settings, *case.words),
         *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
-        *("--", "curl", "-sf", *case.client),
-        *[word for n in range(case.times) for word in ("-o", "/dev/null", f"http://space/{case.octets}")],
+        *("--", *fetch(case)),
         link=case.link,
     )
     assert run.returncode == 0, run.stderr
