@@ -206,6 +206,13 @@ impl LossRecovery {
         self.departures.get_or_insert_default().rack.get_or_insert_default();
     }
 
+    /// No data will be sent any more: frees the memory of the log.
+    pub(crate) fn release_memory(&mut self) {
+        if let Some(departures) = &mut self.departures {
+            departures.flight.release_memory();
+        }
+    }
+
     /// Delivery rates are measured: transmissions are logged, and losses are kept until they are counted.
     pub(crate) fn begin_rates(&mut self) {
         self.departures.get_or_insert_default();

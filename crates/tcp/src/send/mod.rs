@@ -350,6 +350,7 @@ impl Sender {
 
     /// TIME-WAIT until `end`.
     pub(crate) fn wait_out(&mut self, end: Time) {
+        self.recovery.release_memory();
         self.timers.wait_out(end);
     }
 

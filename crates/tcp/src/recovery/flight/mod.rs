@@ -308,6 +308,12 @@ impl Flight {
         self.end() - self.last_start()
     }
 
+    /// Frees the memory that outstanding segments do not need.
+    pub(crate) fn release_memory(&mut self) {
+        self.entries.shrink_to_fit();
+        self.later.shrink_to_fit();
+    }
+
     /// Forgets the times of all outstanding segments.
     pub(crate) fn forget_all(&mut self) {
         for entry in &mut self.entries {
