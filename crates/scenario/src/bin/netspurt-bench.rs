@@ -1,8 +1,7 @@
 //! Benchmarks of the simulator: `bulk`, `web` and `idle` of the project's performance goals.
 //!
-//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux] [fused|plain] [THREADS]` prints what was done and how
-//! fast; for
-//! instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
+//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux|linux-each] [fused|plain] [THREADS]` prints what was done
+//! and how fast. `linux-each` acknowledges every segment, as `newreno` does here. For instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
 //! `netspurt-bench web [SECONDS] [SEED]` does the same for many short connections.
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.
 
@@ -51,6 +50,11 @@ fn delayed(ssthresh: u32) -> Config {
 fn linux(ssthresh: u32) -> Config {
     let linux = profile::by_name("linux").expect("a built-in profile").config.clone();
     Config { receive_window: 16 << 20, send_buffer: 1 << 40, initial_ssthresh: ssthresh, ..linux }
+}
+
+/// The same with an ACK for every segment, to compare it with `newreno`.
+fn linux_each(ssthresh: u32) -> Config {
+    Config { acking: Acking::EverySegment, ..linux(ssthresh) }
 }
 
 /// N hosts, a router, the bottleneck, a router, N hosts.
@@ -212,6 +216,7 @@ fn main() {
             let tcp = match word(3) {
                 "delayed" => delayed,
                 "linux" => linux,
+                "linux-each" => linux_each,
                 _ => newreno,
             };
             let duration = Span::from_secs(u64::from(number(2, 30)));
