@@ -77,7 +77,7 @@ same! {
     }
     OptionLayout and options::Layout {
         Document { nak, offer, upper, scale }
-        Shared { kind, nak, offer, upper, scale, bsd_order }
+        Shared { kind, nak, offer, upper, scale, bsd_order, pads_behind }
     }
 }
 

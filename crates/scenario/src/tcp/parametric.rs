@@ -193,6 +193,9 @@ pub enum OptionLayout {
         /// Whether the window scale of a SYN follows the MSS, as in BSD systems, or the timestamps, as in Linux.
         #[serde(default)]
         bsd_order: bool,
+        /// Whether the padding of a SYN follows all its options, as in FreeBSD, or precedes each of them.
+        #[serde(default)]
+        pads_behind: bool,
     },
 }
 

@@ -226,9 +226,29 @@ const VALUES: &[Row] = &[
         |c| c.layout = Layout::DOCUMENT,
     ),
     row(
-        |c| c.layout = Layout::Shared { kind: 252, nak: 1, offer: 2, upper: 3, scale: 4, bsd_order: false },
+        |c| {
+            c.layout = Layout::Shared {
+                kind: 252,
+                nak: 1,
+                offer: 2,
+                upper: 3,
+                scale: 4,
+                bsd_order: false,
+                pads_behind: false,
+            }
+        },
         ConfigError::SharedKind(252),
-        |c| c.layout = Layout::Shared { kind: 254, nak: 1, offer: 2, upper: 3, scale: 4, bsd_order: false },
+        |c| {
+            c.layout = Layout::Shared {
+                kind: 254,
+                nak: 1,
+                offer: 2,
+                upper: 3,
+                scale: 4,
+                bsd_order: false,
+                pads_behind: false,
+            }
+        },
     ),
 ];
 

@@ -199,6 +199,8 @@ pub enum Layout {
         scale: u16,
         /// Where the window scale stands on a SYN: behind the MSS as in BSD systems, or behind the timestamps as in Linux.
         bsd_order: bool,
+        /// Whether the padding follows all options of a SYN, as in FreeBSD (`tcp_addoptions()`), or precedes each one.
+        pads_behind: bool,
     },
 }
 
@@ -213,10 +215,28 @@ impl Layout {
         upper: 0x4243,
         scale: 0x5343,
         bsd_order: false,
+        pads_behind: false,
     };
     /// The same, with the options of a SYN in the order of BSD systems.
-    pub const BSD: Self =
-        Self::Shared { kind: 253, nak: 0x4E41, offer: 0x4257, upper: 0x4243, scale: 0x5343, bsd_order: true };
+    pub const BSD: Self = Self::Shared {
+        kind: 253,
+        nak: 0x4E41,
+        offer: 0x4257,
+        upper: 0x4243,
+        scale: 0x5343,
+        bsd_order: true,
+        pads_behind: true,
+    };
+    /// The same order with padding before each option, as in Windows.
+    pub const WINDOWS: Self = Self::Shared {
+        kind: 253,
+        nak: 0x4E41,
+        offer: 0x4257,
+        upper: 0x4243,
+        scale: 0x5343,
+        bsd_order: true,
+        pads_behind: false,
+    };
 
     /// Bytes that an ExID adds to each of these options.
     const fn exid_len(self) -> u32 {

@@ -52,6 +52,14 @@ fn windows_opens_without_timestamps_with_scale_8_and_44_segments() {
 }
 
 #[test]
+fn freebsd_pads_the_options_of_a_syn_behind_all_of_them() {
+    let mut server = Lone::listening(config("freebsd"));
+    let offer = Options { mss: Some(1460), sack_permitted: true, ..Options::NONE };
+    let accept = server.gets(Segment { options: offer, ..segment(SYN, 0, 0) })[0].segment;
+    assert_eq!(options_on_the_wire(&accept, &config("freebsd")), [2, 4, 5, 180, 4, 2, 0, 0]);
+}
+
+#[test]
 fn the_receive_buffer_of_freebsd_has_whole_segments_even_if_no_window_can_announce_them() {
     let mut server = Lone::listening(config("freebsd"));
     let offer = Options { mss: Some(1460), sack_permitted: true, ..Options::NONE };

@@ -29,7 +29,7 @@ pub(super) const WINDOWS: Config = Config {
     timestamps: false,
     sack: true,
     // Captures: MSS, window scale, SACK-permitted, as in BSD systems.
-    layout: Layout::BSD,
+    layout: Layout::WINDOWS,
     // Microsoft announced RACK and tail loss probes for Windows 10 (2016), and names both, PRR and HyStart++ in "Algorithmic
     // improvements boost TCP performance on the Internet" (2021). Limited transmit is not documented: as in `rfc`.
     recovery: Recovery::Rack,

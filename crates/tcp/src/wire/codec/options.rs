@@ -51,11 +51,12 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
         }
     };
     let bsd_order = matches!(layout, Layout::Shared { bsd_order: true, .. });
+    let pads_behind = matches!(layout, Layout::Shared { pads_behind: true, .. });
     if bsd_order {
         write_scale(out);
     }
     if options.sack_permitted {
-        nops(out, if options.timestamps.is_none() { 2 } else { 0 });
+        nops(out, if options.timestamps.is_none() && !pads_behind { 2 } else { 0 });
         out.extend([SACK_PERMITTED, 2]);
     }
     if let Some(Timestamps { value, echo }) = options.timestamps {
@@ -87,7 +88,9 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
             }
         }
         out.extend(cookie);
-        nops(out, (out.len() - start).next_multiple_of(4) - (out.len() - start));
+        if !pads_behind {
+            nops(out, (out.len() - start).next_multiple_of(4) - (out.len() - start));
+        }
     }
     if let Some(option) = options.accurate_ecn() {
         let kind = match option.order {
