@@ -156,15 +156,21 @@ def test_a_file_that_is_no_capture_gives_one_sentence(page: Page) -> None:
     expect(page.locator("#capture-charts")).to_be_hidden()
 
 
-SHARED = labs.SMALL.replace('to = "far"', 'to = "far"\ncount = 3').replace('"newreno"', '"linux"')
-"""Three transfers that share a full path."""
+LOSS = 'loss = { kind = "packet-error", rate = 0.02 }'
+
+SHARED = (
+    labs.SMALL.replace('to = "far"', 'to = "far"\ncount = 3')
+    .replace('"newreno"', '"linux"')
+    .replace('delay = "20 ms"', f'delay = "20 ms"\n{LOSS}')
+)
+"""Three transfers that share a path with random losses. Simulated with other losses, one of them takes another time."""
 
 
 def test_several_connections_are_listed_and_a_poor_simulation_of_one_is_named(
     page: Page, tmp_path: Path
 ) -> None:
     shared = tmp_path / "shared.pcapng"
-    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "1 MB")).run(1, pcap=shared)
+    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "1 MB")).run(3, pcap=shared)
     remedied(page)
     page.evaluate(DROP, ["shared.pcapng", list(shared.read_bytes())])
     expect(page.locator("#capture-list tbody tr")).to_have_count(3, timeout=TIME_LIMIT_MS)
