@@ -101,18 +101,33 @@ def test_a_live_example_works_as_it_is_written(line: str, here: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    if ENDLESS.match(line):
-        time.sleep(WATCHED_S)
-        for child in _below(process.pid):
-            if b"netspurt" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[1]:
-                os.kill(child, signal.SIGINT)
-    out, err = process.communicate(timeout=LIMIT_S)
+    try:
+        out, err = _watched(process) if ENDLESS.match(line) else process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        # What still runs would disturb the tests behind this one.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
     if process.returncode == 99 or "/dev/net/tun" in err:
         pytest.skip(f"no network namespace or TUN device: {err.strip()}")
     assert "Traceback" not in err, err
     # Whether a host has sockets to watch is not the example's business.
     allowed = (0, 130) if ENDLESS.match(line) else (0, 1) if "--sockets" in line else (0,)
     assert process.returncode in allowed, (process.returncode, out, err)
+
+
+def _watched(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """The output of a command that Ctrl-C ends. The first one may come before the command has started."""
+    for patience_s in (20.0, 20.0, 20.0):
+        time.sleep(WATCHED_S)
+        for child in _below(process.pid):
+            if b"netspurt" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[1]:
+                os.kill(child, signal.SIGINT)
+        try:
+            return process.communicate(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            continue
+    return process.communicate(timeout=LIMIT_S)
 
 
 def _below(parent: int) -> list[int]:
