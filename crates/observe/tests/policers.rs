@@ -27,7 +27,7 @@ fn shares(kind: &str) -> Vec<[(f64, f64); 3]> {
 #[test]
 fn policers_are_found_from_every_place() {
     let judged = shares("policer");
-    // Away from the sender, what was dropped is known only by what comes after it. There about a third is missed
+    // At the receiver and between, a drop shows only in later packets. About a third of the policers is not found there
     // (docs/diagnosis/accuracy.md).
     for (place, missed) in [2, 5, 6].into_iter().enumerate() {
         let limited: Vec<_> = judged.iter().map(|case| case[place]).filter(|case| case.0 > 0.1).collect();

@@ -115,6 +115,11 @@ const BETWEEN_MECHANISMS: &[Row] = &[
     ),
 ];
 
+/// Experimental options of this kind.
+const fn shared(kind: u8) -> Layout {
+    Layout::Shared { kind, nak: 1, offer: 2, upper: 3, scale: 4, bsd_order: false, pads_behind: false }
+}
+
 /// Values that no TCP can carry, or that mean nothing.
 const VALUES: &[Row] = &[
     row(|c| c.base_mss = 40, ConfigError::BaseMss(40), |c| c.base_mss = 64),
@@ -225,31 +230,7 @@ const VALUES: &[Row] = &[
         ConfigError::SameNumber(202),
         |c| c.layout = Layout::DOCUMENT,
     ),
-    row(
-        |c| {
-            c.layout = Layout::Shared {
-                kind: 252,
-                nak: 1,
-                offer: 2,
-                upper: 3,
-                scale: 4,
-                bsd_order: false,
-                pads_behind: false,
-            }
-        },
-        ConfigError::SharedKind(252),
-        |c| {
-            c.layout = Layout::Shared {
-                kind: 254,
-                nak: 1,
-                offer: 2,
-                upper: 3,
-                scale: 4,
-                bsd_order: false,
-                pads_behind: false,
-            }
-        },
-    ),
+    row(|c| c.layout = shared(252), ConfigError::SharedKind(252), |c| c.layout = shared(254)),
 ];
 
 /// The name of each. A new one must be added here, and to the tables above.

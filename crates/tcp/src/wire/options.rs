@@ -208,35 +208,23 @@ impl Layout {
     /// The document's layout with kinds that no other option uses in practice.
     pub const DOCUMENT: Self = Self::Document { nak: 200, offer: 201, upper: 202, scale: 203 };
     /// Experimental kind 253 with ExIDs of this project.
-    pub const SHARED: Self = Self::Shared {
-        kind: 253,
-        nak: 0x4E41,
-        offer: 0x4257,
-        upper: 0x4243,
-        scale: 0x5343,
-        bsd_order: false,
-        pads_behind: false,
-    };
-    /// The same, with the options of a SYN in the order of BSD systems.
-    pub const BSD: Self = Self::Shared {
-        kind: 253,
-        nak: 0x4E41,
-        offer: 0x4257,
-        upper: 0x4243,
-        scale: 0x5343,
-        bsd_order: true,
-        pads_behind: true,
-    };
-    /// The same order with padding before each option, as in Windows.
-    pub const WINDOWS: Self = Self::Shared {
-        kind: 253,
-        nak: 0x4E41,
-        offer: 0x4257,
-        upper: 0x4243,
-        scale: 0x5343,
-        bsd_order: true,
-        pads_behind: false,
-    };
+    pub const SHARED: Self = Self::shared(false, false);
+    /// The same, with the options of a SYN in the order of BSD systems and the padding of FreeBSD.
+    pub const BSD: Self = Self::shared(true, true);
+    /// The order of BSD systems with padding before each option, as in Windows.
+    pub const WINDOWS: Self = Self::shared(true, false);
+
+    const fn shared(bsd_order: bool, pads_behind: bool) -> Self {
+        Self::Shared {
+            kind: 253,
+            nak: 0x4E41,
+            offer: 0x4257,
+            upper: 0x4243,
+            scale: 0x5343,
+            bsd_order,
+            pads_behind,
+        }
+    }
 
     /// Bytes that an ExID adds to each of these options.
     const fn exid_len(self) -> u32 {

@@ -320,7 +320,7 @@ fn a_mark_halves_the_window_once_in_a_round_trip_and_is_reported_once() {
     assert_eq!((lab.cwnd(), lab.tcp.stats().ecn_reductions, lab.tcp.stats().marks_reported), (2, 2, 2));
 }
 
-/// Ignores marks until a time, and records when it is told of one.
+/// Ignores marks until a time, and records when it gets one.
 #[derive(Debug)]
 struct IgnoresUntil(Time, Arc<Mutex<Vec<Time>>>);
 

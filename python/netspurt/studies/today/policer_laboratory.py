@@ -34,7 +34,9 @@ _ONE_BURST = (
     "the bucket is full again before each chunk, so a chunk loses one burst of hundreds of packets, and its repair "
     "takes most of the time; the document names single bursts as what its detector misses, too"
 )
-_FALSE_REASON = "whoever is told of a policer asks the provider, so a wrong answer is worse than none"
+_FALSE_REASON = (
+    "a user asks the provider about a policer that is reported, so a wrong report is worse than none"
+)
 
 
 class Chunks(NamedTuple):

@@ -128,7 +128,7 @@ impl Path {
 
 /// The round trip and the queueing delay of each slice.
 ///
-/// Senders without timestamps show the delay to them rarely. Such a sample says nothing about what comes much later.
+/// The delay to a sender without timestamps is measured rarely. An old sample is not used: the delay may have changed since.
 fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: bool) -> Vec<PathNow> {
     let mut latest = (0, 0);
     let (base, mut sampled) = (behind + ahead, 0);
