@@ -2,13 +2,13 @@
 
 use crate::epoll::Epoll;
 use crate::fast_open::{self, Pending};
-use crate::icmp::{Problem, Unreachable};
+use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
 use crate::socket::{Descriptor, End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Settings, StandIns};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
-use netspurt_tcp::config::Config;
+use netspurt_tcp::config::{Config, StateMachine};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
@@ -111,7 +111,7 @@ impl Stack {
         let mut config = self.settings.config.clone();
         if let Some(mtu) = self.settings.mtu {
             // The headers of IP and TCP without options.
-            config.mss = config.mss.min(mtu - if remote.is_ipv4() { 40 } else { 60 });
+            config.mss = mtu - if remote.is_ipv4() { 40 } else { 60 };
         }
         if let Some(mss) = options.max_segment {
             config.mss = config.mss.min(mss);
@@ -331,7 +331,8 @@ impl Stack {
     /// Sends a reset for a segment that belongs to no connection.
     fn reset(&mut self, local: SocketAddr, remote: SocketAddr, segment: &Segment) {
         let listens = self.listener(local).is_some();
-        let reset = if listens { reset_in_listen_for(segment) } else { reset_for(segment) };
+        let rules = self.settings.config.state_machine;
+        let reset = if listens { reset_in_listen_for(segment, rules) } else { reset_for(segment) };
         let Some(reset) = reset else { return };
         let ip = Ip::new(addresses(local, remote));
         let ports = Ports { source: local.port(), destination: remote.port() };
@@ -341,7 +342,9 @@ impl Stack {
     /// Receives an ICMP message. "Fragmentation needed" lowers the path MTU (RFC 1191, section 4); any other "unreachable" ends
     /// a connection that is opening (RFC 9293, section 3.9.2.2).
     fn receive_icmp(&mut self, bytes: &[u8]) {
-        let Some(report) = Unreachable::parse(bytes) else { return };
+        let freebsd = self.settings.config.state_machine == StateMachine::Freebsd;
+        let system = if freebsd { System::Freebsd } else { System::Linux };
+        let Some(report) = Unreachable::parse(bytes, system) else { return };
         let Some(id) = self.find(report.local, report.remote) else { return };
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let Some(stream) = socket.stream() else { return };
@@ -365,7 +368,7 @@ impl Stack {
                 }
                 socket.end = End::Failed(error);
             }
-            Problem::Unreachable(_) => {}
+            Problem::Unreachable(_) | Problem::Passing => {}
         }
         self.update(id);
     }

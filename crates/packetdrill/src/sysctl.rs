@@ -1,5 +1,7 @@
 //! Settings of new sockets: the profile, and the sysctls of the network namespace in which the script runs.
 
+pub(crate) mod freebsd;
+
 use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
@@ -58,7 +60,7 @@ pub(crate) struct Settings {
     /// Local addresses of connections whose socket is not bound.
     pub(crate) local: Ipv4Addr,
     pub(crate) local_v6: Ipv6Addr,
-    /// The MTU of the interface, if it is known: no segment announces a larger MSS.
+    /// The MTU of the interface, if it is known: the MSS follows from it.
     pub(crate) mtu: Option<u16>,
     /// tcp_notsent_lowat.
     pub(crate) not_sent_low: u32,
@@ -77,7 +79,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Parses packetdrill's `--so_flags`: `profile=linux,local=192.168.0.1,mtu=1500,sysctl=/proc/sys/net/ipv4`, all optional.
-    /// With `sysctl=none`, sysctls are not read.
+    /// With `sysctl=none`, sysctls are not read. A flag may also be a sysctl of FreeBSD (`freebsd`).
     ///
     /// # Errors
     /// A sentence that says what is wrong and what is valid.
@@ -114,8 +116,8 @@ impl Settings {
                     }
                 },
                 "mtu" => match value.parse() {
-                    Ok(mtu @ 576..) => settings.mtu = Some(mtu),
-                    _ => return Err(format!("`{value}`: expected an MTU of 576 to 65535 bytes")),
+                    Ok(mtu @ 68..) => settings.mtu = Some(mtu),
+                    _ => return Err(format!("`{value}`: expected an MTU of 68 to 65535 bytes")),
                 },
                 "stand-ins" => {
                     settings.stand_ins = match value {
@@ -124,10 +126,12 @@ impl Settings {
                         _ => return Err(format!("`{value}`: expected used or none")),
                     }
                 }
+                _ if key.starts_with("net.inet.tcp.") => freebsd::set(&mut settings.profile, key, value)?,
                 "sysctl" => settings.root = (value != "none").then(|| PathBuf::from(value)),
                 _ => {
                     return Err(format!(
-                        "unknown flag `{key}`; known: profile, local, mtu, sysctl, stand-ins"
+                        "unknown flag `{key}`; known: profile, local, mtu, sysctl, stand-ins, {}",
+                        freebsd::NAMES.join(", ")
                     ));
                 }
             }

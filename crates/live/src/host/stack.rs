@@ -269,7 +269,11 @@ impl Host {
     fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
         let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
         let listens = self.listeners.contains_key(&pair.local.port());
-        let reset = if listens { reset_in_listen_for(segment) } else { reset_for(segment) };
+        let reset = if listens {
+            reset_in_listen_for(segment, self.configs[0].state_machine)
+        } else {
+            reset_for(segment)
+        };
         if let (Some(reset), Some(label)) = (reset, label) {
             self.tally.refused += 1;
             send_alone(&reset, &label, &mut self.header, wire);

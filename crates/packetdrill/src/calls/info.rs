@@ -1,5 +1,6 @@
 //! TCP_INFO: the statistics of a connection as Linux's `struct tcp_info` (include/uapi/linux/tcp.h).
 
+use crate::socket::Role;
 use crate::stack::Stack;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::fast_open::SynData;
@@ -74,7 +75,10 @@ impl Stack {
                 let idle = (self.now - socket.last_data).as_ps() / 1_000_000_000;
                 write(&mut fields, stream, self.now, idle as u32);
             }
-            None => fields.bytes(&[0; SIZE]),
+            None => {
+                let listens = matches!(socket.role, Role::Listening { .. });
+                fields.bytes(&[state_number(if listens { State::Listen } else { State::Closed })]);
+            }
         }
         fields.0.resize(SIZE, 0);
         Ok(fields.0)

@@ -5,8 +5,9 @@ use crate::socket::Role;
 use crate::socket_options::{Fragmentation, Switch};
 use crate::stack::Stack;
 use netspurt_tcp::congestion::Kind;
+use netspurt_tcp::state::State;
 use netspurt_tcp::time::Span;
-use netspurt_tcp::{Behind, Change, Connection};
+use netspurt_tcp::{Behind, Change};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 
@@ -247,8 +248,11 @@ impl Stack {
         let socket = self.socket_mut(fd)?;
         let rounded = socket
             .stream()
-            .filter(|stream| round && stream.state().is_synchronized())
-            .map(Connection::receive_buffer);
+            .filter(|stream| {
+                round && !matches!(stream.state(), State::Closed | State::Listen | State::SynSent)
+            })
+            // The window is rounded up to the unit of its scale, the buffer is not.
+            .map(|stream| stream.receive_buffer() + 1 - (1 << stream.info().own_shift));
         let error =
             if (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) { socket.take_error() } else { None };
         let options = &socket.options;

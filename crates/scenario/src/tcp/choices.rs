@@ -467,6 +467,21 @@ names! {
 }
 
 names! {
+    /// The rules for arriving segments where systems differ.
+    StateMachine for config::StateMachine {
+        /// Those of the standard.
+        ///
+        /// Document: RFC 9293, section 3.10.7.
+        Rfc9293,
+        /// A listener drops a SYN-ACK without a reset. What fits into the free buffer is acceptable. The ACK of a segment with
+        /// nothing new counts. Each ACK repeats a FIN that is not acknowledged. A reset in CLOSING and LAST-ACK is an error.
+        ///
+        /// Document: FreeBSD, tcp_input(), tcp_output().
+        Freebsd,
+    }
+}
+
+names! {
     /// Whether data may leave with a SYN.
     FastOpenUse for config::FastOpenUse {
         /// No cookie is requested, and none is granted.

@@ -5,8 +5,8 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SynOptions, Transmit,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, StateMachine, SynOptions,
+    Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -177,6 +177,8 @@ tcp_table! {
         ack_of_unsent: UnsentAcked => unsent_acked,
         /// Which old segments pass the first checks, and which are reported.
         old_segments: OldSegments => old_segments,
+        /// The rules for arriving segments where systems differ.
+        state_machine: StateMachine => state_machine,
         /// Data on a SYN, once the client has a cookie of the server.
         ///
         /// Document: RFC 7413.

@@ -188,6 +188,18 @@ pub enum OldSegments {
     Linux,
 }
 
+/// The rules for arriving segments where systems differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StateMachine {
+    /// RFC 9293, section 3.10.7.
+    Rfc9293,
+    /// FreeBSD, `tcp_input()` and `tcp_output()`. A listener drops a SYN-ACK and sends no reset. What fits into the free
+    /// buffer is acceptable, even if the window field was too small to announce it. The ACK of a segment with nothing new
+    /// counts. Until its FIN is acknowledged, a connection repeats it with each ACK but a challenge ACK. A reset in CLOSING
+    /// and LAST-ACK is reported as an error.
+    Freebsd,
+}
+
 /// Whether a SYN may carry data (RFC 7413).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FastOpenUse {

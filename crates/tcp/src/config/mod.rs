@@ -10,8 +10,8 @@ pub mod validate;
 pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
     LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SavedPath, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
-    WithoutSack,
+    SavedPath, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
+    WindowProbe, WithoutSack,
 };
 
 use crate::congestion;
@@ -58,6 +58,8 @@ pub struct Config {
     pub unsent_acked: UnsentAcked,
     /// Which old segments pass the first checks, and which are reported.
     pub old_segments: OldSegments,
+    /// The rules for arriving segments where systems differ.
+    pub state_machine: StateMachine,
     /// Whether a SYN may carry data.
     pub fast_open: FastOpenUse,
     /// How large windows are announced.

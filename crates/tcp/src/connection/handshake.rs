@@ -2,7 +2,7 @@
 
 use crate::config::OldSegments;
 use crate::connection::Connection;
-use crate::opening::reply::Reply;
+use crate::opening::reply::{Reply, reset_in_listen_for};
 use crate::opening::state::{CloseReason, State};
 use crate::receive::receiver::Receiver;
 use crate::record::event::Event;
@@ -19,7 +19,9 @@ impl Connection {
             return;
         }
         if flags.has(Flags::ACK) {
-            self.cx.reply(Reply::reset_for(segment));
+            if reset_in_listen_for(segment, self.cx.config.state_machine).is_some() {
+                self.cx.reply(Reply::reset_for(segment));
+            }
             return;
         }
         if flags.has(Flags::SYN) {

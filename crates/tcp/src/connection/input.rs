@@ -1,6 +1,6 @@
 //! Processing of arriving segments: RFC 9293, section 3.10.7, in the order of its steps.
 
-use crate::config::{OldSegments, UnsentAcked, Unstamped};
+use crate::config::{OldSegments, StateMachine, UnsentAcked, Unstamped};
 use crate::connection::Connection;
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
@@ -109,10 +109,13 @@ impl Connection {
         }
     }
 
-    /// The first checks refuse the segment. Linux accepts some of these.
+    /// The first checks refuse the segment. Linux and FreeBSD accept some of these.
     #[cold]
     fn arrives_old(&mut self, now: Time, segment: &Segment, start: i64) {
         let state = self.cx.state();
+        if self.cx.config.state_machine == StateMachine::Freebsd && self.fits_buffer(now, segment, start) {
+            return self.arrives_inside(now, segment, start);
+        }
         let without_ack = !segment.flags.any(Flags::ACK | Flags::RST | Flags::SYN);
         if without_ack
             && self.cx.config.old_segments == OldSegments::Linux
@@ -140,6 +143,20 @@ impl Connection {
             stamps.value = self.rcv.ts_recent();
         }
         self.arrives_inside(now, &segment, start);
+    }
+
+    /// Whether a segment behind the announced window lies in the free buffer (FreeBSD, `tcp_input()`: `rcv_wnd`). If its
+    /// data can be taken, the window is as large as the buffer from now on.
+    #[cold]
+    fn fits_buffer(&mut self, now: Time, segment: &Segment, start: i64) -> bool {
+        let fits = self.cx.state() != State::TimeWait
+            && self.rcv.passes_timestamps(&self.cx, now, segment)
+            && self.rcv.is_in_free_buffer(start);
+        let is_plain = segment.flags.has(Flags::ACK) && !segment.flags.any(Flags::RST | Flags::SYN);
+        if fits && is_plain && self.judge_ack(segment.ack) == AckVerdict::Acceptable {
+            self.rcv.open_to_buffer();
+        }
+        fits
     }
 
     /// Records an old segment for D-SACK.
@@ -247,7 +264,7 @@ impl Connection {
             }
             self.become_established(now);
             if self.rcv.deliver_syn_text() {
-                self.rcv.acknowledge(Reason::Ack);
+                self.acknowledge_syn_text(now, segment);
             }
         } else {
             match self.judge_ack(segment.ack) {
@@ -265,6 +282,16 @@ impl Connection {
             self.fin_acknowledged(now);
         }
         true
+    }
+
+    /// The data of the peer's SYN was delivered. Its ACK may wait, like that of other data.
+    #[cold]
+    fn acknowledge_syn_text(&mut self, now: Time, segment: &Segment) {
+        if self.cx.config.acking.counts_segments() {
+            self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
+        } else {
+            self.rcv.acknowledge(Reason::Ack);
+        }
     }
 
     /// Whether an acknowledgment number is acceptable.
@@ -296,7 +323,10 @@ impl Connection {
     fn accepts_ack_outside_window(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt() as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
-        (self.rcv.window() == 0 && start == expected)
+        // FreeBSD drops the data and goes on with the ACK.
+        let is_old = self.cx.config.state_machine == StateMachine::Freebsd && start < expected;
+        is_old
+            || (self.rcv.window() == 0 && start == expected)
             || (self.cx.state().is_synchronized() && seq_len == 0 && at_an_edge)
     }
 
@@ -343,6 +373,9 @@ impl Connection {
             State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
             State::SynReceived if self.cx.is_open_early() => self.finish(now, CloseReason::Reset),
             State::SynReceived => self.finish(now, CloseReason::Refused),
+            State::Closing | State::LastAck if self.cx.config.state_machine == StateMachine::Freebsd => {
+                self.finish(now, CloseReason::Reset);
+            }
             // Section 3.10.7.4 reports no error to the user here. But unacknowledged data may not have arrived.
             State::Closing | State::LastAck | State::TimeWait
                 if self.snd.space().una() >= self.snd.space().data_end() =>

@@ -1,6 +1,6 @@
 //! Construction of segments: header, options, and the updates of the state.
 
-use crate::config::MssCounts;
+use crate::config::{MssCounts, StateMachine};
 use crate::connection::Connection;
 use crate::opening::negotiate::syn_options;
 use crate::opening::reply::Reply;
@@ -41,6 +41,11 @@ impl Connection {
             self.write_ecn(&mut plan, segment);
         }
         segment.seq = self.snd.space().seq(plan.start);
+        if plan.len == 0 && self.cx.config.state_machine == StateMachine::Freebsd && self.repeats_fin(&plan) {
+            segment.flags = segment.flags | Flags::FIN;
+            segment.seq = segment.seq.minus(1);
+            segment.payload.offset -= 1;
+        }
         if self.cx.config.push_bursts && !syn && plan.len > 0 && plan.start >= self.snd.space().max() {
             self.push_at_burst_end(segment);
         }
@@ -52,6 +57,21 @@ impl Connection {
         self.rcv.stop_delayed_ack();
         self.snd.departs(&mut self.cx, now, &plan, segment.header_len);
         plan.reason
+    }
+
+    /// Whether an ACK repeats our FIN, which is not acknowledged (FreeBSD, `tcp_output()`). If data before the peer's FIN is
+    /// missing, it does not: two such ends would answer each other's FINs without end.
+    #[cold]
+    fn repeats_fin(&self, plan: &Plan) -> bool {
+        let space = self.snd.space();
+        let waits = match self.cx.state() {
+            State::Closing | State::LastAck => true,
+            State::FinWait1 => self.rcv.is_in_order(),
+            _ => false,
+        };
+        let at_end = space.nxt() == space.max() && plan.start == space.max();
+        let ordinary = !matches!(plan.reason, Reason::ChallengeAck | Reason::KeepAlive | Reason::WindowProbe);
+        waits && space.fin_sent() && at_end && ordinary
     }
 
     /// Writes a reset, which is independent of the send sequence.

@@ -1,5 +1,6 @@
 //! Resets.
 
+use crate::config::StateMachine;
 use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
 
@@ -42,7 +43,9 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
 }
 
 /// The reply of a port that listens to a segment that opens no connection: a reset if the segment has an ACK, else
-/// `None`. A reset is ignored, and a segment without SYN, ACK and RST is dropped (section 3.10.7.2).
-pub fn reset_in_listen_for(segment: &Segment) -> Option<Segment> {
-    if segment.flags.has(Flags::ACK) { reset_for(segment) } else { None }
+/// `None`. A reset is ignored, and a segment without SYN, ACK and RST is dropped (section 3.10.7.2). With
+/// [`StateMachine::Freebsd`] a SYN-ACK is dropped too.
+pub fn reset_in_listen_for(segment: &Segment, rules: StateMachine) -> Option<Segment> {
+    let dropped = rules == StateMachine::Freebsd && segment.flags.has(Flags::SYN);
+    if segment.flags.has(Flags::ACK) && !dropped { reset_for(segment) } else { None }
 }

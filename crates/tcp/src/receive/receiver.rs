@@ -248,6 +248,23 @@ impl Receiver {
         start < edge && if seq_len > 0 { nxt <= last } else { nxt <= start }
     }
 
+    /// The position behind the free buffer.
+    fn end_of_buffer(&self) -> u64 {
+        self.nxt + u64::from(self.buffer).saturating_sub(self.readable())
+    }
+
+    /// Whether a position lies behind the announced window and in the free buffer.
+    #[cold]
+    pub(crate) fn is_in_free_buffer(&self, position: i64) -> bool {
+        position >= self.edge.max(self.nxt) as i64 && position < self.end_of_buffer() as i64
+    }
+
+    /// Makes the window as large as the buffer.
+    #[cold]
+    pub(crate) fn open_to_buffer(&mut self) {
+        self.edge = self.edge.max(self.end_of_buffer());
+    }
+
     /// Processes `len` bytes at position `start`, limited to the window.
     #[inline]
     pub(crate) fn take(&mut self, start: i64, len: u32, mss: u32) -> (Text, Range) {

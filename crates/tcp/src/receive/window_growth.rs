@@ -24,7 +24,9 @@ impl Receiver {
             WindowGrowth::AtOnce if cx.config.round_buffers => {
                 let rounded = |bytes: u32| bytes.next_multiple_of(mss.max(1));
                 let most = cx.config.receive_window.min(rounded(cx.agreed.largest_window()));
-                Tuning::new(now, rounded(first), most, mss).offers_all()
+                // tcp_default_output() rounds the window up to the unit of its scale.
+                let spare = (1 << cx.agreed.shifts().1) - 1;
+                Tuning::new(now, rounded(first) + spare, most, mss).offers_all()
             }
             WindowGrowth::AtOnce => Tuning::new(now, first, most, mss).offers_all(),
         };

@@ -4,6 +4,7 @@
 mod common;
 
 mod desktop_systems;
+mod freebsd_rules;
 mod rfc5961;
 mod timestamps;
 mod windows;

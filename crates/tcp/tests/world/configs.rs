@@ -5,7 +5,8 @@ use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
     MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SavedPath,
-    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    WithoutSack,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -156,7 +157,10 @@ fn change(c: &mut Config, dice: &mut Dice) {
 /// One random change of what one system does and others do not.
 fn change_habits(c: &mut Config, dice: &mut Dice) {
     match dice.below(8) {
-        7 => c.rfc1337 = !c.rfc1337,
+        7 => {
+            c.rfc1337 = !c.rfc1337;
+            c.state_machine = dice.pick(&[StateMachine::Rfc9293, StateMachine::Freebsd]);
+        }
         0 => c.segmentation_offload = !c.segmentation_offload,
         6 => c.push_bursts = !c.push_bursts,
         1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),

@@ -5,7 +5,7 @@ use super::configs::config;
 use super::dice::Dice;
 use super::twice::Twice;
 use netspurt_tcp::Connection;
-use netspurt_tcp::config::{OldSegments, Unstamped};
+use netspurt_tcp::config::{OldSegments, StateMachine, Unstamped};
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -173,7 +173,9 @@ fn why_dropped(tcp: &Connection, now: Time, seen: &Seen, segment: &Segment) -> O
     // Next to either edge an ACK counts, though the segment is not acceptable.
     // To Linux, the window begins where the last ACK was sent.
     let left = if linux { received.min(tcp.place(seen.ack)) } else { received };
-    if end + 2 <= left || place > received + window + 2 {
+    // To FreeBSD, the ACK of each old segment counts.
+    let freebsd = tcp.config().state_machine == StateMachine::Freebsd;
+    if (end + 2 <= left && !freebsd) || place > received + window + 2 {
         return Some("RFC 9293, section 3.10.7.4: outside the window");
     }
     None

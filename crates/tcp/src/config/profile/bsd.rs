@@ -4,8 +4,8 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SynOptions,
-    TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, StateMachine,
+    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -33,6 +33,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
     old_segments: OldSegments::Outside,
+    state_machine: StateMachine::Rfc9293,
     fast_open: FastOpenUse::Off,
     path_mtu_discovery: PathMtuDiscovery::Icmp,
     base_mss: 1024,
@@ -176,6 +177,7 @@ pub(super) const FREEBSD: Config = Config {
     // tcp_addoptions(): MSS, window scale, SACK-permitted, timestamps.
     layout: Layout::BSD,
     unstamped: Unstamped::Dropped,
+    state_machine: StateMachine::Freebsd,
     // The default stack: RFC 6675 with rfc6675_pipe; do_prr is not modelled without RACK. rfc3042.
     recovery: Recovery::Sack,
     limited_transmit: true,
@@ -198,13 +200,14 @@ pub(super) const FREEBSD: Config = Config {
     acking: Acking::Delayed { every: 2, delay: Span::from_ms(40) },
     // tcp_default_output(): a short segment is sent only when idle.
     transmit: Transmit::NagleStrict,
-    // tcp_syn_backoff: 1, 1, 1, 1, 1, 2, 4 s and so on. keepinit = 75 s ends a connection that does not open, after the
-    // retransmission at 67 s; here the next timeout does.
+    // tcp_backoff: 1, 2, 4 s and so on. keepinit = 75 s ends a connection that does not open, after the retransmission at
+    // 63 s; here the next timeout does.
     syn_retries: 6,
-    syn_linear_timeouts: 4,
     // TCP_MAXRXTSHIFT, TCPTV_MSL.
     retries: 12,
     time_wait: Span::from_secs(60),
+    // tcp_twcheck() drops resets.
+    rfc1337: true,
     // ack_war_cnt in ack_war_timewindow.
     challenge_acks_per_second: 5,
     ..RENO

@@ -3,8 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
     Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, OldSegments,
-    PathMtuDiscovery, PrrRule, Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption,
-    WindowProbe, WithoutSack,
+    PathMtuDiscovery, PrrRule, Recovery, Reduces, StateMachine, TimerGrain, UnsentAcked, Unstamped,
+    WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds, QuickCounts};
@@ -29,6 +29,7 @@ pub(super) const LINUX: Config = Config {
     unsent_acked: UnsentAcked::Answered,
     // tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack().
     old_segments: OldSegments::Linux,
+    state_machine: StateMachine::Rfc9293,
     timestamps: true,
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.

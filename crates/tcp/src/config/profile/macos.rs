@@ -3,7 +3,9 @@
 //! The names in the comments are those of bsd/netinet/tcp_*.c and of the settings `net.inet.tcp`.
 
 use super::bsd::FREEBSD;
-use crate::config::{Config, Counting, EcnUse, Growth, InitialWindow, Recovery, Reduces, Unstamped};
+use crate::config::{
+    Config, Counting, EcnUse, Growth, InitialWindow, Recovery, Reduces, StateMachine, Unstamped,
+};
 use crate::congestion;
 use crate::receive::acking::Acking;
 use crate::send::transmit::Transmit;
@@ -40,9 +42,14 @@ pub(super) const MACOS: Config = Config {
     transmit: Transmit::NagleLiberal,
     // TCPTV_MSL = 15 s.
     time_wait: Span::from_secs(30),
+    // FreeBSD's present rules for arriving segments are younger than the common source.
+    state_machine: StateMachine::Rfc9293,
+    rfc1337: false,
+    // tcp_syn_backoff: 1, 1, 1, 1, 1, 2, 4 s and so on.
+    syn_linear_timeouts: 4,
     // challengeack_limit, for each connection.
     challenge_acks_per_second: 10,
-    // TCPTV_REXMTMIN and rexmt_slop, TCPTV_REXMTMAX, TCPTV_RTOBASE, tcp_syn_backoff, TCPTV_KEEP_INIT, TCP_MAXRXTSHIFT,
+    // TCPTV_REXMTMIN and rexmt_slop, TCPTV_REXMTMAX, TCPTV_RTOBASE, TCPTV_KEEP_INIT, TCP_MAXRXTSHIFT,
     // layout, window growth, idle restart: as in FreeBSD.
     ..FREEBSD
 };

@@ -3,7 +3,8 @@
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
     LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -33,6 +34,7 @@ pub(super) const RENO: Config = Config {
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
     old_segments: OldSegments::Outside,
+    state_machine: StateMachine::Rfc9293,
     fast_open: FastOpenUse::Off,
     path_mtu_discovery: PathMtuDiscovery::Icmp,
     // RFC 4821, section 7.2; Linux, tcp_base_mss.
