@@ -50,7 +50,8 @@ ERRORS_V4 = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR"}
 ERRORS_V6 = {"CMSG_LEVEL_IP": "SOL_IPV6", "CMSG_TYPE_RECVERR": "IPV6_RECVERR"}
 DEFINITIONS = {
     "ipv4": {"TFO_COOKIE": "3021b9d889017eeb", "CODE": "host_unreachable", **ERRORS_V4},
-    "ipv6": {"TFO_COOKIE": "c1d1e9742a47a9bc", **ERRORS_V6},
+    # ICMPv6 has no code "host unreachable"; this one says the same (RFC 4443, section 3.1).
+    "ipv6": {"TFO_COOKIE": "c1d1e9742a47a9bc", "CODE": "address_unreachable", **ERRORS_V6},
     "mapped": {"TFO_COOKIE": "3021b9d889017eeb", "CODE": "host_unreachable", **ERRORS_V6},
 }
 CORE = (

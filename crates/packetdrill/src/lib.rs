@@ -16,6 +16,7 @@
 mod calls;
 mod epoll;
 mod error_queue;
+mod fair_queue;
 mod fast_open;
 mod ffi;
 mod icmp;

@@ -9,12 +9,16 @@ use std::collections::BTreeSet;
 /// data holds at
 /// most `most` segments. A retransmission uses the packet boundaries of the first transmission, which `packet_ends` holds
 /// as sequence
-/// numbers.
-pub(crate) fn push_at_ends(burst: &mut [Transmission], most: usize, packet_ends: &mut BTreeSet<u32>) {
+/// numbers. Returns the number of segments of each packet.
+pub(crate) fn push_at_ends(
+    burst: &mut [Transmission],
+    most: usize,
+    packet_ends: &mut BTreeSet<u32>,
+) -> Vec<usize> {
     let end = |out: &Transmission| out.segment.seq.plus(out.segment.payload.len);
     let is_new = |out: &Transmission| matches!(out.reason, Reason::NewData | Reason::LimitedTransmit);
     let has_data = |out: &Transmission| out.segment.payload.len > 0;
-    let mut together = 1;
+    let (mut together, mut packets) = (1, Vec::new());
     for n in 0..burst.len() {
         let (one, next) = (&burst[n], burst.get(n + 1));
         let follows = next.is_some_and(|next| {
@@ -31,6 +35,8 @@ pub(crate) fn push_at_ends(burst: &mut [Transmission], most: usize, packet_ends:
         if together > 1 {
             burst[n].segment.flags = burst[n].segment.flags | Flags::PSH;
         }
+        packets.push(together);
         together = 1;
     }
+    packets
 }

@@ -235,10 +235,13 @@ impl SharedStack {
             shared = self.wait_for_second(shared);
         }
         loop {
-            if let Some(SentPacket { at, bytes }) = shared.stack.sent.pop_front() {
+            let now = shared.stack.now;
+            if let Some(SentPacket { at, bytes }) = shared.stack.sent.pop_front_if(|packet| packet.at <= now)
+            {
                 return Some((bytes, wall_clock(at)));
             }
-            let next = Self::next_deadline(&shared);
+            let departure = shared.stack.sent.front().map_or(Time::NEVER, |packet| packet.at);
+            let next = Self::next_deadline(&shared).min(departure);
             if next.is_never() {
                 return None;
             }

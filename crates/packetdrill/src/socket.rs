@@ -1,6 +1,7 @@
 //! A socket: addresses, options and, if there is one, a connection.
 
 use crate::error_queue::ErrorQueue;
+use crate::fair_queue::Schedule;
 use crate::fast_open::Keys;
 use crate::socket_options::{Family, SocketOptions};
 use netspurt_tcp::state::{CloseReason, State};
@@ -164,6 +165,8 @@ pub(crate) struct Socket {
     pub(crate) keys: Option<Keys>,
     /// Sequence numbers at which one of Linux's packets of several segments ends.
     pub(crate) packet_ends: BTreeSet<u32>,
+    /// The departure times of packets, with the scheduler `fq`.
+    pub(crate) schedule: Schedule,
     pub(crate) errors: ErrorQueue,
     /// Bytes written before the last end of a record (MSG_EOR).
     pub(crate) record: u64,
@@ -200,6 +203,7 @@ impl Socket {
             fast_open_limit: 0,
             keys: None,
             packet_ends: BTreeSet::new(),
+            schedule: Schedule::new(),
             errors: ErrorQueue::default(),
             record: 0,
             urgent: None,

@@ -1,12 +1,13 @@
 //! The virtual clock, and the packets between the network and the sockets. No function waits or reads real time.
 
 use crate::epoll::Epoll;
+use crate::fair_queue;
 use crate::fast_open::{self, Pending};
 use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
 use crate::socket::{Descriptor, End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
-use crate::sysctl::{Packets, Settings, StandIns};
+use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::{Config, StateMachine};
 use netspurt_tcp::congestion::Kind;
@@ -165,12 +166,25 @@ impl Stack {
             now += self.settings.time_per_segment;
         }
         self.now = now;
-        if self.settings.packets == Packets::Offloaded && self.settings.stand_ins == StandIns::Used {
+        let used = self.settings.stand_ins == StandIns::Used;
+        let mut packets = vec![1; burst.len()];
+        if self.settings.packets == Packets::Offloaded && used {
             let together = connection.segments_together(self.settings.least_together);
             let together = usize::try_from(together).unwrap_or(usize::MAX);
-            offload::push_at_ends(&mut burst, together, &mut socket.packet_ends);
+            packets = offload::push_at_ends(&mut burst, together, &mut socket.packet_ends);
         }
-        for Transmission { segment, .. } in &burst {
+        let rate = fair_queue::rate(connection);
+        // A congestion control that paces itself does so for each segment.
+        let paced = used && self.settings.qdisc == Qdisc::Fq && !connection.config().pacing;
+        let mut departures = Vec::with_capacity(burst.len());
+        for count in packets {
+            let packet = &burst[departures.len()..][..count];
+            let len = packet.iter().map(|out| u64::from(out.segment.payload.len)).sum();
+            let with_data = if len > 0 { count as u64 } else { 0 };
+            let at = if paced { socket.schedule.departure(now, with_data, len, rate) } else { now };
+            departures.extend(std::iter::repeat_n(at, count));
+        }
+        for (Transmission { segment, .. }, at) in burst.iter().zip(departures) {
             let mut ip = Ip::new(addresses(local, remote));
             ip.dscp = socket.options.type_of_service >> 2;
             ip.ecn = segment.ecn;
@@ -178,7 +192,7 @@ impl Stack {
             ip.identification = socket.identification;
             socket.identification = socket.identification.wrapping_add(1);
             let ports = Ports { source: local.port(), destination: remote.port() };
-            self.sent.extend(packet(now, segment, ports, &ip, layout));
+            self.sent.extend(packet(at, segment, ports, &ip, layout));
         }
         let (sent, acknowledged) =
             socket.stream().map_or((0, 0), |s| (s.written() - s.unsent(), s.acknowledged()));

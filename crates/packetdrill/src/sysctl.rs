@@ -177,7 +177,6 @@ impl Settings {
         let config = &mut new.config;
         *config = self.profile.clone();
         (config.send_buffer, config.initial_send_buffer) = (u64::from(u32::MAX), None);
-        config.pacing |= self.qdisc == Qdisc::Fq && self.stand_ins == StandIns::Used;
         let Some(root) = &self.root else { return new };
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
