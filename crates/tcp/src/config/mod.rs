@@ -177,6 +177,13 @@ impl Config {
         }
     }
 
+    /// Whether ACKs count as in Linux: duplicates, reports above a gap, and in the order of `tcp_ack()`. It belongs to
+    /// [`Grows::WhenUsed`], Linux's rule for a cwnd that is not used.
+    #[inline(always)]
+    pub(crate) fn counts_as_linux(&self) -> bool {
+        self.growth.grows == Grows::WhenUsed
+    }
+
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
         let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;

@@ -2,6 +2,7 @@
 
 use super::cubic::cube_root;
 use super::growth::Window;
+use super::reduction::Reduction;
 use crate::config::{Growth, HyStart as HyStartChoice};
 use crate::congestion::slow_start::Exit;
 use crate::congestion::slow_start::hystart::Pace;
@@ -25,9 +26,7 @@ use crate::time::{Span, Time};
 pub struct CubicLinux {
     window: Window,
     initial: u32,
-    /// Before the last reduction: cwnd and ssthresh.
-    prior: (u32, u32),
-    in_recovery: bool,
+    last: Reduction,
     curve: Curve,
     /// When the last ACK left nothing outstanding.
     empty_since: Option<Time>,
@@ -109,8 +108,7 @@ impl CubicLinux {
         Self {
             window: Window::new(cwnd, ssthresh, growth),
             initial: cwnd,
-            prior: (0, 0),
-            in_recovery: false,
+            last: Reduction::NONE,
             curve: Curve::default(),
             empty_since: None,
             rule,
@@ -204,7 +202,7 @@ impl CubicLinux {
     fn threshold(&mut self, view: &View) -> u32 {
         let mss = view.mss.max(1);
         let cwnd = self.window.cwnd;
-        self.prior = (cwnd, self.window.current_ssthresh(mss));
+        self.last.remember(&self.window, mss);
         self.curve.lost_at(cwnd / mss);
         let segments = u64::from(view.flight.min(cwnd) / mss) * u64::from(BETA) / u64::from(ONE);
         mss.saturating_mul(segments.max(2) as u32)
@@ -221,9 +219,10 @@ impl CubicLinux {
 
     /// `tcp_enter_loss()`; the state of the curve is reset (`bictcp_reset()`).
     fn time_out(&mut self, first: bool, view: &View) {
-        let ssthresh = if first && !self.in_recovery { self.threshold(view) } else { self.window.ssthresh };
+        let again = !first || self.last.is_in_recovery();
+        let ssthresh = if again { self.window.ssthresh } else { self.threshold(view) };
         self.set(view.mss, ssthresh);
-        self.in_recovery = false;
+        self.last.end();
         self.curve = Curve::default();
         self.empty_since = None;
         self.hystart = Exit::new(self.rule);
@@ -325,16 +324,12 @@ impl CongestionControl for CubicLinux {
             Signal::Acked { bytes } => self.acked(bytes, view),
             Signal::EnterRecovery => {
                 self.reduce(view);
-                self.in_recovery = true;
+                self.last.begin();
             }
-            Signal::EcnCe if !self.in_recovery => self.reduce(view),
+            Signal::EcnCe if !self.last.is_in_recovery() => self.reduce(view),
             Signal::Timeout { first } => self.time_out(first, view),
-            Signal::ExitRecovery => self.in_recovery = false,
-            Signal::Undo => {
-                let (cwnd, ssthresh) = self.prior;
-                self.set(self.window.cwnd.max(cwnd), self.window.ssthresh.max(ssthresh));
-                self.in_recovery = false;
-            }
+            Signal::ExitRecovery => self.last.end(),
+            Signal::Undo => self.last.undo(&mut self.window),
             Signal::IdleRestart { timeouts } => self.window.restart(self.initial, timeouts, view.mss.max(1)),
             Signal::EcnCe
             | Signal::DupAck { .. }

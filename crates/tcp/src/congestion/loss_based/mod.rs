@@ -6,6 +6,7 @@ mod growth;
 pub(super) mod htcp;
 pub(super) mod illinois;
 pub(super) mod increase;
+mod reduction;
 pub(super) mod reno;
 pub(super) mod reno_linux;
 pub(super) mod tahoe;

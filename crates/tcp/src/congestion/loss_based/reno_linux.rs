@@ -1,6 +1,7 @@
 //! Reno as in Linux (`tcp_cong.c`).
 
 use super::growth::Window;
+use super::reduction::Reduction;
 use crate::config::Growth;
 use crate::congestion::{CongestionControl, Signal, View};
 
@@ -15,15 +16,13 @@ use crate::congestion::{CongestionControl, Signal, View};
 pub struct RenoLinux {
     window: Window,
     initial: u32,
-    /// Before the last reduction: cwnd and ssthresh.
-    prior: (u32, u32),
-    in_recovery: bool,
+    last: Reduction,
 }
 
 impl RenoLinux {
     /// With the given initial `cwnd` and `ssthresh` in bytes.
     pub const fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
-        Self { window: Window::new(cwnd, ssthresh, growth), initial: cwnd, prior: (0, 0), in_recovery: false }
+        Self { window: Window::new(cwnd, ssthresh, growth), initial: cwnd, last: Reduction::NONE }
     }
 
     /// `tcp_reno_cong_avoid()`.
@@ -49,7 +48,7 @@ impl RenoLinux {
     /// Remembers both windows and returns the new ssthresh.
     fn threshold(&mut self, view: &View) -> u32 {
         let (mss, cwnd) = (view.mss.max(1), self.window.cwnd);
-        self.prior = (cwnd, self.window.current_ssthresh(mss));
+        self.last.remember(&self.window, mss);
         mss.saturating_mul((view.flight.min(cwnd) / mss / 2).max(2))
     }
 
@@ -66,21 +65,17 @@ impl CongestionControl for RenoLinux {
             Signal::Acked { bytes } => self.acked(bytes, view),
             Signal::EnterRecovery => {
                 self.reduce(view);
-                self.in_recovery = true;
+                self.last.begin();
             }
-            Signal::EcnCe if !self.in_recovery => self.reduce(view),
+            Signal::EcnCe if !self.last.is_in_recovery() => self.reduce(view),
             Signal::Timeout { first } => {
-                let again = !first || self.in_recovery;
+                let again = !first || self.last.is_in_recovery();
                 let ssthresh = if again { self.window.ssthresh } else { self.threshold(view) };
                 self.window.set(view.mss, ssthresh);
-                self.in_recovery = false;
+                self.last.end();
             }
-            Signal::ExitRecovery => self.in_recovery = false,
-            Signal::Undo => {
-                let (cwnd, ssthresh) = self.prior;
-                self.window.set(self.window.cwnd.max(cwnd), self.window.ssthresh.max(ssthresh));
-                self.in_recovery = false;
-            }
+            Signal::ExitRecovery => self.last.end(),
+            Signal::Undo => self.last.undo(&mut self.window),
             Signal::IdleRestart { timeouts } => self.window.restart(self.initial, timeouts, view.mss.max(1)),
             Signal::EcnCe
             | Signal::DupAck { .. }

@@ -1,7 +1,7 @@
 //! Applies loss detection by time ([`crate::recovery::rack`]), its probes, and the undo of spurious recoveries.
 
 use super::reports::Reports;
-use crate::config::{Grows, LossMeans};
+use crate::config::LossMeans;
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::ranges::Range;
@@ -57,7 +57,7 @@ impl Sender {
     /// Linux: `tcp_cong_control()` follows `tcp_fastretrans_alert()`.
     #[inline]
     pub(super) fn grows_at_the_end(&self, cx: &Context) -> bool {
-        cx.config.growth.grows == Grows::WhenUsed && self.recovery.is_by_time()
+        cx.config.counts_as_linux() && self.recovery.is_by_time()
     }
 
     /// Opens cwnd by what the present ACK was the first to acknowledge or to report.
@@ -86,7 +86,7 @@ impl Sender {
     fn grows_by_reports(&self, cx: &Context) -> bool {
         let (_, extent) = self.recovery.reordering();
         let most = u64::from(cx.config.dup_ack_threshold) * u64::from(cx.agreed.payload);
-        self.recovery.phase() == Phase::Open && extent > most && cx.config.growth.grows == Grows::WhenUsed
+        self.recovery.phase() == Phase::Open && extent > most && cx.config.counts_as_linux()
     }
 
     /// Detects further losses if the reordering timer has expired.
@@ -193,8 +193,7 @@ impl Sender {
 
     /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
     pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time) {
-        let as_linux = cx.config.growth.grows == Grows::WhenUsed;
-        if !cx.config.undo || !self.recovery.undo(as_linux) {
+        if !cx.config.undo || !self.recovery.undo(cx.config.counts_as_linux()) {
             return;
         }
         cx.counters().undone += 1;

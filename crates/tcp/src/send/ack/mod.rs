@@ -6,7 +6,7 @@ mod repair;
 mod reports;
 mod samples;
 
-use crate::config::{Grows, OldSegments};
+use crate::config::OldSegments;
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::record::event::Event;
@@ -124,7 +124,7 @@ impl Sender {
     /// ACK except one (`tcp_remove_reno_sacks()`).
     #[inline]
     fn reported_before(&self, cx: &Context, range: Range) -> u64 {
-        if self.recovery.dup_acks() > 0 && !cx.agreed.sack && cx.config.growth.grows == Grows::WhenUsed {
+        if self.recovery.dup_acks() > 0 && !cx.agreed.sack && cx.config.counts_as_linux() {
             let mss = u64::from(cx.agreed.payload);
             return (u64::from(self.recovery.dup_acks()) * mss).min(range.len().saturating_sub(mss));
         }
@@ -136,7 +136,7 @@ impl Sender {
     #[inline]
     fn newly_reported(&self, cx: &Context, una: u64, ack: u64) -> Option<u64> {
         let known = self.recovery.sacked() > 0 || self.recovery.counts_dup_acks();
-        if cx.config.growth.grows != Grows::WhenUsed || ack <= una || !known {
+        if !cx.config.counts_as_linux() || ack <= una || !known {
             return None;
         }
         self.recovery.delivered()

@@ -1,6 +1,5 @@
 //! SACK blocks: their reports, and the conclusions about reordering and loss.
 
-use crate::config::Grows;
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::send::Sender;
@@ -74,7 +73,7 @@ impl Sender {
     /// duplicate counts as delivered, because it has left the network (`tcp_dsack_seen()`).
     #[cold]
     fn counts_duplicate(&mut self, cx: &mut Context, again: Range) -> bool {
-        if cx.config.growth.grows != Grows::WhenUsed {
+        if !cx.config.counts_as_linux() {
             return true;
         }
         let mss = u64::from(cx.agreed.payload);

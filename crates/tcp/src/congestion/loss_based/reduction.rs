@@ -1,0 +1,42 @@
+//! The last reduction of a window, as Linux remembers it.
+
+use super::growth::Window;
+
+/// What was before the last reduction, and whether its recovery goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reduction {
+    cwnd: u32,
+    ssthresh: u32,
+    in_recovery: bool,
+}
+
+impl Reduction {
+    /// Nothing was reduced.
+    pub(super) const NONE: Self = Self { cwnd: 0, ssthresh: 0, in_recovery: false };
+
+    /// The window is about to be reduced: remembers it.
+    pub(super) fn remember(&mut self, window: &Window, mss: u32) {
+        (self.cwnd, self.ssthresh) = (window.cwnd, window.current_ssthresh(mss));
+    }
+
+    /// A recovery begins.
+    pub(super) const fn begin(&mut self) {
+        self.in_recovery = true;
+    }
+
+    /// It is over.
+    pub(super) const fn end(&mut self) {
+        self.in_recovery = false;
+    }
+
+    /// Whether a recovery goes on: marks and timeouts do not reduce ssthresh again (`tcp_enter_loss()`).
+    pub(super) const fn is_in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+
+    /// The reduction was spurious: restores both values unless they have grown (`tcp_undo_cwnd_reduction()`).
+    pub(super) fn undo(&mut self, window: &mut Window) {
+        window.set(window.cwnd.max(self.cwnd), window.ssthresh.max(self.ssthresh));
+        self.end();
+    }
+}
