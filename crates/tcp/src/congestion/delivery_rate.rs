@@ -264,10 +264,22 @@ impl DeliveryRate {
         self.ack.prior_in_flight = in_flight;
     }
 
-    /// About `bytes` have arrived; later reports show which ones (Linux, `tcp_add_reno_sack()`).
-    pub(crate) fn deliver_unnamed(&mut self, bytes: u64) {
-        self.unnamed += bytes;
-        self.count(bytes);
+    /// About `bytes` have arrived; later ACKs show which ones (Linux, `tcp_add_reno_sack()`). All that has arrived above a
+    /// hole is at most `most` bytes (`tcp_limit_reno_sacked()`).
+    pub(crate) fn deliver_unnamed(&mut self, bytes: u64, most: u64) {
+        let after = (self.unnamed + bytes).min(most).max(self.unnamed);
+        self.count(after - self.unnamed);
+        self.unnamed = after;
+    }
+
+    /// Whether the present ACK is the first to acknowledge or report data by name.
+    pub(crate) fn names_data(&self) -> bool {
+        self.ack.newest.is_some()
+    }
+
+    /// Nothing that is outstanding has arrived, as far as is known (Linux, `tcp_reset_reno_sack()`).
+    pub(crate) fn forget_unnamed(&mut self) {
+        self.unnamed = 0;
     }
 
     /// A D-SACK reports that `bytes` have arrived once more.
@@ -282,15 +294,18 @@ impl DeliveryRate {
 
     /// The present ACK is the first to report `len` bytes as delivered, which the segments of `transmissions` overlap. Returns
     /// the RTT of the last of them that was sent once.
+    ///
+    /// A segment of `mss` bytes of them fills the hole, so at least that has newly arrived (Linux,
+    /// `tcp_remove_reno_sacks()`). Otherwise an ACK could deliver nothing, and a rate of nothing would stop a paced sender.
     pub(crate) fn deliver(
         &mut self,
         now: Time,
         len: u64,
+        mss: u64,
         transmissions: impl Iterator<Item = Transmission>,
     ) -> Option<Span> {
-        let counted = self.unnamed.min(len);
-        self.unnamed -= counted;
-        self.count(len - counted);
+        self.count(len.saturating_sub(self.unnamed).max(mss.min(len)));
+        self.unnamed = self.unnamed.saturating_sub(len.saturating_sub(mss));
         let mut learnt = None;
         for segment in transmissions {
             let Some(&snapshot) = self.snapshots.get(segment.serial) else { continue };

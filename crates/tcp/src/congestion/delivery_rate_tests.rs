@@ -52,7 +52,7 @@ impl Sender {
     /// `range` is reported as delivered.
     fn deliver(&mut self, ms: u64, range: Range) {
         let segments = self.within(range);
-        let rtt = self.rate.deliver(at(ms), range.len(), segments.into_iter());
+        let rtt = self.rate.deliver(at(ms), range.len(), MSS, segments.into_iter());
         self.least = self.least.into_iter().chain(rtt).min();
     }
 
@@ -129,7 +129,7 @@ fn duplicate_acks_count_as_delivered_once() {
     sender.send(0, 10);
     for n in 0..9 {
         sender.rate.open(10 * MSS);
-        sender.rate.deliver_unnamed(MSS);
+        sender.rate.deliver_unnamed(MSS, 9 * MSS);
         let sample = sender.conclude(40 + n);
         assert_eq!((sample.delivered, sample.newly_delivered), ((n + 1) * MSS, MSS));
         assert_eq!(sample.interval, None);
@@ -137,6 +137,26 @@ fn duplicate_acks_count_as_delivered_once() {
     sender.leave(49, 0, 10 * MSS, MSS);
     let sample = sender.ack(89, 10);
     assert_eq!((sample.delivered, sample.newly_delivered), (10 * MSS, MSS));
+}
+
+#[test]
+fn without_sack_every_ack_of_new_data_delivers_a_segment_at_least() {
+    let mut sender = Sender { least: Some(Span::from_ms(40)), ..Sender::default() };
+    sender.send(0, 10);
+    // Duplicates of data that was sent again needlessly report more than is outstanding.
+    for n in 0..30 {
+        sender.rate.open(10 * MSS);
+        sender.rate.deliver_unnamed(MSS, 9 * MSS);
+        let delivered = sender.conclude(40 + n).delivered;
+        assert_eq!(delivered, (n + 1).min(9) * MSS);
+    }
+    let sample = sender.ack(80, 1);
+    assert_eq!((sample.delivered, sample.newly_delivered), (10 * MSS, MSS));
+    assert!(sample.interval.expect("a sample").rate() > 0);
+    // Four arrive of which three had been counted, unless these are forgotten.
+    assert_eq!(sender.ack(90, 4).newly_delivered, MSS);
+    sender.rate.forget_unnamed();
+    assert_eq!(sender.ack(90, 4).newly_delivered, 4 * MSS);
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub(crate) struct Timeout {
     pub(crate) has_reneged: bool,
     /// It begins a recovery: none was under way, and it repeats no timeout.
     pub(crate) begins: bool,
+    /// The configured threshold of duplicate ACKs.
+    pub(crate) dup_acks: u8,
+    pub(crate) mss: u64,
     /// Whether it may be spurious.
     pub(crate) frto: Frto,
 }
@@ -462,13 +465,13 @@ impl LossRecovery {
     /// A timeout: the first segment is lost, and all data that was sent long enough ago. Unless it begins
     /// a recovery, the state that can show the recovery to be spurious is kept.
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {
-        let Timeout { first, max, has_reneged, begins, frto } = timeout;
+        let Timeout { first, max, has_reneged, begins, dup_acks, mss, frto } = timeout;
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
         if has_reneged {
             rack.forget(flight, Range::new(first.start, max));
         } else if rack.counted.is_some() {
-            rack.lose_all_outstanding(Range::new(first.start, max));
+            rack.lose_all_outstanding(Range::new(first.start, max), begins, dup_acks, mss);
         } else {
             let window = rack.window(*least, true, srtt);
             rack.time_out(flight, now, first, window, loss.reported());

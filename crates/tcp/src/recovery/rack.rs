@@ -277,8 +277,12 @@ impl Rack {
         self.lose(first, sacked);
     }
 
-    /// A timeout without SACK: all outstanding data is lost (`tcp_timeout_mark_lost()`).
-    pub(super) fn lose_all_outstanding(&mut self, all: Range) {
+    /// A timeout without SACK: all outstanding data is lost (`tcp_timeout_mark_lost()`). `begins`: no recovery was under way;
+    /// `threshold` is the configured one.
+    pub(super) fn lose_all_outstanding(&mut self, all: Range, begins: bool, threshold: u8, mss: u64) {
+        if begins && let Some(counted) = &mut self.counted {
+            counted.doubt_threshold(threshold, mss);
+        }
         self.deadline = None;
         self.prr = None;
         self.forget_counted();
@@ -287,7 +291,7 @@ impl Rack {
 
     /// Duplicate ACKs have reported nothing that is still outstanding.
     pub(super) fn forget_counted(&mut self) {
-        self.counted = self.counted.map(|_| Counted::default());
+        self.counted = self.counted.map(Counted::forget);
     }
 
     /// Bytes that duplicate ACKs report.

@@ -11,3 +11,4 @@ mod custom;
 mod pacing;
 mod switching;
 mod vegas;
+mod without_sack;

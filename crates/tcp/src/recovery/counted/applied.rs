@@ -1,6 +1,6 @@
 //! Counted duplicate ACKs in the recovery of a sender.
 
-use super::{Counted, shows_loss};
+use super::{Counted, Outstanding, shows_loss};
 use crate::ranges::{Range, RangeSet};
 use crate::recovery::rack::Rack;
 use crate::recovery::{LossRecovery, Phase};
@@ -20,15 +20,21 @@ impl LossRecovery {
         self.rack().is_some_and(|rack| rack.counted.is_some())
     }
 
-    /// A duplicate ACK. After a timeout, only those that follow new data count (`tcp_process_loss()`).
+    /// Whether duplicate ACKs report nothing now: after a timeout, only those that follow new data count
+    /// (`tcp_process_loss()`). The others answer data that was sent again needlessly.
+    pub(crate) fn ignores_dup_acks(&self, max: u64) -> bool {
+        self.counts_dup_acks() && self.loss.phase == Phase::Loss && max <= self.loss.recover
+    }
+
+    /// A duplicate ACK.
     pub(crate) fn count_dup_ack(&mut self, una: u64, max: u64, mss: u64) {
-        let ignored = self.loss.phase == Phase::Loss && max <= self.loss.recover;
-        let most = (max - una).saturating_sub(self.lost().max(mss));
+        let ignored = self.ignores_dup_acks(max);
+        let data = Outstanding { bytes: max - una, lost: self.lost(), mss };
         let Some(rack) = self.rack_mut() else { return };
         if let Some(counted) = &mut rack.counted
             && !ignored
         {
-            rack.delivered += counted.add(mss, most);
+            rack.delivered += counted.add(data);
         }
     }
 
@@ -37,25 +43,34 @@ impl LossRecovery {
         self.rack().map_or(0, Rack::counted)
     }
 
-    /// `acked` is acknowledged: which of them the duplicate ACKs had reported. No report remains outside
+    /// `acked` is acknowledged, of data up to `max`: which of it the duplicate ACKs had reported. No report remains outside
     /// fast recovery, and at its end (`tcp_reset_reno_sack()`).
-    pub(crate) fn acknowledge_counted(&mut self, acked: Range, mss: u64) {
+    pub(crate) fn acknowledge_counted(&mut self, acked: Range, max: u64, mss: u64) {
         let remains = self.loss.phase == Phase::Fast && acked.end < self.loss.recover;
         let Some(rack) = self.rack_mut() else { return };
+        let lost = rack.lost.covered() - rack.lost.covered_within(acked);
         if let Some(counted) = &mut rack.counted {
-            rack.delivered = counted.acknowledge(acked.len(), mss);
+            let data = Outstanding { bytes: max - acked.end, lost, mss };
+            rack.delivered = counted.acknowledge(acked.len(), data);
             if !remains {
-                *counted = Counted::default();
+                *counted = counted.forget();
             }
         }
     }
 
-    /// Marks the first outstanding segment lost if the present ACK shows its loss. Returns whether it was marked, and whether
-    /// a recovery must begin.
-    pub(crate) fn detect_by_count(&mut self, first: Range, enough: u64, advanced: bool) -> (bool, bool) {
+    /// Marks the first outstanding segment lost if the present ACK shows its loss: `threshold` duplicate ACKs do, until the
+    /// order of segments was seen to change. Returns whether it was marked, and whether a recovery must begin.
+    pub(crate) fn detect_by_count(
+        &mut self,
+        first: Range,
+        threshold: u8,
+        mss: u64,
+        advanced: bool,
+    ) -> (bool, bool) {
         let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
         let Some(rack) = &mut departures.rack else { return (false, false) };
         let Some(counted) = rack.counted else { return (false, false) };
+        let enough = counted.threshold(threshold) * mss;
         if first.is_empty() || !shows_loss(loss, counted, first.start, enough, advanced) {
             return (false, false);
         }

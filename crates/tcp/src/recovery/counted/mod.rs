@@ -10,30 +10,78 @@ mod applied;
 
 use super::{LossState, OnNewAck, Phase};
 
-/// The bytes that duplicate ACKs report (`sacked_out`).
+/// The largest threshold of duplicate ACKs (`net.ipv4.tcp_max_reordering`).
+const MOST_REORDERING: u64 = 300;
+
+/// What duplicate ACKs report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Counted(u32);
+pub(super) struct Counted {
+    /// Bytes (`sacked_out`).
+    bytes: u32,
+    /// So many duplicate ACKs reveal a loss (`reordering`); 0 until more of them than outstanding segments have come.
+    threshold: u16,
+}
+
+/// The data that was sent and not acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Outstanding {
+    bytes: u64,
+    /// Bytes of it that are marked lost.
+    lost: u64,
+    mss: u64,
+}
 
 impl Counted {
     pub(super) fn bytes(self) -> u64 {
-        u64::from(self.0)
+        u64::from(self.bytes)
     }
 
-    /// A duplicate ACK reports a segment of `mss` bytes; all reports together are at most `most` bytes
-    /// (`tcp_limit_reno_sacked()`). Returns the bytes that are newly reported.
-    fn add(&mut self, mss: u64, most: u64) -> u64 {
+    /// Forgets the reports, and keeps the threshold.
+    pub(super) fn forget(self) -> Self {
+        Self { bytes: 0, ..self }
+    }
+
+    /// The duplicate ACKs that reveal a loss; `configured` until the order of segments was seen to change.
+    fn threshold(self, configured: u8) -> u64 {
+        if self.threshold > 0 { u64::from(self.threshold) } else { u64::from(configured) }
+    }
+
+    /// A timeout before any loss was revealed, although `configured` duplicate ACKs had come, shows that the threshold is too
+    /// large (`tcp_enter_loss()`).
+    pub(super) fn doubt_threshold(&mut self, configured: u8, mss: u64) {
+        if self.bytes() >= u64::from(configured) * mss && self.threshold > u16::from(configured) {
+            self.threshold = 0;
+        }
+    }
+
+    /// A duplicate ACK reports a segment (`tcp_add_reno_sack()`). Returns the bytes that are newly reported.
+    fn add(&mut self, data: Outstanding) -> u64 {
         let before = self.bytes();
-        let after = (before + mss).min(most).max(before);
-        self.0 = u32::try_from(after).unwrap_or(u32::MAX);
-        after - before
+        self.bytes = self.bytes.saturating_add(u32::try_from(data.mss).unwrap_or(u32::MAX));
+        self.limit(data, 0);
+        self.bytes().saturating_sub(before)
     }
 
-    /// `acked` bytes are acknowledged. One segment of them fills the hole; the others had been counted
+    /// `acked` bytes are acknowledged; `data` remains. One segment of them fills the hole; the others had been counted
     /// (`tcp_remove_reno_sacks()`). Returns the bytes that are newly delivered, at least a segment.
-    fn acknowledge(&mut self, acked: u64, mss: u64) -> u64 {
-        let newly = acked.saturating_sub(self.bytes()).max(mss.min(acked));
-        self.0 = self.0.saturating_sub(u32::try_from(acked.saturating_sub(mss)).unwrap_or(u32::MAX));
+    fn acknowledge(&mut self, acked: u64, data: Outstanding) -> u64 {
+        let newly = acked.saturating_sub(self.bytes()).max(data.mss.min(acked));
+        let eaten = u32::try_from(acked.saturating_sub(data.mss)).unwrap_or(u32::MAX);
+        self.bytes = self.bytes.saturating_sub(eaten);
+        self.limit(data, acked);
         newly
+    }
+
+    /// At least one segment, or the lost ones, cannot be among those reported (`tcp_limit_reno_sacked()`). More reports show
+    /// that segments overtook each other: from now on as many duplicate ACKs reveal a loss as segments were outstanding
+    /// (`tcp_check_reno_reordering()`).
+    fn limit(&mut self, data: Outstanding, acked: u64) {
+        let most = data.bytes.saturating_sub(data.lost.max(data.mss));
+        if self.bytes() > most {
+            self.bytes = u32::try_from(most).unwrap_or(u32::MAX);
+            let segments = (data.bytes + acked).div_ceil(data.mss.max(1));
+            self.threshold = segments.min(MOST_REORDERING) as u16;
+        }
     }
 }
 
@@ -67,19 +115,54 @@ mod tests {
     #[test]
     fn an_ack_delivers_what_the_duplicates_had_not_reported_and_at_least_a_segment() {
         let mut counted = Counted::default();
-        (0..3).for_each(|_| assert_eq!(counted.add(MSS, 20 * MSS), MSS));
-        assert_eq!(counted.acknowledge(2 * MSS, MSS), MSS, "both count, and the one in the hole");
+        (0..3).for_each(|_| assert_eq!(counted.add(data(20)), MSS));
+        assert_eq!(counted.acknowledge(2 * MSS, data(18)), MSS, "both count, and the one in the hole");
         assert_eq!(counted.bytes(), 2 * MSS);
-        assert_eq!(counted.acknowledge(6 * MSS, MSS), 4 * MSS);
-        assert_eq!(counted.bytes(), 0);
+        assert_eq!(counted.acknowledge(6 * MSS, data(12)), 4 * MSS);
+        assert_eq!((counted.bytes(), counted.threshold), (0, 0));
     }
 
     #[test]
     fn what_is_counted_leaves_room_for_the_lost_segment() {
         let mut counted = Counted::default();
-        assert_eq!(
-            [counted.add(MSS, 2 * MSS), counted.add(MSS, 2 * MSS), counted.add(MSS, 2 * MSS)],
-            [MSS, MSS, 0]
-        );
+        assert_eq!([counted.add(data(3)), counted.add(data(3)), counted.add(data(3))], [MSS, MSS, 0]);
+    }
+
+    #[test]
+    fn more_reports_than_segments_raise_the_threshold_to_the_number_of_segments() {
+        let mut counted = Counted::default();
+        add(&mut counted, 9, 10);
+        assert_eq!(counted.threshold(3), 3);
+        counted.add(data(10));
+        assert_eq!((counted.bytes(), counted.threshold(3)), (9 * MSS, 10));
+        assert_eq!(counted.forget().threshold(3), 10, "it stays");
+        add(&mut counted, 600, 500);
+        assert_eq!(counted.threshold(3), MOST_REORDERING);
+        // Reports that do not fit below what an ACK leaves show it, too.
+        let mut counted = Counted::default();
+        add(&mut counted, 6, 20);
+        counted.acknowledge(MSS, data(5));
+        assert_eq!((counted.bytes(), counted.threshold(3)), (4 * MSS, 6));
+    }
+
+    #[test]
+    fn a_timeout_despite_enough_reports_lowers_the_threshold_again() {
+        let mut counted = Counted { bytes: 2 * MSS as u32, threshold: 10 };
+        counted.doubt_threshold(3, MSS);
+        assert_eq!(counted.threshold(3), 10);
+        counted.bytes = 3 * MSS as u32;
+        counted.doubt_threshold(3, MSS);
+        assert_eq!(counted.threshold(3), 3);
+    }
+
+    /// So many duplicate ACKs while `segments` are outstanding.
+    fn add(counted: &mut Counted, times: usize, segments: u64) {
+        for _ in 0..times {
+            counted.add(data(segments));
+        }
+    }
+
+    fn data(segments: u64) -> Outstanding {
+        Outstanding { bytes: segments * MSS, lost: 0, mss: MSS }
     }
 }

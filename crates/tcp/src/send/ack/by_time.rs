@@ -107,8 +107,8 @@ impl Sender {
         }
         let mss = u64::from(cx.agreed.payload);
         let first = Range::new(self.space.una, (self.space.una + mss).min(self.space.max));
-        let enough = u64::from(cx.config.dup_ack_threshold) * mss;
-        let (found, begins) = self.recovery.detect_by_count(first, enough, advanced);
+        let threshold = cx.config.dup_ack_threshold;
+        let (found, begins) = self.recovery.detect_by_count(first, threshold, mss, advanced);
         if begins {
             self.recover_by_time(cx, now);
         }

@@ -33,7 +33,7 @@ impl Sender {
         if ack > una_before as i64 && self.recovery.is_by_time() {
             let acked = Range::new(una_before, ack as u64);
             self.note_delivery(cx, now, acked, segment);
-            self.recovery.acknowledge_counted(acked, u64::from(cx.agreed.payload));
+            self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
         }
         let Reports { reports_new, duplicate } = self.take_reports(cx, now, segment);
         if reports_new && ack > una_before as i64 {

@@ -46,7 +46,7 @@ impl Sender {
                 if range.is_empty() || !self.recovery.has_room_for(range, most) {
                     continue;
                 }
-                self.measure(now, range);
+                self.measure(cx, now, range);
                 if self.recovery.is_by_time() {
                     self.note_delivery(cx, now, range, segment);
                 }

@@ -44,12 +44,13 @@ impl Sender {
             paced.rate.open(in_flight);
         }
         if ack > self.space.una as i64 {
-            self.measure(now, Range::new(self.space.una.max(1), ack as u64));
+            self.measure(cx, now, Range::new(self.space.una.max(1), ack as u64));
         }
     }
 
     /// Data in `range` that was not known to be delivered was delivered.
-    pub(crate) fn measure(&mut self, now: Time, range: Range) {
+    pub(crate) fn measure(&mut self, cx: &Context, now: Time, range: Range) {
+        let mss = u64::from(cx.agreed.payload);
         let Self { extras, recovery, .. } = self;
         let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
         if range.start >= range.end {
@@ -58,20 +59,46 @@ impl Sender {
         let mut rtt = None;
         for piece in recovery.reported().missing_in(range) {
             let segments = recovery.transmissions(piece).map(transmission);
-            rtt = paced.rate.deliver(now, piece.len(), segments).or(rtt);
+            rtt = paced.rate.deliver(now, piece.len(), mss, segments).or(rtt);
         }
         if let Some(rtt) = rtt {
             recovery.note_round_trip(now, rtt);
         }
     }
 
-    /// A duplicate ACK of a peer without SACK.
+    /// A duplicate ACK of a peer without SACK. Where these count as reports, they count here as there: after a timeout only
+    /// those that follow new data (`tcp_process_loss()`).
     pub(crate) fn measure_dup_ack(&mut self, cx: &Context) {
         let (sack, mss) = (cx.agreed.sack, u64::from(cx.agreed.payload));
+        if sack || self.paced().is_none() {
+            return;
+        }
+        let most = if self.recovery.counts_dup_acks() {
+            let holes = self.recovery.lost().max(mss);
+            (self.space.max - self.space.una).saturating_sub(holes)
+        } else {
+            u64::MAX
+        };
+        let ignored = self.recovery.ignores_dup_acks(self.space.max);
         if let Some(paced) = self.paced_mut()
-            && !sack
+            && !ignored
         {
-            paced.rate.deliver_unnamed(mss);
+            paced.rate.deliver_unnamed(mss, most);
+        }
+    }
+
+    /// Where duplicate ACKs count as reports, an ACK of new data ends them except in fast recovery, and a timeout does
+    /// (`tcp_reset_reno_sack()`).
+    pub(in crate::send) fn forget_unnamed(&mut self, at_timeout: bool) {
+        let in_recovery =
+            self.recovery.phase() == Phase::Fast && self.space.una < self.recovery.recover() && !at_timeout;
+        if !self.recovery.counts_dup_acks() || in_recovery {
+            return;
+        }
+        if let Some(paced) = self.paced_mut()
+            && (at_timeout || paced.rate.names_data())
+        {
+            paced.rate.forget_unnamed();
         }
     }
 
@@ -81,6 +108,7 @@ impl Sender {
             return;
         }
         self.note_lost(cx, now);
+        self.forget_unnamed(false);
         let (una, in_flight, mss) = (self.space.una, self.in_flight(cx), u64::from(cx.agreed.payload));
         let selective = cx.agreed.sack;
         let repairing = match self.recovery.phase() {

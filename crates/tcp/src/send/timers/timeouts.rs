@@ -93,6 +93,7 @@ impl Sender {
         let reduced = is_repeated || before == Phase::Fast && cx.config.reduces == Reduces::Cwnd;
         self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
         self.recovery.go_back(self.space.max);
+        self.forget_unnamed(true);
         let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
         if self.recovery.is_by_time() {
             self.time_out_by_time(cx, now, has_reneged, before);
@@ -207,7 +208,8 @@ impl Sender {
             if cx.config.undo { Frto::after_timeout(before != Phase::Open, is_repeated) } else { Frto::Off };
         // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too.
         let begins = before != Phase::Fast && !is_repeated;
-        let timeout = Timeout { first, max, has_reneged, begins, frto };
+        let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
+        let timeout = Timeout { first, max, has_reneged, begins, dup_acks, mss, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
         self.widen_by_recent(cx, now);
