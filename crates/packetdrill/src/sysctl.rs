@@ -2,7 +2,7 @@
 
 pub(crate) mod freebsd;
 
-use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery};
+use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery, SendMemory};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
 use netspurt_tcp::time::Span;
@@ -176,7 +176,9 @@ impl Settings {
         let mut new = self.clone();
         let config = &mut new.config;
         *config = self.profile.clone();
+        // The socket has a buffer of its own.
         (config.send_buffer, config.initial_send_buffer) = (u64::from(u32::MAX), None);
+        config.send_memory = SendMemory::Bytes;
         let Some(root) = &self.root else { return new };
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);

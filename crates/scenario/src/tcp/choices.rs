@@ -162,6 +162,20 @@ names! {
 }
 
 names! {
+    /// What a send buffer of fixed size counts.
+    SendMemory for config::SendMemory {
+        /// Bytes of data. A writer continues when there is room.
+        Bytes,
+        /// Memory: data, and 832 bytes for each packet of several segments. A packet that has begun is filled in any case, and
+        /// sent meanwhile if the windows permit it, so a small buffer holds up to half of the peer's window more. A writer
+        /// that found no room continues when a third is free. The size is twice that of SO_SNDBUF.
+        ///
+        /// Document: Linux, tcp_sendmsg_locked(), sk_stream_memory_free(), sk_stream_write_space().
+        Linux,
+    }
+}
+
+names! {
     /// How `prr` computes the window.
     PrrRule for config::PrrRule {
         /// From the outstanding data at the loss.

@@ -5,8 +5,8 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, StateMachine, SynOptions,
-    Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SendMemory, StateMachine,
+    SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -155,6 +155,8 @@ tcp_table! {
         ///
         /// Document: Linux, tcp_sndbuf_expand().
         initial_send_buffer: Window => initial_send_buffer,
+        /// What a send buffer of fixed size counts.
+        send_memory: SendMemory => send_memory,
         /// Round both buffers up to whole segments, once their size is known.
         ///
         /// Document: 4.4BSD, tcp_mss().

@@ -62,6 +62,16 @@ pub enum WithoutSack {
     Linux,
 }
 
+/// What a send buffer of fixed size counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendMemory {
+    /// Bytes of data. A writer continues when there is room.
+    Bytes,
+    /// Linux: memory, with a head for each packet of several segments. A packet that has begun is filled in any case, and a
+    /// writer that found no room continues when a third is free (`tcp_sendmsg_locked()`, `sk_stream_write_space()`).
+    Linux,
+}
+
 /// How proportional rate reduction computes the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrrRule {

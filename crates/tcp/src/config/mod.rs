@@ -10,8 +10,8 @@ pub mod validate;
 pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
     LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SavedPath, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe, WithoutSack,
+    SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth,
+    WindowOption, WindowProbe, WithoutSack,
 };
 
 use crate::congestion;
@@ -40,6 +40,8 @@ pub struct Config {
     /// The send buffer grows from this many bytes to `send_buffer` with cwnd (Linux); `None`: it has its full size from
     /// the start.
     pub initial_send_buffer: Option<u64>,
+    /// What the send buffer counts if its size is fixed.
+    pub send_memory: SendMemory,
     /// Round both buffers up to whole segments, once their size is known (4.4BSD, `tcp_mss()`).
     pub round_buffers: bool,
     /// How the receive window is announced.

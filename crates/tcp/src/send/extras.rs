@@ -6,6 +6,7 @@ use crate::record::limits::Clock;
 use crate::send::interface::Interface;
 use crate::send::mtu::mtu_search::Search;
 use crate::send::transmit::Policy;
+use crate::send::write::packets::Packets;
 use crate::time::Time;
 use std::collections::VecDeque;
 
@@ -34,6 +35,8 @@ pub(super) struct Extras {
     pub(super) paced: Option<Box<Paced>>,
     /// The present size of a growing send buffer.
     pub(super) send_buffer: u64,
+    /// The packets of a send buffer that counts them.
+    pub(super) packets: Option<Box<Packets>>,
     /// What limits the sender, if it is measured, and whether the application waits for space.
     pub(super) limits: Option<Box<Clock>>,
     pub(super) no_room: bool,
@@ -59,6 +62,7 @@ impl Default for Extras {
             mtu_search: None,
             paced: None,
             send_buffer: 0,
+            packets: None,
             limits: None,
             no_room: false,
             interface: None,

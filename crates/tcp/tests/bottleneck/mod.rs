@@ -5,7 +5,7 @@
 pub(crate) mod by_model;
 
 use netspurt_tcp::acking::Acking;
-use netspurt_tcp::config::{Config, WindowOption};
+use netspurt_tcp::config::{Config, SendMemory, WindowOption};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
@@ -28,6 +28,7 @@ pub(crate) fn config(name: &str) -> Config {
         receive_window: 1 << 28,
         send_buffer: 1 << 28,
         initial_send_buffer: None,
+        send_memory: SendMemory::Bytes,
         acking: Acking::EverySegment,
         ..config
     }

@@ -5,8 +5,8 @@ use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
     MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SavedPath,
-    StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
-    WithoutSack,
+    SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
+    WindowProbe, WithoutSack,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -79,7 +79,12 @@ fn change(c: &mut Config, dice: &mut Dice) {
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
         2 | 3 => c.receive_window = dice.pick(&[20, 70, 500, 3000, 20_000, 65_535, 65_536, 1 << 20]),
         4 => c.send_window = dice.pick(&[None, Some(20), Some(900), Some(5000), Some(1 << 20)]),
-        5 => c.send_buffer = dice.pick(&[20, 200, 4000, 1 << 20]),
+        5 => {
+            c.send_buffer = dice.pick(&[20, 200, 4000, 1 << 20]);
+            if c.send_buffer == 4000 {
+                c.send_memory = SendMemory::Linux;
+            }
+        }
         6 => c.whole_segments = !c.whole_segments,
         7 | 8 => {
             c.window_option = dice.pick(&[

@@ -3,6 +3,7 @@
 mod arrivals;
 mod datagrams;
 mod incast;
+mod send_buffer;
 mod sessions;
 mod streams;
 mod video;

@@ -4,8 +4,9 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, StateMachine,
-    SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SendMemory,
+    StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -25,6 +26,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     send_buffer: 1 << 20,
     initial_receive_window: None,
     initial_send_buffer: None,
+    send_memory: SendMemory::Bytes,
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
     receiver_congestion: ReceiverCongestion::Off,

@@ -3,8 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
     Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, OldSegments,
-    PathMtuDiscovery, PrrRule, Recovery, Reduces, StateMachine, TimerGrain, UnsentAcked, Unstamped,
-    WindowOption, WindowProbe, WithoutSack,
+    PathMtuDiscovery, PrrRule, Recovery, Reduces, SendMemory, StateMachine, TimerGrain, UnsentAcked,
+    Unstamped, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds, QuickCounts};
@@ -20,6 +20,8 @@ pub(super) const LINUX: Config = Config {
     initial_receive_window: Some(65_536),
     send_buffer: 4 << 20,
     initial_send_buffer: Some(16_384),
+    // sk_stream_memory_free(), sk_stream_write_space(), once a program has set SO_SNDBUF.
+    send_memory: SendMemory::Linux,
     window_option: WindowOption::Rfc7323,
     // tcp_write_wakeup(), tcp_xmit_probe_skb().
     window_probe: WindowProbe::Empty,
@@ -138,6 +140,7 @@ pub(super) const LINUX22: Config = Config {
     // SK_WMEM_MAX.
     send_buffer: 65_535,
     initial_send_buffer: None,
+    send_memory: SendMemory::Bytes,
     // tcp_do_sendmsg() cuts a write into segments; tcp_snd_test() sends only whole ones.
     cutting: Cutting::AtWrite,
     // sysctl_tcp_window_scaling, _timestamps and _sack: on.

@@ -16,6 +16,9 @@ impl Sender {
         if shut || self.is_closing() {
             return 0;
         }
+        if Self::counts_packets(cx) {
+            return self.room_in_packets(cx);
+        }
         let buffered = self.space.data_end() - self.space.una.max(1);
         self.send_buffer(cx).saturating_sub(buffered)
     }
@@ -35,7 +38,8 @@ impl Sender {
     /// Accepts up to `len` bytes from the application; `ends` marks an end of application data. Returns the number of
     /// accepted bytes.
     pub(crate) fn write(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
-        let accepted = len.min(self.room(cx));
+        let room = self.room(cx);
+        let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
         if accepted < len {
             self.keep_send_buffer(cx);
         }
@@ -46,6 +50,9 @@ impl Sender {
             self.restart_if_idle(cx, now);
             if cx.config.push_bursts {
                 self.join_writes();
+            }
+            if Self::counts_packets(cx) {
+                self.note_written(cx, accepted, room);
             }
             self.space.written += accepted;
             if ends {

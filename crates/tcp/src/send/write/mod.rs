@@ -3,4 +3,6 @@
 pub(super) mod buffer;
 pub(super) mod bursts;
 pub(crate) mod marks;
+mod memory;
+pub(super) mod packets;
 mod records;

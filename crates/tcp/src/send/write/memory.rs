@@ -1,0 +1,70 @@
+//! Applies the rules for a send buffer that counts memory ([`super::packets`]).
+
+use super::packets::{CALL, LEAST, Queue, goal};
+use crate::config::SendMemory;
+use crate::context::Context;
+use crate::send::Sender;
+
+impl Sender {
+    /// Whether the send buffer counts packets.
+    #[inline]
+    pub(crate) fn counts_packets(cx: &Context) -> bool {
+        cx.config.initial_send_buffer.is_none() && cx.config.send_memory == SendMemory::Linux
+    }
+
+    fn queue(&self, cx: &Context) -> Queue {
+        let (una, max, end) = (self.space.una, self.space.max, self.space.data_end());
+        let goal = goal(u64::from(self.space.max_wnd), u64::from(cx.agreed.payload));
+        let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
+        let (in_flight, last) =
+            packets.map_or((0, 0), |packets| (packets.in_flight(una, max), packets.unsent(max, end)));
+        let unsent = end.saturating_sub(max.max(1));
+        let last = last.min(unsent);
+        let waiting = (unsent - last).div_ceil(goal) + u64::from(last > 0);
+        let permitted = if cx.config.pacing { 0 } else { self.allowed(cx, max).0.saturating_sub(unsent) };
+        Queue {
+            buffer: self.send_buffer(cx).max(LEAST),
+            data: end - una.max(1),
+            packets: in_flight + waiting,
+            last,
+            unsent,
+            goal,
+            half_window: u64::from(self.space.max_wnd / 2),
+            permitted,
+            burst: self.segments_together(cx, 2) * u64::from(cx.agreed.payload),
+        }
+    }
+
+    /// The bytes that a write accepts, if the buffer counts packets.
+    #[cold]
+    pub(super) fn room_in_packets(&self, cx: &Context) -> u64 {
+        let queue = self.queue(cx);
+        let waits = self.extras.as_ref().and_then(|extras| extras.packets.as_ref()).is_some_and(|p| p.waits);
+        if waits && !queue.wakes() { 0 } else { queue.room() }
+    }
+
+    /// What a write of `len` bytes accepts although there is no room. If its writer does not wait, it saw room before the last
+    /// packet was sent, and continues the same call.
+    #[cold]
+    pub(super) fn accepted_late(&self, cx: &Context, len: u64) -> u64 {
+        let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
+        let continues = packets.is_some_and(|packets| !packets.waits) && !self.is_closing();
+        if continues && Self::counts_packets(cx) { len.min(self.send_buffer(cx).max(CALL)) } else { 0 }
+    }
+
+    /// A write adds `len` bytes where there is `room` for so many. If it takes all of it, its writer waits.
+    #[cold]
+    pub(super) fn note_written(&mut self, cx: &Context, len: u64, room: u64) {
+        let (queue, end) = (self.queue(cx), self.space.data_end());
+        let packets = self.extras().packets.get_or_insert_default();
+        packets.add(end, len, queue.last, queue.goal);
+        packets.waits = len >= room;
+    }
+
+    /// A packet that begins at `start` is sent for the first time.
+    #[cold]
+    pub(super) fn note_packet(&mut self, start: u64) {
+        let una = self.space.una;
+        self.extras().packets.get_or_insert_default().leaves(start, una);
+    }
+}

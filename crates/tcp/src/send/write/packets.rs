@@ -1,0 +1,221 @@
+//! The send buffer of Linux when its size is fixed. It counts memory: the data, and a head for each packet of several
+//! segments.
+//!
+//! A full buffer only prevents that another packet begins; the last one is filled in any case. Whenever it is full, a few
+//! segments of it are sent if the windows permit it, so that it can be filled again (`tcp_sendmsg_locked()`,
+//! `tcp_push_one()`). That ends when half of the peer's largest window has been written: then all of it is sent
+//! (`forced_push()`). So a small buffer holds much more than its size. A writer that found no room waits until a third is
+//! free (`sk_stream_write_space()`).
+//!
+//! The interface takes everything at once here. A slow one stops the sending before the windows do (`tcp_small_queue_check()`).
+
+use std::collections::VecDeque;
+
+/// Memory of a packet beside its data: `struct sk_buff` with the room for headers, on machines with 64 bits.
+const HEAD: u64 = 832;
+/// The largest packet in bytes (`sk_gso_max_size` without headers).
+const LARGEST: u64 = 65_215;
+/// The smallest send buffer in bytes (`SOCK_MIN_SNDBUF`).
+pub(super) const LEAST: u64 = 4_608;
+/// Up to this largest window of the peer, a packet may fill it (`TCP_MSS_DEFAULT`).
+const SMALL_WINDOW: u64 = 536;
+/// The bytes that a program writes with one call, behind which everything is sent that the windows permit.
+pub(super) const CALL: u64 = 1 << 18;
+
+/// A write queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Queue {
+    /// The size of the send buffer in bytes of memory.
+    pub(super) buffer: u64,
+    /// Bytes written and not acknowledged.
+    pub(super) data: u64,
+    /// The packets that contain them.
+    pub(super) packets: u64,
+    /// Unsent bytes in the last packet; 0 if all packets were sent.
+    pub(super) last: u64,
+    /// Unsent bytes in all packets.
+    pub(super) unsent: u64,
+    /// The size to which a packet is filled.
+    pub(super) goal: u64,
+    /// Half of the peer's largest window.
+    pub(super) half_window: u64,
+    /// Bytes behind the unsent ones that the windows permit now, and the size of the packets in which they are sent.
+    pub(super) permitted: u64,
+    pub(super) burst: u64,
+}
+
+impl Queue {
+    fn memory(self) -> u64 {
+        self.data + HEAD * self.packets
+    }
+
+    /// Whether a waiting writer is woken (`sk_stream_is_writeable()`).
+    pub(super) fn wakes(self) -> bool {
+        self.buffer.saturating_sub(self.memory()) >= self.memory() / 2
+    }
+
+    /// The bytes that a write accepts (`tcp_sendmsg_locked()`, `sk_stream_memory_free()`).
+    pub(super) fn room(self) -> u64 {
+        if self.last == 0 && self.memory() >= self.buffer {
+            return 0;
+        }
+        let (rest, head) =
+            if self.last > 0 { (self.goal.saturating_sub(self.last), 0) } else { (self.goal, HEAD) };
+        let again = self.refilled(rest);
+        let memory = self.memory() + head + rest + again + HEAD * again.div_ceil(self.burst.max(1));
+        let others = self.buffer.saturating_sub(memory).div_ceil(self.goal + HEAD);
+        rest + again + others * self.goal
+    }
+
+    /// The bytes that are added to the last packet while it is sent, behind `rest` bytes that fill it.
+    fn refilled(self, rest: u64) -> u64 {
+        // Only the first unsent packet is sent meanwhile.
+        if self.unsent != self.last {
+            return 0;
+        }
+        let burst = self.burst.max(1);
+        let until_all_leaves = (self.half_window + 1).saturating_sub(rest).div_ceil(burst) * burst;
+        let again =
+            if self.permitted >= until_all_leaves + self.goal { until_all_leaves } else { self.permitted };
+        again.min(CALL - rest.min(CALL))
+    }
+}
+
+/// The size to which a packet is filled: whole segments, at most half of the peer's largest window
+/// (`tcp_xmit_size_goal()`, `tcp_bound_to_half_wnd()`).
+pub(super) fn goal(largest_window: u64, mss: u64) -> u64 {
+    let mss = mss.max(1);
+    let half = if largest_window > SMALL_WINDOW { largest_window / 2 } else { largest_window };
+    (LARGEST.min(half) / mss).max(1) * mss
+}
+
+/// The packets of a connection, and whether its writer waits.
+#[derive(Debug, Default)]
+pub(in crate::send) struct Packets {
+    /// The first positions of packets that were sent; each but the last ends where the next begins.
+    sent: VecDeque<u64>,
+    /// The first position of the last packet of the queue.
+    last: u64,
+    /// The writer waits for free memory.
+    pub(super) waits: bool,
+}
+
+impl Packets {
+    /// A packet that begins at `start` is sent; everything below `una` is acknowledged.
+    pub(in crate::send) fn leaves(&mut self, start: u64, una: u64) {
+        while self.sent.get(1).is_some_and(|&next| next <= una) {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(start);
+    }
+
+    /// Packets that were sent and contain unacknowledged data.
+    pub(super) fn in_flight(&self, una: u64, max: u64) -> u64 {
+        if una >= max {
+            return 0;
+        }
+        let begun = self.sent.partition_point(|&start| start <= una);
+        (self.sent.len() - begun.saturating_sub(1)) as u64
+    }
+
+    /// The unsent bytes of the last packet of the queue, which ends at `end`.
+    pub(super) fn unsent(&self, max: u64, end: u64) -> u64 {
+        end.saturating_sub(self.last.max(max).max(1))
+    }
+
+    /// `len` bytes are added at `end`; `last` bytes of the last packet are unsent.
+    pub(super) fn add(&mut self, end: u64, len: u64, last: u64, goal: u64) {
+        let rest = if last > 0 { goal.saturating_sub(last) } else { 0 };
+        if len > rest {
+            self.last = end + rest + (len - rest - 1) / goal * goal;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1448;
+    const GOAL: u64 = 45 * MSS;
+    const EMPTY: Queue = Queue {
+        buffer: 32_768,
+        data: 0,
+        packets: 0,
+        last: 0,
+        unsent: 0,
+        goal: GOAL,
+        half_window: 100_000,
+        permitted: 0,
+        burst: 2 * MSS,
+    };
+
+    #[test]
+    fn a_packet_takes_half_of_the_window_in_whole_segments_and_at_most_45_of_them() {
+        assert_eq!(goal(6 << 20, MSS), GOAL);
+        assert_eq!(goal(64_000, MSS), 22 * MSS);
+        assert_eq!(goal(2000, MSS), MSS, "at least one segment");
+        assert_eq!(goal(500, 100), 500);
+    }
+
+    #[test]
+    fn a_buffer_of_half_a_packet_takes_a_whole_one() {
+        let empty = EMPTY;
+        assert_eq!(empty.room(), GOAL);
+        assert_eq!(Queue { data: 32_000, packets: 1, ..empty }.room(), 0, "832 bytes are its head");
+        assert_eq!(Queue { data: 31_000, packets: 1, ..empty }.room(), GOAL);
+        // The last packet is filled although the buffer is full.
+        let full = Queue { data: 50_000, packets: 9, last: 10_000, unsent: 10_000, ..empty };
+        assert_eq!(full.room(), GOAL - 10_000);
+        assert_eq!(Queue { buffer: 3 * GOAL, ..empty }.room(), 3 * GOAL);
+    }
+
+    #[test]
+    fn what_the_windows_permit_is_sent_while_a_packet_is_filled() {
+        // The first write of a transfer: the peer's window of 64 KB makes packets of 22 segments, and ten may leave.
+        let goal = 22 * MSS;
+        let first = Queue { buffer: 53_576, goal, half_window: 32_767, permitted: 10 * MSS, ..EMPTY };
+        assert_eq!(first.room(), (22 + 10 + 22) * MSS);
+        // If everything may leave, it does once half of the window is written.
+        assert_eq!(Queue { permitted: 1 << 20, buffer: 20_000, ..first }.room(), (22 + 2) * MSS);
+        // A large window lets a call write everything, whatever the buffer.
+        assert_eq!(Queue { half_window: 1 << 20, permitted: 1 << 20, ..EMPTY }.room(), CALL);
+        // Behind another packet that waits nothing is sent.
+        let behind = Queue { data: 2 * GOAL, packets: 2, last: GOAL - 1, unsent: 2 * GOAL - 1, ..EMPTY };
+        assert_eq!(Queue { permitted: 1 << 20, ..behind }.room(), 1);
+    }
+
+    #[test]
+    fn a_waiting_writer_is_woken_when_a_third_is_free() {
+        let full = Queue { buffer: 30_000, ..EMPTY };
+        assert!(!Queue { data: 20_002, ..full }.wakes());
+        assert!(Queue { data: 20_000, ..full }.wakes());
+        assert!(!Queue { data: 20_000, packets: 1, ..full }.wakes());
+    }
+
+    #[test]
+    fn packets_are_counted_until_their_last_byte_is_acknowledged() {
+        let mut packets = Packets::default();
+        for start in [1, 2001, 4001] {
+            packets.leaves(start, 1);
+        }
+        assert_eq!([1, 2000, 2001, 4500, 6001].map(|una| packets.in_flight(una, 6001)), [3, 3, 2, 1, 0]);
+        packets.leaves(6001, 4001);
+        assert_eq!(packets.sent, [4001, 6001]);
+    }
+
+    #[test]
+    fn a_write_fills_the_last_packet_and_begins_others() {
+        let mut packets = Packets::default();
+        packets.add(1, 3000, 0, 1000);
+        assert_eq!((packets.last, packets.unsent(0, 3001)), (2001, 1000));
+        packets.add(3001, 500, 1000, 1000);
+        assert_eq!((packets.last, packets.unsent(0, 3501)), (3001, 500));
+        packets.add(3501, 500, 500, 1000);
+        assert_eq!(packets.last, 3001);
+        // What was sent of it makes room in it.
+        assert_eq!(packets.unsent(3601, 4001), 400);
+        packets.add(4001, 700, 400, 1000);
+        assert_eq!(packets.last, 4601);
+    }
+}
