@@ -26,6 +26,9 @@ LEAST_PACKETS = 50
 TUNNELS = {655: "tinc", 1194: "OpenVPN", 5555: "SoftEther VPN"}
 """Ports of tunnels over TCP."""
 
+SETTLED = 0.8
+"""So many of the ACKs announce the same window if it is constant but for the beginning."""
+
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
@@ -167,6 +170,13 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
     vantage = direction["vantage"]
     sent = ours["time_s"].to_numpy(), ours["seq"].to_numpy(), ours["length"].to_numpy()
     lost, samples = _lost(sent, events), _samples(capture, number, sender)
+    acks = (
+        theirs["time_s"].to_numpy(),
+        theirs["ack"].to_numpy(),
+        theirs["window"].to_numpy(),
+        theirs["sack_from"].to_numpy(),
+        theirs["sack_until"].to_numpy(),
+    )
     if vantage != "sender":
         sent, lost, repairs = unseen.filled(sent, lost, events)
         samples = repairs if vantage == "receiver" else samples
@@ -180,25 +190,56 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
         duration_s=direction["duration_s"],
         size=direction["bytes"],
         asked=streams[receiver]["acknowledged_bytes"],
-        shares=dict(zip(budget["limit"].to_list(), budget["share"].to_list(), strict=True)),
+        shares=settled(
+            dict(zip(budget["limit"].to_list(), budget["share"].to_list(), strict=True)),
+            acks[2][acks[1] > 0],
+            float(np.median(flights(sent, acks)[2])) if vantage == "sender" else 0.0,
+            3 * segment,
+        ),
         header=header,
         segment=segment,
         options=(streams[sender], streams[receiver]),
         sent=sent,
         lost=lost,
-        acks=(
-            theirs["time_s"].to_numpy(),
-            theirs["ack"].to_numpy(),
-            theirs["window"].to_numpy(),
-            theirs["sack_from"].to_numpy(),
-            theirs["sack_until"].to_numpy(),
-        ),
+        acks=acks,
         samples=samples,
         handshake_s=row["handshake_rtt_s"],
         retransmitted=streams[sender]["retransmitted"],
         spurious=streams[sender]["spurious"],
         offload=direction["offload"],
     )
+
+
+def settled(shares: dict[str, float], windows: Counts, flight: float, near: float) -> dict[str, float]:
+    """The time budget where the window fell once and then stayed: it is small, and the receiver not slow.
+
+    Linux announces more before a program limits the window. The window of a slow reader changes with most ACKs. Data in
+    flight up to ``near`` bytes below the window fills it, and no send buffer limits.
+    """
+    usual = float(np.quantile(windows, SETTLED, method="lower")) if len(windows) else 0.0
+    if not usual or np.mean(windows == usual) < SETTLED:
+        return shares
+    window = {"slow-receiver"} | ({"send-buffer"} if usual - near <= flight <= usual else set())
+    moved = sum(shares.get(name, 0.0) for name in window)
+    if not moved:
+        return shares
+    others = {name: share for name, share in shares.items() if name not in window}
+    return {**others, "receive-window": shares.get("receive-window", 0.0) + moved}
+
+
+def flights(
+    sent: tuple[Floats, Counts, Counts], acks: tuple[Floats, Counts, Counts, Counts, Counts]
+) -> tuple[Floats, Counts, Counts]:
+    """Time of each packet with data, and the bytes in flight before and behind it."""
+    time, seq, length = sent
+    data = length > 0
+    end = np.maximum.accumulate((seq + length)[data])
+    acked = np.maximum.accumulate(acks[1])
+    place = np.searchsorted(acks[0], time[data], side="right") - 1
+    known = (
+        np.where(place >= 0, acked[np.maximum(place, 0)], 0) if len(acked) else np.zeros(len(end), dtype=int)
+    )
+    return time[data], np.concatenate([[0], end[:-1]]) - known, end - known
 
 
 def _samples(capture: Capture, number: int, sender: str) -> tuple[Floats, Floats, Counts]:

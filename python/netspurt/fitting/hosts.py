@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netspurt.fitting.facts import Facts
+from netspurt.fitting.facts import Facts, flights
 
 WINDOW_LIMITS = ("receive-window", "slow-receiver")
 """Limits that show the size of the receive window."""
@@ -120,16 +120,11 @@ def ceiling(facts: Facts) -> int | None:
 def _ceiling(facts: Facts) -> int | None:
     if facts.vantage != "sender" or not len(facts.acks[0]):
         return None
-    time, seq, length = facts.sent
-    data = length > 0
-    end = np.maximum.accumulate((seq + length)[data])
-    acked = np.maximum.accumulate(facts.acks[1])
-    place = np.searchsorted(facts.acks[0], time[data], side="right") - 1
-    flight = end - np.where(place >= 0, acked[np.maximum(place, 0)], 0)
-    trip = facts.handshake_s or (float(np.median(facts.samples[1])) if len(facts.samples[1]) else 0.0)
+    time, _, flight = flights(facts.sent, facts.acks)
+    trip = _trip(facts)
     if trip <= 0:
         return None
-    trips = ((time[data] - time[data][0]) / (2 * trip)).astype(int)
+    trips = ((time - time[0]) / (2 * trip)).astype(int)
     peaks = np.zeros(int(trips[-1]) + 1)
     np.maximum.at(peaks, trips, flight.astype(float))
     peaks = peaks[peaks > 0]
@@ -139,6 +134,11 @@ def _ceiling(facts: Facts) -> int | None:
         if len(peaks) >= LEAST_TRIPS and np.mean(np.abs(peaks / most - 1) <= FLAT) >= REACHED
         else None
     )
+
+
+def _trip(facts: Facts) -> float:
+    """A round trip in seconds; 0 if none is known."""
+    return facts.handshake_s or (float(np.median(facts.samples[1])) if len(facts.samples[1]) else 0.0)
 
 
 def acknowledged_every(facts: Facts) -> float:

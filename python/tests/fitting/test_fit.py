@@ -510,3 +510,17 @@ def test_a_small_window_in_place_of_a_slow_receiver_is_doubted() -> None:
     plain = Choice(CONTROLS[0], True, "script")
     assert doubts(measured(slow_receiver=0.5), measured(receive_window=0.5), Steady(), plain)  # type: ignore[arg-type]
     assert not doubts(measured(slow_receiver=0.5), measured(slow_receiver=0.4), Steady(), plain)  # type: ignore[arg-type]
+
+
+def test_a_window_that_fell_once_is_a_small_window_and_no_slow_receiver() -> None:
+    from netspurt.fitting.facts import settled
+
+    shares = {"slow-receiver": 0.6, "receive-window": 0.1, "bottleneck": 0.3}
+    constant = np.array([65_535] + 99 * [8688])
+    window = {"receive-window": pytest.approx(0.7), "bottleneck": 0.3}
+    assert settled(shares, constant, 0.0, 4344) == window
+    changing = np.arange(100) * 1000
+    assert settled(shares, changing, 8000.0, 4344) == shares
+    held = {"send-buffer": 0.6, "receive-window": 0.1, "bottleneck": 0.3}
+    assert settled(held, constant, 7240.0, 4344) == window, "the flight is a segment below the window"
+    assert settled(held, constant, 4000.0, 4344) == held

@@ -79,12 +79,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
         2 | 3 => c.receive_window = dice.pick(&[20, 70, 500, 3000, 20_000, 65_535, 65_536, 1 << 20]),
         4 => c.send_window = dice.pick(&[None, Some(20), Some(900), Some(5000), Some(1 << 20)]),
-        5 => {
-            c.send_buffer = dice.pick(&[20, 200, 4000, 1 << 20]);
-            if c.send_buffer == 4000 {
-                c.send_memory = SendMemory::Linux;
-            }
-        }
+        5 => change_send_buffer(c, dice),
         6 => c.whole_segments = !c.whole_segments,
         7 | 8 => {
             c.window_option = dice.pick(&[
@@ -156,6 +151,13 @@ fn change(c: &mut Config, dice: &mut Dice) {
             c.keep_alive = dice.pick(&[None, Some(probing)]);
             c.user_timeout = dice.pick(&[None, Some(Span::from_secs(200))]);
         }
+    }
+}
+
+fn change_send_buffer(c: &mut Config, dice: &mut Dice) {
+    c.send_buffer = dice.pick(&[20, 200, 4000, 1 << 20]);
+    if c.send_buffer == 4000 {
+        c.send_memory = SendMemory::Linux;
     }
 }
 
