@@ -144,9 +144,8 @@ class Diagnosis:
         Columns: ``connection``, ``transfer`` (counted from 0), ``from_s`` and ``until_s`` (since the start of the
         connection), ``duration_s``, ``request_bytes``, ``response_bytes``, ``limit`` (the one with the most time),
         ``sentence``, ``first_packet``, ``last_packet``, ``budget`` (limit, seconds and share of each line, as a JSON
-        array: the client's limits until the response began, then the server's).
-
-        It is empty for a simulated run: its report has the times of its requests.
+        array: the client's limits until the response began, then the server's). A simulated run has no packets: the
+        columns ``first_packet`` and ``last_packet`` are then null.
         """
         return self._tables["transfers"]
 

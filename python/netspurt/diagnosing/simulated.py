@@ -62,7 +62,7 @@ def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
         "start_s": min((each["start_s"] for each in row["directions"]), default=0.0),
         "vantage": VANTAGE,
         "directions": directions,
-        "transfers": [],
+        "transfers": row["transfers"],
     }
 
 

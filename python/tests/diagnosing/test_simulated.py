@@ -62,6 +62,39 @@ def test_the_result_of_a_run_can_be_diagnosed_if_it_has_its_limits(scenario: Pat
         ns.why(ns.load(scenario).run())
 
 
+REQUESTS = """
+duration = "30 s"
+[link.path]
+between = ["a", "b"]
+rate = "10 Mbit/s"
+delay = "20 ms"
+[[flow]]
+app = { kind = "request-response", request = "300 B", response = "40 kB", exchanges = 4, gap = "500 ms" }
+from = "a"
+to = "b"
+"""
+
+
+def test_a_scenario_with_requests_has_a_budget_for_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "requests.toml"
+    path.write_text(REQUESTS)
+    assert main(["why", str(path), "--json"]) == 0
+    (flow,) = json.loads(capsys.readouterr().out)["flows"]
+    transfers = flow["transfers"]
+    assert [each["request_bytes"] for each in transfers] == [300] * 4
+    assert [each["response_bytes"] for each in transfers] == [40_000] * 4
+    assert all(each["packets"] == [None, None] for each in transfers)
+    for each in transfers:
+        parts = sum(line["seconds"] for line in each["budget"])
+        assert parts == pytest.approx(each["until_s"] - each["from_s"], abs=1e-3)
+    # The pause before a request belongs to no transfer.
+    assert transfers[1]["until_s"] + 0.2 < transfers[2]["from_s"]
+    assert main(["why", str(path)]) == 0
+    assert "4 transfers (request, response)" in capsys.readouterr().out
+
+
 def test_the_text_states_that_the_flow_was_simulated(
     scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

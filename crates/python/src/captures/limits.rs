@@ -1,7 +1,7 @@
 //! Timelines of limits as JSON, and what limited the flows of a simulation.
 
-use netspurt_budget::{Budget, Limit, Timeline};
-use netspurt_sim::record::limits::Limited;
+use netspurt_budget::{Budget, Limit, Line, Timeline};
+use netspurt_sim::record::limits::{Exchange, Limited};
 use netspurt_sim::record::probe::End;
 use netspurt_sim::record::result::FlowResult;
 use netspurt_tcp::time::Time;
@@ -25,10 +25,10 @@ pub(crate) fn intervals(timeline: &Timeline) -> Value {
 
 /// What limited each connection of each flow: the simulator's own knowledge, which is certain.
 pub(crate) fn flows(limits: &[Limited], flows: &[FlowResult]) -> Value {
-    let mut connections: BTreeMap<(u32, u32), Vec<Value>> = BTreeMap::new();
+    let mut connections: BTreeMap<(u32, u32), Vec<&Limited>> = BTreeMap::new();
     for limited in limits {
         let key = (limited.direction.flow, limited.direction.connection);
-        connections.entry(key).or_default().push(direction(limited));
+        connections.entry(key).or_default().push(limited);
     }
     connections
         .into_iter()
@@ -40,10 +40,42 @@ pub(crate) fn flows(limits: &[Limited], flows: &[FlowResult]) -> Value {
                 "from": flow.map(|flow| &*flow.from),
                 "to": flow.map(|flow| &*flow.to),
                 "connection": connection,
-                "directions": directions,
+                "directions": directions.iter().map(|limited| direction(limited)).collect::<Value>(),
+                "transfers": transfers(&directions),
             })
         })
         .collect()
+}
+
+/// The requests of a connection with their responses. Times begin with the connection.
+fn transfers(directions: &[&Limited]) -> Value {
+    let of = |end| directions.iter().find(|limited| limited.direction.end == end);
+    let (Some(client), Some(server)) = (of(End::Client), of(End::Server)) else { return json!([]) };
+    client.exchanges.iter().map(|exchange| transfer(exchange, client, server)).collect()
+}
+
+/// The limits of the client until the response begins, then those of the server.
+fn transfer(exchange: &Exchange, client: &Limited, server: &Limited) -> Value {
+    let between = |limited: &Limited, from: Time, until: Time| {
+        let on_its_clock = |at: Time| Time::ZERO + at.since(limited.opened);
+        limited.timeline.between(on_its_clock(from), on_its_clock(until))
+    };
+    let until = exchange.until.max(exchange.from);
+    let turn = exchange.answered.unwrap_or(until).min(until);
+    let mut limits = between(client, exchange.from, turn);
+    limits.append(&between(server, turn, until));
+    let budget = Budget::of(&limits);
+    let seconds = |at: Time| at.since(client.opened).as_secs_f64();
+    let line = |line: &Line| json!({"limit": line.limit.name(), "seconds": line.time.as_secs_f64(), "share": line.share});
+    json!({
+        "from_s": seconds(exchange.from),
+        "until_s": seconds(until),
+        "request_bytes": exchange.bytes[0],
+        "response_bytes": exchange.bytes[1],
+        "packets": [null, null],
+        "limit": budget.dominant().map(Limit::name),
+        "budget": budget.lines().iter().map(line).collect::<Value>(),
+    })
 }
 
 fn direction(limited: &Limited) -> Value {

@@ -35,12 +35,18 @@ def transfers(connection: Mapping[str, Any], seconds: Callable[[float], str]) ->
             if line["share"] >= LEAST_SHARE
         ]
         sizes = f"{formats.count(each['request_bytes'])} → {formats.count(each['response_bytes'])} bytes"
-        first, last = each["packets"]
         lines.append(
             f"    #{each['transfer']:<4} at {seconds(each['from_s']):>9}  {sizes:<24} "
-            f"{seconds(each['duration_s']):>9}  {', '.join(shares)}  (packets {max(first, 1)}–{max(last, 1)})"
+            f"{seconds(each['duration_s']):>9}  {', '.join(shares)}{_packets(*each['packets'])}"
         )
     return lines
+
+
+def _packets(first: int | None, last: int | None) -> str:
+    """Which packets they are; a simulated run has none."""
+    if first is None or last is None:
+        return ""
+    return f"  (packets {max(first, 1)}–{max(last, 1)})"
 
 
 def hidden(direction: Mapping[str, Any], seconds: Callable[[float], str]) -> list[str]:

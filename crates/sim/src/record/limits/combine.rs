@@ -23,8 +23,9 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     let round = log.rtt_least.unwrap_or(Span::ZERO);
     let (mut instants, unanswered) = sender_timeline(&log, round);
     for &(from, until, limit) in &log.waits {
-        // A SYN that is lost makes the handshake longer.
-        overlay(&mut instants, from.as_ps(), until.as_ps(), limit, |limit| limit != Limit::Handshake);
+        // A SYN that is lost makes the handshake longer, and a FIN the end; no data waits for them.
+        let waits = |limit| !matches!(limit, Limit::Handshake | Limit::Teardown);
+        overlay(&mut instants, from.as_ps(), until.as_ps(), limit, waits);
     }
     name_needless_repairs(&mut instants, direction, &log, troubles);
     for (from, until) in late(&log, round.as_ps()) {
@@ -62,6 +63,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         outstanding: log.outstanding,
         rtt_least_s: round.as_secs_f64(),
         timeline: timeline.without_shorter_than(round.scale(1, 4)),
+        exchanges: Vec::new(),
     }
 }
 

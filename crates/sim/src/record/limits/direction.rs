@@ -1,5 +1,6 @@
 //! One direction of a connection, and its timeline of limits.
 
+use super::exchanges::Exchange;
 use crate::record::end::End;
 use netspurt_budget::Timeline;
 use netspurt_tcp::time::Time;
@@ -41,4 +42,6 @@ pub struct Limited {
     pub rtt_least_s: f64,
     /// The limits.
     pub timeline: Timeline,
+    /// Requests with their responses, in the direction of the client only, if there are two or more.
+    pub exchanges: Vec<Exchange>,
 }

@@ -7,12 +7,14 @@
 //! * `sender.rs`: what a sender itself knows about why it sends nothing
 //! * `queues.rs`: when its packets waited, and how long links were busy
 //! * `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
+//! * `exchanges.rs`: requests and their responses
 //! * `combine.rs`: puts them together
 
 mod acks;
 mod apps;
 mod combine;
 mod direction;
+mod exchanges;
 mod queues;
 mod sender;
 mod trouble;
@@ -21,10 +23,13 @@ use crate::network::packet::Packet;
 use crate::record::end::{Addresses, end_of};
 pub(crate) use apps::Apps;
 pub use direction::{Direction, Limited};
+pub use exchanges::Exchange;
 
 use crate::network::loss::Cause;
+use crate::record::end::End;
 use crate::spec::LinkSpec;
 use combine::combine;
+use exchanges::{ExchangeLog, Progress};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 use queues::Queues;
@@ -36,6 +41,8 @@ use trouble::Troubles;
 #[derive(Debug, Default)]
 pub(crate) struct LimitLog {
     senders: BTreeMap<Direction, SenderLog>,
+    /// By the direction of the client.
+    exchanges: BTreeMap<Direction, ExchangeLog>,
     queues: Queues,
     troubles: Troubles,
 }
@@ -66,6 +73,13 @@ impl LimitLog {
     /// An endpoint was served at `now`.
     pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, apps: Apps) {
         self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, apps);
+        let progress = Progress {
+            written: connection.written(),
+            acknowledged: connection.acknowledged(),
+            received: connection.received(),
+        };
+        let client = Direction { end: End::Client, ..direction };
+        self.exchanges.entry(client).or_default().served(now, direction.end, progress);
         // An ACK that the receiver delays on purpose is not late.
         if connection.ack_delayed_since(now).is_none()
             && let Some(other) = self.senders.get_mut(&direction.reverse())
@@ -96,9 +110,13 @@ impl LimitLog {
 
     /// The timelines, in order of flow, connection and end.
     pub(crate) fn finish(self) -> Vec<Limited> {
-        let Self { senders, queues, troubles } = self;
+        let Self { senders, mut exchanges, queues, troubles } = self;
         let full = queues.finish();
-        senders.into_iter().map(|(direction, log)| combine(direction, log, &full, &troubles)).collect()
+        let limited = |(direction, log)| Limited {
+            exchanges: exchanges.remove(&direction).map(ExchangeLog::finish).unwrap_or_default(),
+            ..combine(direction, log, &full, &troubles)
+        };
+        senders.into_iter().map(limited).collect()
     }
 }
 
