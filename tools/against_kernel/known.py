@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .compare import Difference
 from .kernel import RESPONSE_NS, Run
-from .packets import ACK, FIN, PSH, RST, SYN
+from .packets import FIN, PSH, RST, SYN
 from .scripts import Arrival, Call
 
 COMPRESSION_NS = 1_200_000
@@ -30,29 +30,6 @@ def _sent_short(run: Run) -> bool:
     """Whether the host has sent a segment with data that is shorter than others."""
     full = _full(run)
     return any(0 < sent.segment.length < full for sent in run.played.sent)
-
-
-def _counts_bytes(run: Run, difference: Difference) -> bool:
-    names = difference.kind.removeprefix("info: ").split()
-    only = difference.kind.startswith("info: ") and set(names) <= {"snd_cwnd", "snd_ssthresh"}
-    if run.script.algorithm != "bbr":
-        return only and _sent_short(run)
-    # BBR adds what is acknowledged, so each short segment can make a difference of one.
-    full = _full(run)
-    short = sum(1 for sent in run.played.sent if 0 < sent.segment.length < full)
-    return names == ["snd_cwnd"] and abs(difference.kernel - difference.ours) <= short
-
-
-def _half_window(run: Run, difference: Difference) -> bool:
-    syn = next(
-        (e.segment for e in run.script.events if isinstance(e, Arrival) and e.segment.flags & SYN), None
-    )
-    if syn is None or not difference.kind.startswith(("length of data", "info: snd_mss")):
-        return False
-    shift = syn.shift or 0
-    arrivals = [e.segment for e in run.script.events if isinstance(e, Arrival) and not e.segment.flags & SYN]
-    largest = max((segment.window << shift for segment in arrivals if segment.flags & ACK), default=0)
-    return largest < 2 * ((syn.mss or 536) + 12)
 
 
 def _joined_writes(run: Run, difference: Difference) -> bool:
@@ -119,8 +96,6 @@ def _slow_reader(run: Run, difference: Difference) -> bool:
 
 
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
-    "cwnd counts bytes, the kernel's counts packets": _counts_bytes,
-    "segments of at most half of a small window": _half_window,
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,

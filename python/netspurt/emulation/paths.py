@@ -64,14 +64,21 @@ def lanes(paths: Sequence[Path], tcp: str) -> list[Lane]:
     return [Lane(path, number, tcp) for number, path in enumerate(repeated)]
 
 
-def scenario(all_lanes: Sequence[Lane]) -> str:
-    """The scenario with all these paths."""
-    return "\n".join(_lines(all_lanes))
+def scenario(all_lanes: Sequence[Lane], *, offload: bool = False) -> str:
+    """The scenario with all these paths.
+
+    Args:
+        all_lanes: the paths.
+        offload: the interfaces of the senders split segments (TSO), as those of the kernel's hosts do.
+    """
+    return "\n".join(_lines(all_lanes, offload))
 
 
-def _lines(all_lanes: Sequence[Lane]) -> Iterator[str]:
+def _lines(all_lanes: Sequence[Lane], offload: bool) -> Iterator[str]:
     yield f'duration = "{LONGEST_S} s"'
     yield '[tcp]\nprofile = "linux"'
+    if offload:
+        yield "segmentation_offload = true"
     for lane in all_lanes:
         path = lane.path
         yield f"[link.l{lane.number}]"

@@ -408,6 +408,20 @@ names! {
 }
 
 names! {
+    /// What cwnd counts.
+    CwndCounts for config::CwndCounts {
+        /// Bytes.
+        ///
+        /// Document: RFC 5681.
+        Bytes,
+        /// With recovery "rack": packets. A short segment takes as much of cwnd as a full one, and opens it as much.
+        ///
+        /// Document: Linux, tcp_packets_in_flight().
+        Packets,
+    }
+}
+
+names! {
     /// The base of ssthresh after a loss or a mark.
     Reduces for config::Reduces {
         /// The outstanding data.

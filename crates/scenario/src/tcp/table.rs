@@ -4,9 +4,10 @@ use super::setting::Setting;
 use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
-    Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SendMemory, StateMachine,
-    SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    Congestion, Cutting, CwndCounts, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans,
+    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SendMemory,
+    StateMachine, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    WithoutSack,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -169,6 +170,10 @@ tcp_table! {
         receiver_congestion: ReceiverCongestion => receiver_congestion,
         /// When data is cut into segments.
         segments_cut: Cutting => cutting,
+        /// Segments of at most half of the largest window that the peer has announced, as long as that is small.
+        ///
+        /// Document: Linux, tcp_bound_to_half_wnd().
+        half_window_segments: bool => half_window_segments,
         /// How a closed window is probed.
         window_probe: WindowProbe => window_probe,
         /// Use the window in whole segments only.
@@ -277,6 +282,8 @@ tcp_table! {
         abe: bool => abe,
         /// The base of the reduction of cwnd.
         reduces: Reduces => reduces,
+        /// What cwnd counts: many small writes fill a cwnd that counts packets sooner.
+        cwnd_counts: CwndCounts => cwnd_counts,
         /// cwnd at the start.
         initial_window: InitialCwnd => initial_window,
         /// ssthresh at the start.

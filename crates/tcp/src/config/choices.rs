@@ -72,6 +72,16 @@ pub enum SendMemory {
     Linux,
 }
 
+/// What cwnd counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CwndCounts {
+    /// Bytes (RFC 5681).
+    Bytes,
+    /// Packets, as Linux: a short segment takes as much of cwnd as a full one, and opens it as much
+    /// (`tcp_packets_in_flight()`). With [`Recovery::Rack`].
+    Packets,
+}
+
 /// How proportional rate reduction computes the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrrRule {

@@ -8,10 +8,10 @@ pub mod profile;
 pub mod validate;
 
 pub use choices::{
-    Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth,
-    WindowOption, WindowProbe, WithoutSack,
+    Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
+    KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery,
+    Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 
 use crate::congestion;
@@ -50,6 +50,9 @@ pub struct Config {
     pub receiver_congestion: ReceiverCongestion,
     /// When data is cut into segments.
     pub cutting: Cutting,
+    /// Segments of at most half of the largest window that the peer has announced, as long as that is small (Linux,
+    /// `tcp_bound_to_half_wnd()`).
+    pub half_window_segments: bool,
     /// What a zero-window probe carries.
     pub window_probe: WindowProbe,
     /// Use the window only in whole segments.
@@ -105,6 +108,8 @@ pub struct Config {
     pub loss_means: LossMeans,
     /// The congestion control algorithm.
     pub congestion: congestion::Kind,
+    /// What cwnd counts.
+    pub cwnd_counts: CwndCounts,
     /// cwnd at the start.
     pub initial_window: InitialWindow,
     /// ssthresh at the start in bytes; `u32::MAX` is infinite.

@@ -14,14 +14,15 @@ pub(crate) struct Usage {
 const LIMITED: u32 = u32::MAX;
 
 impl Usage {
-    /// Records a transmission: the data from `una` to `nxt` is in flight, and `limited` means that it used up cwnd. A
-    /// full use counts until the next window of data is acknowledged.
+    /// Records a transmission: `outstanding` bytes, from `una` to `nxt`, are not acknowledged. They include the padding of
+    /// short segments if cwnd counts packets. `limited` means that they used up cwnd. A full use counts until the next window
+    /// of data is acknowledged.
     #[inline]
-    pub(crate) fn note(&mut self, una: u64, nxt: u64, limited: bool) {
+    pub(crate) fn note(&mut self, una: u64, nxt: u64, outstanding: u64, limited: bool) {
         let out = if limited {
             LIMITED
         } else {
-            u32::try_from(nxt - una).map_or(LIMITED - 1, |out| out.min(LIMITED - 1))
+            u32::try_from(outstanding).map_or(LIMITED - 1, |out| out.min(LIMITED - 1))
         };
         let is_over = (una as u32).wrapping_sub(self.until) as i32 >= 0;
         if is_over || out > self.most || limited {
@@ -41,24 +42,28 @@ impl Usage {
 mod tests {
     use super::*;
 
+    fn note(usage: &mut Usage, una: u64, nxt: u64, limited: bool) {
+        usage.note(una, nxt, nxt - una, limited);
+    }
+
     #[test]
     fn a_used_up_window_grows_until_it_is_acknowledged_and_another_was_sent() {
         let mut usage = Usage::default();
-        usage.note(1, 10_001, true);
+        note(&mut usage, 1, 10_001, true);
         assert!(usage.opens(10_000, || false));
-        usage.note(5001, 11_001, false);
+        note(&mut usage, 5001, 11_001, false);
         assert!(usage.opens(10_000, || false), "the window of data is not over");
-        usage.note(11_001, 12_001, false);
+        note(&mut usage, 11_001, 12_001, false);
         assert!(!usage.opens(10_000, || false));
     }
 
     #[test]
     fn slow_start_increases_cwnd_to_twice_the_data_in_flight() {
         let mut usage = Usage::default();
-        usage.note(1, 6001, false);
+        note(&mut usage, 1, 6001, false);
         assert!(usage.opens(10_000, || true) && usage.opens(11_999, || true));
         assert!(!usage.opens(12_000, || true) && !usage.opens(10_000, || false));
-        usage.note(1, 4001, false);
+        note(&mut usage, 1, 4001, false);
         assert!(usage.opens(11_999, || true), "the maximum counts");
     }
 }

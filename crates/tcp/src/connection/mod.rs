@@ -165,7 +165,7 @@ impl Connection {
 
     /// The sender's estimate of the bytes in flight.
     pub fn flight(&self) -> u32 {
-        self.snd.in_network(&self.cx) as u32
+        self.snd.bytes_in_network(&self.cx) as u32
     }
 
     /// Whether a segment that starts at this sequence number may still be in flight. An ICMP message is accepted only
@@ -306,7 +306,7 @@ impl Connection {
             Decision::Last(plan, why) => (Some(plan), Some(why)),
             Decision::Hold(why) => (None, Some(why)),
         };
-        if let Decision::Send(plan) = decision {
+        if let Decision::Send(plan) | Decision::Short(plan) = decision {
             self.snd.count_run(plan.len);
         }
         // A segment that only SACK blocks make shorter than others is a full one (Linux, `tcp_minshall_update()`).

@@ -9,6 +9,7 @@ use super::rack::Rack;
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
 use super::spurious::undo::Undo;
+use super::tail_probe::Probe;
 use super::{LossRecovery, Phase};
 use crate::config::PrrRule;
 use crate::ranges::Range;
@@ -125,9 +126,12 @@ impl LossRecovery {
         self.departures.as_ref().map_or(0, |departures| departures.flight.last_start())
     }
 
-    /// The first segment of at most `mss` bytes that is marked lost.
+    /// What is retransmitted first of the lost data, in one segment of at most `mss` bytes: a segment as it was sent, and those
+    /// behind it that fit as well (`tcp_retrans_try_collapse()`).
     pub(crate) fn first_lost(&self, mss: u16) -> Option<Range> {
-        self.rack()?.first_lost(mss)
+        let departures = self.departures.as_ref()?;
+        let hole = departures.rack.as_ref()?.first_lost(mss)?;
+        Some(departures.flight.fitting(hole))
     }
 
     /// Bytes that are marked lost and were not retransmitted since.
@@ -332,18 +336,21 @@ impl LossRecovery {
         rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(end))
     }
 
-    /// Marks lost segments. `in_ticks` rounds a wait to the clock of the timer. Returns whether any segment was marked, and
-    /// whether a recovery must begin.
+    /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `in_ticks` rounds a wait to the clock
+    /// of the timer. Returns whether any segment was marked, and whether a recovery must begin.
     pub(crate) fn detect(
         &mut self,
         now: Time,
         una: u64,
         srtt: Option<Span>,
+        enough: u64,
         in_ticks: impl Fn(Span) -> Span,
     ) -> (bool, bool) {
         let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return (false, false) };
-        let first = loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
+        // The scoreboard counts bytes (RFC 6675); Linux compares packets (`tcp_rack_reo_wnd()`).
+        let in_packets = rack.short.as_ref().is_some_and(|short| loss.sacked() + short.reported() >= enough);
+        let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
         let window = rack.window(*least, first || loss.phase != Phase::Open, srtt);
         let found = rack.detect(flight, now, window, loss.reported());
         rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now));
@@ -403,6 +410,10 @@ impl LossRecovery {
             });
         }
         self.prepare_undo(una);
+        // The recovery reduces cwnd for the loss that the probe may have repaired (`tcp_init_cwnd_reduction()`).
+        if let Some(rack) = self.rack_mut() {
+            rack.probe = Probe::default();
+        }
     }
 
     /// Saves the state for an undo, because the recovery may be spurious.
@@ -410,6 +421,8 @@ impl LossRecovery {
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Some(rack) = &mut departures.rack else { return };
         let (unreported, first) = rack.resends(&departures.flight, loss.reported());
+        // A probe sets no time (`tcp_send_loss_probe()`).
+        let first = first.filter(|_| unreported > 1 || !rack.probe.is_resend());
         rack.undo = Some(Undo::new(una, unreported, first.map(timestamp)));
     }
 

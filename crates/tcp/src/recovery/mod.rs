@@ -302,6 +302,9 @@ impl LossRecovery {
         if let Some(departures) = &mut self.departures {
             departures.acknowledge(una);
         }
+        if self.loss.has_short {
+            self.note_whether_short();
+        }
     }
 
     /// Recovery has processed an ACK of everything below `una`. Removes state that is no longer needed.

@@ -4,7 +4,7 @@
 //! retransmission is detected like any other lost segment.
 
 use super::counted::Counted;
-use super::flight::{Flight, LeastRtt, Sent};
+use super::flight::{Flight, LeastRtt, Sent, ShortSegments};
 use super::prr::Prr;
 use super::spurious::frto::Frto;
 use super::spurious::undo::Undo;
@@ -70,6 +70,8 @@ pub(crate) struct Rack {
     pub(super) counted: Option<Counted>,
     /// Whether only new data is sent until the next ACK.
     pub(super) holds_repairs: bool,
+    /// Outstanding short segments, if cwnd counts packets.
+    pub(super) short: Option<Box<ShortSegments>>,
 }
 
 impl Rack {
@@ -110,6 +112,9 @@ impl Rack {
         is_echoed: impl Fn(Time) -> bool,
     ) {
         self.delivered += range.len();
+        if let Some(short) = &mut self.short {
+            self.delivered += short.deliver(range);
+        }
         self.lost.remove(range);
         let never_again = self.resent.covered_within(range) == 0;
         if range.end > self.fack {
@@ -157,6 +162,12 @@ impl Rack {
     pub(super) fn acknowledge(&mut self, una: u64) {
         self.lost.remove_below(una);
         self.resent.remove_below(una);
+        if let Some(short) = &mut self.short {
+            short.forget_below(una);
+            if short.is_empty() {
+                self.short = None;
+            }
+        }
     }
 
     /// Whether all of `range` was sent more than once.
@@ -304,12 +315,18 @@ impl Rack {
         flight.forget_all();
         self.lost.clear();
         self.lost.insert(all);
+        if let Some(short) = &mut self.short {
+            short.lose_all();
+        }
     }
 
     /// The loss detection was spurious. Segments that are really lost will be detected again. With `after_timeout_only`, those
     /// that were marked lost are not looked at again before a timeout.
     pub(super) fn hold_nothing_lost(&mut self, flight: &mut Flight, after_timeout_only: bool) {
         self.lost.clear();
+        if let Some(short) = &mut self.short {
+            short.find_all();
+        }
         self.forget_counted();
         self.ended = false;
         if after_timeout_only {
@@ -326,6 +343,9 @@ impl Rack {
                 found.extend(self.lost.missing_in(piece));
             }
             self.lost.insert(piece);
+            if let Some(short) = &mut self.short {
+                short.lose(piece);
+            }
         }
     }
 
@@ -352,7 +372,7 @@ impl Rack {
         Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
-    /// Bytes in the network.
+    /// Bytes in the network, without padding.
     pub(super) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
         (max - una).saturating_sub(sacked + self.counted() + self.lost.covered())
     }

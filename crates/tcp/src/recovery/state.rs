@@ -32,6 +32,8 @@ pub(super) struct LossState {
     pub(super) resend: Option<Resend>,
     /// SACK reports of the peer; created at the first report.
     pub(super) scoreboard: Option<Box<Scoreboard>>,
+    /// Whether short segments are outstanding, and cwnd counts packets (`flight/in_packets.rs`).
+    pub(super) has_short: bool,
 }
 
 /// The data that is sent next regardless of windows, and the reason.
@@ -111,6 +113,7 @@ static QUIET: LossState = LossState {
     partial_seen: false,
     resend: None,
     scoreboard: None,
+    has_short: false,
 };
 
 impl core::ops::Deref for Loss {
@@ -191,6 +194,7 @@ impl LossState {
             && self.inflation == 0
             && self.resend.is_none()
             && self.scoreboard.is_none()
+            && !self.has_short
     }
 
     /// Bytes within `range` that the peer reported by SACK.

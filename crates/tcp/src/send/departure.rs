@@ -1,6 +1,6 @@
 //! A segment is sent: updates SND.NXT, starts timers, and records the transmission.
 
-use crate::config::Recovery;
+use crate::config::{CwndCounts, Recovery};
 use crate::congestion::Signal;
 use crate::congestion::delivery_rate::Leaving;
 use crate::context::Context;
@@ -44,6 +44,10 @@ impl Sender {
             return;
         }
         self.note_departure(cx, now, plan, end);
+        if plan.start > 0 && self.cwnd_counts_packets(cx) {
+            let range = Range::new(plan.start, end);
+            self.recovery.note_short(range, padding(cx, range), again);
+        }
         if again {
             self.note_resent(cx, now, plan, end);
         } else {
@@ -116,6 +120,10 @@ impl Sender {
         if sent.start > 0 {
             self.recovery.log_again(now, sent);
         }
+        // `tcp_xmit_retransmit_queue()`: the timer runs for the first segment.
+        if plan.reason == Reason::RackLoss && sent.start == self.space.una {
+            self.restart_retransmit(cx, now);
+        }
         cx.counters().retransmitted += 1;
     }
 
@@ -138,6 +146,12 @@ impl Sender {
         }
     }
 
+    /// Whether cwnd counts packets. Only the log of loss detection by time knows them.
+    #[inline]
+    fn cwnd_counts_packets(&self, cx: &Context) -> bool {
+        cx.config.cwnd_counts == CwndCounts::Packets && self.recovery.is_by_time()
+    }
+
     /// Sequence numbers are sent, for the first time or again.
     pub(crate) fn note_departure(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
         if self.paced().is_none() || plan.start == 0 {
@@ -151,8 +165,10 @@ impl Sender {
             self.lose(cx, now, &[range]);
         }
         let serial = self.recovery.next_serial();
+        let padding = if self.cwnd_counts_packets(cx) { padding(cx, range) } else { 0 };
         let Some(paced) = self.paced_mut() else { return };
-        paced.rate.leaves(Leaving { now, serial, len: range.len(), outstanding, in_flight });
+        let len = range.len() + padding;
+        paced.rate.leaves(Leaving { now, serial, len, outstanding, in_flight });
         let resumes = outstanding == 0 && paced.rate.is_app_limited();
         if plan.len > 0 {
             paced.pacer.sent(now, plan.len);
@@ -163,4 +179,9 @@ impl Sender {
             self.refresh_pace(cx);
         }
     }
+}
+
+/// How many bytes a segment lacks to a full one.
+fn padding(cx: &Context, range: Range) -> u64 {
+    u64::from(cx.agreed.payload).saturating_sub(range.len())
 }

@@ -291,7 +291,7 @@ impl Sender {
         self.note_window_source(seq, una);
         self.space.wnd = window;
         self.space.max_wnd = window;
-        self.bound_segments(cx);
+        self.size_segments(cx);
     }
 
     /// Sets SND.WL1 and SND.WL2, the numbers of the segment that last set the window.

@@ -2,8 +2,9 @@
 
 use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, Counting, Grows, InitialWindow, PrrRule, Recovery, Reduces};
+use netspurt_tcp::congestion;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
-use netspurt_tcp::reason::Reason::{NewData, RackLoss, Timeout};
+use netspurt_tcp::reason::Reason::{NewData, RackLoss, TailProbe, Timeout};
 
 /// Losses are detected by time, and cwnd opens as in Linux.
 fn linux() -> Config {
@@ -116,4 +117,37 @@ fn a_timeout_leaves_one_segment_more_than_what_left_lately() {
         let (_, reason) = *lab.out().last().expect("a retransmission");
         assert_eq!((reason, lab.cwnd()), (Timeout, cwnd), "{reduces:?}: tcp_enter_loss()");
     }
+}
+
+#[test]
+fn a_tail_loss_probe_is_no_retransmission_of_the_recovery_that_follows_it() {
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: Some(Timestamps::default()),
+        ..Options::NONE
+    };
+    let mut lab = Lab::open(Config { timestamps: true, tail_loss_probe: true, ..linux() }, offer);
+    lab.write(2).at(310);
+    assert_eq!(lab.timed().last(), Some(&(300, 2, TailProbe)));
+    lab.write(1).out();
+    lab.at(400).ack_with(0, report(310, 3, 3));
+    assert_eq!(lab.out(), [(1, RackLoss)]);
+    // The peer echoes the probe, which left before the recovery began: __tcp_retransmit_skb() sets no retrans_stamp.
+    lab.at(420)
+        .ack_with(3, Options { timestamps: Some(Timestamps { value: 2, echo: 300 }), ..Options::NONE });
+    assert_eq!((lab.tcp.stats().undone, lab.cwnd()), (1, 10));
+}
+
+#[test]
+fn a_report_of_duplicates_opens_no_window_if_nothing_is_outstanding() {
+    // tcp_ack(), no_queue.
+    let mut config = Config { congestion: congestion::Kind::Bbr, pacing: true, ..linux() };
+    config.initial_window = InitialWindow::Segments(10);
+    let mut lab = Lab::with_sack(config);
+    lab.write(4).at(200).sack(0, &[(2, 4)]);
+    lab.at(300).ack(4);
+    let cwnd = lab.tcp.cwnd();
+    lab.at(310).sack(4, &[(1, 1)]);
+    assert_eq!(lab.tcp.cwnd(), cwnd);
 }

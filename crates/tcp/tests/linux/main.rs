@@ -8,3 +8,4 @@ mod lab;
 mod as_linux;
 mod as_linux_recovery;
 mod as_linux_segments;
+mod cwnd_in_packets;

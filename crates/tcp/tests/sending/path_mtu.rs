@@ -193,11 +193,12 @@ fn a_segment_reported_too_big_is_retransmitted_at_once() {
         assert!(!lab.tcp.handle_packet_too_big(now, first.plus(1960), 1500), "it is known already");
         lab.write(1);
         let sent = data(&lab, from);
-        assert_eq!(
-            sent[..3],
-            [(0, 1460, TooBig), (1460, 1460, GoBackN), (2920, 1460, GoBackN)],
-            "{recovery:?}"
-        );
+        // With RACK the rest of a segment leaves alone, because the next one does not fit behind it.
+        let then = match recovery {
+            Recovery::Rack => [(1460, 500, GoBackN), (1960, 1460, GoBackN)],
+            _ => [(1460, 1460, GoBackN), (2920, 1460, GoBackN)],
+        };
+        assert_eq!((sent[0], &sent[1..3]), ((0, 1460, TooBig), &then[..]), "{recovery:?}");
         assert_eq!((lab.tcp.cwnd(), lab.tcp.ssthresh()), (cwnd, u32::MAX), "{recovery:?}");
         let again = sent.iter().filter(|one| one.2 != NewData).map(|one| u64::from(one.1)).sum::<u64>();
         assert!((10_000..11_460).contains(&again), "all of it, {again}, {recovery:?}");

@@ -3,10 +3,10 @@
 use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
-    Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SavedPath,
-    SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe, WithoutSack,
+    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
+    SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth,
+    WindowOption, WindowProbe, WithoutSack,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -169,7 +169,10 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
             c.state_machine = dice.pick(&[StateMachine::Rfc9293, StateMachine::Freebsd]);
         }
         0 => c.segmentation_offload = !c.segmentation_offload,
-        6 => c.push_bursts = !c.push_bursts,
+        6 => {
+            c.push_bursts = !c.push_bursts;
+            c.cwnd_counts = dice.pick(&[CwndCounts::Bytes, CwndCounts::Packets]);
+        }
         1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),
         2 => {
             c.initial_receive_window =
@@ -222,6 +225,7 @@ fn change_waiting(c: &mut Config, dice: &mut Dice) {
             c.round_buffers = !c.round_buffers;
             c.window_growth = dice.pick(&[WindowGrowth::InSteps, WindowGrowth::AtOnce]);
             c.cutting = dice.pick(&[Cutting::AtSend, Cutting::AtWrite]);
+            c.half_window_segments = !c.half_window_segments;
         }
     }
 }

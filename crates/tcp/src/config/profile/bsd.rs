@@ -3,10 +3,10 @@
 use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
-    Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SendMemory,
-    StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
-    WithoutSack,
+    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
+    SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
+    WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -31,6 +31,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     window_growth: WindowGrowth::InSteps,
     receiver_congestion: ReceiverCongestion::Off,
     cutting: Cutting::AtSend,
+    half_window_segments: false,
     window_probe: WindowProbe::Byte,
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
@@ -59,6 +60,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     undo: false,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    cwnd_counts: CwndCounts::Bytes,
     abe: false,
     careful_resume: None,
     ecn: EcnUse::Off,

@@ -2,9 +2,9 @@
 
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
-    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, OldSegments,
-    PathMtuDiscovery, PrrRule, Recovery, Reduces, SendMemory, StateMachine, TimerGrain, UnsentAcked,
-    Unstamped, WindowOption, WindowProbe, WithoutSack,
+    Config, Counting, Cutting, CwndCounts, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts,
+    OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SendMemory, StateMachine, TimerGrain,
+    UnsentAcked, Unstamped, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds, QuickCounts};
@@ -23,6 +23,8 @@ pub(super) const LINUX: Config = Config {
     // sk_stream_memory_free(), sk_stream_write_space(), once a program has set SO_SNDBUF.
     send_memory: SendMemory::Linux,
     window_option: WindowOption::Rfc7323,
+    // tcp_bound_to_half_wnd().
+    half_window_segments: true,
     // tcp_write_wakeup(), tcp_xmit_probe_skb().
     window_probe: WindowProbe::Empty,
     // tcp_paws_discard() checks saw_tstamp.
@@ -62,6 +64,8 @@ pub(super) const LINUX: Config = Config {
     hystart: HyStart::Linux,
     // tcp_reno_ssthresh(), cubictcp_recalc_ssthresh().
     reduces: Reduces::Cwnd,
+    // tcp_packets_in_flight().
+    cwnd_counts: CwndCounts::Packets,
     // TCP_INIT_CWND = 10.
     initial_window: InitialWindow::Segments(10),
     initial_ssthresh: u32::MAX,
@@ -143,6 +147,7 @@ pub(super) const LINUX22: Config = Config {
     send_memory: SendMemory::Bytes,
     // tcp_do_sendmsg() cuts a write into segments; tcp_snd_test() sends only whole ones.
     cutting: Cutting::AtWrite,
+    half_window_segments: false,
     // sysctl_tcp_window_scaling, _timestamps and _sack: on.
     window_option: WindowOption::Rfc7323,
     timestamps: true,
@@ -158,6 +163,7 @@ pub(super) const LINUX22: Config = Config {
     congestion: congestion::Kind::NewReno,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    cwnd_counts: CwndCounts::Bytes,
     // tcp_v4_init_sock(): two, because of peers that count the SYN.
     initial_window: InitialWindow::Segments(2),
     growth: BY_ACKS,

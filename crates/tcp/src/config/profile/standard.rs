@@ -1,10 +1,10 @@
 //! The standards, past and present.
 
 use crate::config::{
-    Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe, WithoutSack,
+    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart,
+    InitialWindow, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion,
+    Recovery, Reduces, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -31,6 +31,7 @@ pub(super) const RENO: Config = Config {
     window_growth: WindowGrowth::InSteps,
     receiver_congestion: ReceiverCongestion::Off,
     cutting: Cutting::AtSend,
+    half_window_segments: false,
     window_probe: WindowProbe::Byte,
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
@@ -59,6 +60,7 @@ pub(super) const RENO: Config = Config {
     undo: false,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    cwnd_counts: CwndCounts::Bytes,
     // RFC 8511 is experimental.
     abe: false,
     careful_resume: None,

@@ -29,7 +29,9 @@ impl LossRecovery {
     /// A duplicate ACK.
     pub(crate) fn count_dup_ack(&mut self, una: u64, max: u64, mss: u64) {
         let ignored = self.ignores_dup_acks(max);
-        let data = Outstanding { bytes: max - una, lost: self.lost(), mss };
+        // With the padding of short segments.
+        let bytes = max - una + self.padding_outstanding();
+        let data = Outstanding { bytes, lost: self.lost(), mss };
         let Some(rack) = self.rack_mut() else { return };
         if let Some(counted) = &mut rack.counted
             && !ignored
@@ -49,9 +51,12 @@ impl LossRecovery {
         let remains = self.loss.phase == Phase::Fast && acked.end < self.loss.recover;
         let Some(rack) = self.rack_mut() else { return };
         let lost = rack.lost.covered() - rack.lost.covered_within(acked);
+        let padding = rack.short.as_ref().map_or(0, |short| short.outstanding() - short.reported());
         if let Some(counted) = &mut rack.counted {
-            let data = Outstanding { bytes: max - acked.end, lost, mss };
-            rack.delivered = counted.acknowledge(acked.len(), data);
+            // With the padding of short segments.
+            let delivered = rack.delivered.max(acked.len());
+            let bytes = max - acked.end + padding;
+            rack.delivered = counted.acknowledge(delivered, Outstanding { bytes, lost, mss });
             if !remains {
                 *counted = counted.forget();
             }

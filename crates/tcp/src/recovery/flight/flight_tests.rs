@@ -211,3 +211,18 @@ fn acknowledged_parts_of_a_retransmission_are_not_sent_again() {
     flight.add_again(Range::new(1, 513), at(20));
     assert_eq!(flight.last_start(), 525);
 }
+
+#[test]
+fn a_retransmission_holds_whole_segments_if_one_fits() {
+    let mut flight = Flight::default();
+    for end in [901, 1801, 2001, 2101] {
+        let start = if flight.len() == 0 { 1 } else { flight.end() };
+        flight.add(start, end, at(0));
+    }
+    let fitting = |start, end| flight.fitting(Range::new(start, end));
+    assert_eq!(fitting(1, 1001), Range::new(1, 901), "the second one does not fit behind the first");
+    assert_eq!(fitting(901, 1901), Range::new(901, 1801));
+    assert_eq!(fitting(1801, 2801), Range::new(1801, 2101), "two short ones");
+    assert_eq!(fitting(1, 501), Range::new(1, 501), "a part of a segment that is too long");
+    assert_eq!(fitting(401, 1401), Range::new(401, 901), "a part of it was acknowledged");
+}

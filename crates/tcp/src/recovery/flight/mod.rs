@@ -15,12 +15,15 @@
 
 #[cfg(test)]
 pub(super) mod flight_tests;
+mod in_packets;
 #[cfg(test)]
 pub(super) mod journal;
 mod least_rtt;
+mod short;
 mod timed;
 
 pub(crate) use least_rtt::LeastRtt;
+pub(crate) use short::ShortSegments;
 pub(crate) use timed::Timed;
 
 #[cfg(test)]
@@ -332,6 +335,16 @@ impl Flight {
         let start = first.map_or(range.start, |first| first.end);
         let end = last.map_or(range.end, |last| last.start);
         Range::new(start, end.max(start))
+    }
+
+    /// The whole segments at the start of `range`, at least one. If the first one does not fit, the part of it that does.
+    pub(crate) fn fitting(&self, range: Range) -> Range {
+        let ends = self
+            .entries
+            .range(self.index_of(range.start)..)
+            .take_while(|entry| entry.fate != Fate::Forgotten);
+        let last = ends.map(|entry| entry.end).take_while(|&end| end <= range.end).last();
+        Range::new(range.start, last.unwrap_or(range.end))
     }
 
     fn segment_at(&self, position: u64) -> Option<Range> {

@@ -48,7 +48,7 @@ impl Sender {
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
         }
-        if self.grows_at_the_end(cx) {
+        if self.grows_at_the_end(cx) && (advanced || self.space.is_outstanding()) {
             self.grow_at_the_end(cx, now, delivered, advanced);
         }
     }
@@ -127,7 +127,9 @@ impl Sender {
     /// Marks lost segments; begins a recovery if there is none. Returns whether any segment was marked.
     fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
         let srtt = self.srtt(cx);
-        let (found, begins) = self.recovery.detect(now, self.space.una, srtt, |wait| in_ticks(cx, wait));
+        let enough = u64::from(cx.config.dup_ack_threshold) * u64::from(cx.agreed.payload);
+        let (found, begins) =
+            self.recovery.detect(now, self.space.una, srtt, enough, |wait| in_ticks(cx, wait));
         if begins {
             self.recover_by_time(cx, now);
         }

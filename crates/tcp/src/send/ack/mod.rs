@@ -21,7 +21,8 @@ impl Sender {
     #[inline]
     pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
         let ack = self.space.position(segment.ack);
-        let (window_before, wl1_before) = (self.space.wnd, self.space.wl1);
+        let (window_before, wl1_before, largest_before) =
+            (self.space.wnd, self.space.wl1, self.space.max_wnd);
         let window = if segment.flags.has(Flags::SYN) {
             cx.agreed.read_syn_window(segment.window, &segment.options)
         } else {
@@ -47,6 +48,9 @@ impl Sender {
         if current && window != window_before {
             self.window_changed(cx, now, window);
         }
+        if largest_before < self.space.max_wnd && bounds_segments(cx, largest_before) {
+            self.size_segments(cx);
+        }
         if ack == una_before as i64 {
             self.unanswered_probe();
             // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
@@ -66,11 +70,16 @@ impl Sender {
             }
         }
         self.judge_echo(cx, now, una_before, flight_before, marked);
-        if self.recovery.is_by_time() {
+        // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
+        let shows = ack >= una_before as i64 || !segment.options.sack.is_empty();
+        if shows && self.recovery.is_by_time() {
             self.judge_by_time(cx, now, una_before, segment, Reports { reports_new, duplicate });
         }
         self.judge_mtu_probe(cx);
-        self.conclude_sample(cx, now);
+        // Without outstanding data there is no sample (`no_queue` in `tcp_ack()`).
+        if shows && flight_before > 0 {
+            self.conclude_sample(cx, now);
+        }
         if let Some(nak) = segment.options.nak {
             self.take_nak(cx, now, nak);
         }
@@ -164,4 +173,10 @@ impl Sender {
             self.timers.unanswered = 0;
         }
     }
+}
+
+/// Whether the peer's largest window may have limited the segments so far.
+#[inline]
+fn bounds_segments(cx: &Context, largest: u32) -> bool {
+    cx.config.half_window_segments && largest / 2 < u32::from(u16::MAX)
 }

@@ -59,7 +59,8 @@ impl Sender {
         let mut rtt = None;
         for piece in recovery.reported().missing_in(range) {
             let segments = recovery.transmissions(piece).map(transmission);
-            rtt = paced.rate.deliver(now, piece.len(), mss, segments).or(rtt);
+            let delivered = piece.len() + recovery.padding_unreported(piece);
+            rtt = paced.rate.deliver(now, delivered, mss, segments).or(rtt);
         }
         if let Some(rtt) = rtt {
             recovery.note_round_trip(now, rtt);

@@ -41,8 +41,13 @@ impl Sender {
         }
     }
 
-    /// Segments that are cut at the write have at most half of the smaller of the peer's first window and our own cap.
+    /// Segments that are cut at the write have at most half of the smaller of the peer's first window and our own cap. Linux
+    /// limits them to half of the peer's largest window.
     pub(crate) fn bound_segments(&mut self, cx: &mut Context) {
+        if cx.config.half_window_segments {
+            let most = half_of_small(self.space.max_wnd, u32::from(cx.agreed.header_len));
+            cx.agreed.payload = most.map_or(cx.agreed.payload, |most| cx.agreed.payload.min(most));
+        }
         if cx.config.cutting == Cutting::AtWrite {
             // A zero window in the SYN gives no information about later windows.
             let offered = if self.space.max_wnd == 0 { u32::MAX } else { self.space.max_wnd };
@@ -111,5 +116,27 @@ impl Sender {
         if self.space.una < end && self.space.written > 0 && !self.space.marks.ends_at(end) {
             self.space.marks.push(end);
         }
+    }
+}
+
+/// The largest segment for a peer whose largest window so far is `window`, if that limits any: half of it, or all of it if it
+/// has at most 536 bytes; but no less than what fills a packet of 68 bytes (`tcp_bound_to_half_wnd()`).
+fn half_of_small(window: u32, header_len: u32) -> Option<u16> {
+    const DEFAULT_MSS: u32 = 536;
+    const LEAST: u32 = 68;
+    let most = if window > DEFAULT_MSS { window / 2 } else { window };
+    (most > 0).then(|| u16::try_from(most.max(LEAST.saturating_sub(header_len))).unwrap_or(u16::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half_of_small;
+
+    #[test]
+    fn a_segment_has_at_most_half_of_a_window_above_536_bytes() {
+        let most = |window| half_of_small(window, 32);
+        assert_eq!([2000, 537, 536, 100, 10].map(most), [1000, 268, 536, 100, 36].map(Some));
+        assert_eq!(most(0), None, "a zero window in the SYN says nothing");
+        assert_eq!(most(1 << 20), Some(u16::MAX));
     }
 }

@@ -10,9 +10,16 @@ use crate::send::space::SendSpace;
 use crate::time::Time;
 
 impl Sender {
-    /// The sender's estimate of the bytes in flight.
+    /// How much of cwnd is in use: the bytes in flight, and the padding of short segments if cwnd counts packets.
     #[inline]
     pub(crate) fn in_network(&self, cx: &Context) -> u64 {
+        let bytes = self.bytes_in_network(cx);
+        if self.recovery.is_quiet() { bytes } else { bytes + self.recovery.padding_in_network() }
+    }
+
+    /// The sender's estimate of the bytes in flight.
+    #[inline]
+    pub(crate) fn bytes_in_network(&self, cx: &Context) -> u64 {
         let (una, nxt) = (self.space.una, self.space.nxt);
         if !self.recovery.is_quiet()
             && let Some(pipe) = self.recovery.pipe(una, self.space.max)
@@ -126,7 +133,8 @@ impl Sender {
             || why == Hold::Burst && self.waits_for_cwnd(cx)
             || self.in_network(cx) + u64::from(cx.agreed.payload) > u64::from(self.recovery_window());
         let SendSpace { una, max, .. } = self.space;
-        self.space.usage.note(una, max, limits);
+        let out = max - una + self.recovery.padding_outstanding();
+        self.space.usage.note(una, max, out, limits);
     }
 
     /// Whether cwnd limits the unsent data.

@@ -4,7 +4,7 @@
 //! A probe is a longer segment with waiting data. If it is delivered, all segments may have its length. If only the probe is
 //! lost, it was too long; that is not a sign of congestion. A sender that does not probe has no [`Search`].
 
-use crate::config::PathMtuDiscovery;
+use crate::config::{CwndCounts, PathMtuDiscovery};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::opening::negotiate::{HEADERS, mss_for_path_mtu};
@@ -101,12 +101,26 @@ impl Sender {
     }
 
     /// Computes the segment size from the known limits.
-    fn size_segments(&mut self, cx: &mut Context) {
-        let mtu = self.effective_mtu();
-        let peer = self.peer_mss;
+    pub(crate) fn size_segments(&mut self, cx: &mut Context) {
+        let (mtu, peer) = (self.effective_mtu(), self.peer_mss);
+        let before = cx.agreed.payload;
         let config = &cx.config;
         cx.agreed.limit_segments(config, peer, mtu);
         self.bound_segments(cx);
+        if cx.config.cwnd_counts == CwndCounts::Packets {
+            self.keep_packets(before, cx.agreed.payload);
+        }
+    }
+
+    /// The segment size has changed: windows that count packets keep their number.
+    fn keep_packets(&mut self, before: u16, after: u16) {
+        let resized = |window: u32| {
+            let bytes = u64::from(window) / u64::from(before.max(1)) * u64::from(after);
+            if window == u32::MAX { window } else { u32::try_from(bytes).unwrap_or(u32::MAX) }
+        };
+        if before != after {
+            self.congestion.set_windows(resized(self.congestion.cwnd()), resized(self.congestion.ssthresh()));
+        }
     }
 
     /// The longest packets that both ends accept, without regard to the path.

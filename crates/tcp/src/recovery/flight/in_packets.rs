@@ -1,0 +1,61 @@
+//! A sender whose cwnd counts packets, not bytes (Linux, `tcp_packets_in_flight()`): a short segment takes as much of cwnd as a
+//! full one, and opens it as much.
+//!
+//! Windows and amounts stay in bytes. To what is delivered, sent and in the network comes the padding that makes each segment
+//! a full one. While short segments are outstanding, the state is not quiet, so the fast paths need not know of them.
+
+use super::ShortSegments;
+use crate::ranges::Range;
+use crate::recovery::LossRecovery;
+
+impl LossRecovery {
+    fn short(&self) -> Option<&ShortSegments> {
+        self.rack()?.short.as_deref()
+    }
+
+    /// The padding of the segments in the network.
+    pub(crate) fn padding_in_network(&self) -> u64 {
+        self.short().map_or(0, ShortSegments::in_network)
+    }
+
+    /// The padding of all outstanding segments.
+    pub(crate) fn padding_outstanding(&self) -> u64 {
+        self.short().map_or(0, ShortSegments::outstanding)
+    }
+
+    /// The padding of the segments in `range` that were not reported yet.
+    pub(crate) fn padding_unreported(&self, range: Range) -> u64 {
+        self.short().map_or(0, |short| short.unreported_in(range))
+    }
+
+    /// A segment that lacks `padding` bytes is sent, or sent again.
+    pub(crate) fn note_short(&mut self, range: Range, padding: u64, again: bool) {
+        let Some(rack) = self.rack_mut() else { return };
+        if padding == 0 && (rack.short.is_none() || !again) {
+            return;
+        }
+        let short = rack.short.get_or_insert_default();
+        if again {
+            short.add_again(range, padding);
+        } else {
+            short.add(range, padding);
+        }
+        if short.is_empty() {
+            rack.short = None;
+        }
+        if let Some(prr) = &mut rack.prr {
+            prr.sent(padding);
+        }
+        self.note_whether_short();
+    }
+
+    /// Whether short segments are outstanding may have changed.
+    pub(in crate::recovery) fn note_whether_short(&mut self) {
+        let some = self.rack().is_some_and(|rack| rack.short.is_some());
+        if some {
+            self.loss.trouble().has_short = true;
+        } else if let Some(loss) = self.loss.known() {
+            loss.has_short = false;
+        }
+    }
+}

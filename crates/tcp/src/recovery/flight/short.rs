@@ -1,0 +1,208 @@
+//! Short segments of a sender whose cwnd counts packets (Linux, `tcp_packets_in_flight()`).
+//!
+//! All amounts of such a sender are in bytes, too, but each segment counts as a full one. What a short segment lacks is its
+//! *padding*. The log of transmissions does not know it, because nearly all segments are full.
+
+use crate::ranges::Range;
+use std::collections::VecDeque;
+
+/// Where a segment is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Network,
+    /// Marked lost, and not retransmitted since.
+    Lost,
+    /// The peer has reported it.
+    Delivered,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    range: Range,
+    padding: u64,
+    place: Place,
+}
+
+/// The outstanding segments with less data than a full one, in the order of their positions.
+#[derive(Debug, Default)]
+pub(crate) struct ShortSegments {
+    segments: VecDeque<Short>,
+    /// The padding of those in each place.
+    padding: [u64; 3],
+}
+
+impl ShortSegments {
+    /// The padding of all that are outstanding (`packets_out`).
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.padding.iter().sum()
+    }
+
+    /// The padding of those in the network.
+    pub(crate) fn in_network(&self) -> u64 {
+        self.padding[Place::Network as usize]
+    }
+
+    /// The padding of those that the peer has reported (`sacked_out`).
+    pub(crate) fn reported(&self) -> u64 {
+        self.padding[Place::Delivered as usize]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// A segment of new data is sent: it begins at the end of all earlier data.
+    pub(crate) fn add(&mut self, range: Range, padding: u64) {
+        self.insert(self.segments.len(), range, padding);
+    }
+
+    /// `range` is retransmitted in one segment that lacks `padding` bytes. It replaces the segments that it covers.
+    pub(crate) fn add_again(&mut self, range: Range, padding: u64) {
+        let (first, end) = self.within(range);
+        for _ in first..end {
+            self.remove(first);
+        }
+        self.insert(first, range, padding);
+    }
+
+    /// The padding of the segments that end in `range` and were not reported yet.
+    pub(crate) fn unreported_in(&self, range: Range) -> u64 {
+        let (first, end) = self.within(range);
+        let unreported = |short: &&Short| short.place != Place::Delivered;
+        self.segments.range(first..end).filter(unreported).map(|short| short.padding).sum()
+    }
+
+    /// `range` was delivered. Returns the padding of the segments that were not reported before.
+    pub(crate) fn deliver(&mut self, range: Range) -> u64 {
+        let newly = self.unreported_in(range);
+        self.place(range, Place::Delivered, |_| true);
+        newly
+    }
+
+    /// `range` is marked lost.
+    pub(crate) fn lose(&mut self, range: Range) {
+        self.place(range, Place::Lost, |before| before == Place::Network);
+    }
+
+    /// The peer may have discarded what it has reported: all are lost.
+    pub(crate) fn lose_all(&mut self) {
+        self.place(self.extent(), Place::Lost, |_| true);
+    }
+
+    /// Nothing is lost after all.
+    pub(crate) fn find_all(&mut self) {
+        self.place(self.extent(), Place::Network, |before| before == Place::Lost);
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(crate) fn forget_below(&mut self, una: u64) {
+        while self.segments.front().is_some_and(|first| first.range.end <= una) {
+            self.remove(0);
+        }
+    }
+
+    /// The indices of the segments that end in `range`: from the first to the second.
+    fn within(&self, range: Range) -> (usize, usize) {
+        let up_to = |position| self.segments.partition_point(|short| short.range.end <= position);
+        (up_to(range.start), up_to(range.end))
+    }
+
+    fn extent(&self) -> Range {
+        Range::new(0, self.segments.back().map_or(0, |last| last.range.end))
+    }
+
+    /// Full segments are not kept.
+    fn insert(&mut self, at: usize, range: Range, padding: u64) {
+        if padding == 0 {
+            return;
+        }
+        self.segments.insert(at, Short { range, padding, place: Place::Network });
+        self.padding[Place::Network as usize] += padding;
+    }
+
+    fn remove(&mut self, at: usize) {
+        let Some(short) = self.segments.remove(at) else { return };
+        self.padding[short.place as usize] -= short.padding;
+    }
+
+    /// Moves the segments in `range` from places that `from` permits.
+    fn place(&mut self, range: Range, to: Place, from: impl Fn(Place) -> bool) {
+        let (first, end) = self.within(range);
+        for short in self.segments.range_mut(first..end).filter(|short| from(short.place)) {
+            self.padding[short.place as usize] -= short.padding;
+            self.padding[to as usize] += short.padding;
+            short.place = to;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three segments of 100 bytes, where full ones have 1000, and a full one between the second and the third.
+    fn three() -> ShortSegments {
+        let mut shorts = ShortSegments::default();
+        for start in [1, 101, 1201] {
+            shorts.add(Range::new(start, start + 100), 900);
+        }
+        shorts
+    }
+
+    fn padding(shorts: &ShortSegments) -> (u64, u64) {
+        (shorts.outstanding(), shorts.in_network())
+    }
+
+    #[test]
+    fn a_lost_segment_leaves_the_network_and_its_retransmission_returns_to_it() {
+        let mut shorts = three();
+        shorts.lose(Range::new(101, 201));
+        assert_eq!(padding(&shorts), (2700, 1800));
+        shorts.lose(Range::new(101, 201));
+        assert_eq!(padding(&shorts), (2700, 1800), "it is lost once");
+        shorts.add_again(Range::new(101, 201), 900);
+        assert_eq!(padding(&shorts), (2700, 2700));
+    }
+
+    #[test]
+    fn a_segment_is_delivered_once_wherever_it_was() {
+        let mut shorts = three();
+        shorts.lose(Range::new(1201, 1301));
+        assert_eq!(shorts.deliver(Range::new(101, 1301)), 1800);
+        assert_eq!(shorts.deliver(Range::new(1, 1301)), 900);
+        assert_eq!(padding(&shorts), (2700, 0));
+        shorts.forget_below(1301);
+        assert!(shorts.is_empty());
+        assert_eq!(padding(&shorts), (0, 0));
+    }
+
+    #[test]
+    fn a_retransmission_joins_short_segments() {
+        let mut shorts = three();
+        shorts.lose(Range::new(1, 201));
+        shorts.add_again(Range::new(1, 201), 800);
+        assert_eq!(padding(&shorts), (1700, 1700));
+        shorts.add_again(Range::new(1, 1001), 0);
+        assert_eq!(padding(&shorts), (900, 900), "a full one has no padding");
+    }
+
+    #[test]
+    fn full_segments_are_not_kept() {
+        let mut shorts = three();
+        shorts.add(Range::new(1301, 2301), 0);
+        shorts.forget_below(1301);
+        assert!(shorts.is_empty());
+    }
+
+    #[test]
+    fn an_undo_finds_what_was_lost_and_reneging_loses_what_was_reported() {
+        let mut shorts = three();
+        shorts.deliver(Range::new(1201, 1301));
+        shorts.lose(Range::new(1, 201));
+        shorts.find_all();
+        assert_eq!(padding(&shorts), (2700, 1800));
+        shorts.lose_all();
+        assert_eq!(padding(&shorts), (2700, 0));
+        assert_eq!(shorts.deliver(Range::new(1, 1301)), 2700);
+    }
+}

@@ -1,0 +1,92 @@
+//! cwnd of Linux counts packets: a short segment takes as much of it as a full one (`tcp_packets_in_flight()`).
+
+use crate::lab::{Lab, MSS, config};
+use netspurt_tcp::config::{Config, Counting, CwndCounts, Grows, PrrRule, Recovery, Reduces};
+use netspurt_tcp::congestion;
+use netspurt_tcp::options::{Options, SackBlock};
+use netspurt_tcp::segment::{Flags, Segment};
+
+/// Bytes of a short segment: a tenth of a full one.
+const SHORT: u32 = MSS / 10;
+
+fn counting(cwnd_counts: CwndCounts) -> Config {
+    let mut config = config(Recovery::Rack);
+    config.growth.grows = Grows::WhenUsed;
+    config.growth.counting = Counting::Bytes { limit: u8::MAX };
+    config.congestion = congestion::Kind::RenoLinux;
+    (config.prr, config.prr_rule, config.reduces) = (true, PrrRule::Linux, Reduces::Cwnd);
+    Config { cwnd_counts, ..config }
+}
+
+/// Writes short segments one by one; returns how many leave.
+fn write_short(lab: &mut Lab, writes: u32) -> usize {
+    let before = lab.sent.len();
+    for _ in 0..writes {
+        lab.write_bytes(u64::from(SHORT));
+    }
+    lab.sent.len() - before
+}
+
+/// An ACK of so many short segments, with a report of those between two numbers, counted from 1.
+fn ack_short(lab: &mut Lab, n: u32, reported: Option<(u32, u32)>) -> usize {
+    let behind = |n: u32| Lab::behind(0).plus(n * SHORT);
+    let mut options = Options::NONE;
+    if let Some((from, to)) = reported {
+        options.sack.push(SackBlock { left: behind(from - 1), right: behind(to) });
+    }
+    let before = lab.sent.len();
+    lab.arrives(Segment { ack: behind(n), flags: Flags::ACK, options, ..Segment::default() });
+    lab.sent.len() - before
+}
+
+#[test]
+fn ten_short_segments_fill_a_window_of_ten_packets() {
+    let mut lab = Lab::with_sack(counting(CwndCounts::Packets));
+    assert_eq!(write_short(&mut lab, 11), 10);
+    lab.at(200);
+    assert_eq!(ack_short(&mut lab, 2, None), 1, "the one that waits");
+    assert_eq!(lab.cwnd(), 12, "two packets were acknowledged");
+    assert_eq!(write_short(&mut lab, 5), 3);
+
+    let mut lab = Lab::with_sack(counting(CwndCounts::Bytes));
+    assert_eq!(write_short(&mut lab, 20), 20);
+}
+
+#[test]
+fn a_recovery_counts_packets() {
+    let mut lab = Lab::with_sack(counting(CwndCounts::Packets));
+    write_short(&mut lab, 10);
+    lab.at(200);
+    // The first five are lost and leave again in one segment. cwnd is five.
+    assert_eq!(ack_short(&mut lab, 0, Some((6, 10))), 1);
+    assert_eq!(lab.sent.last().map(|(_, sent)| sent.segment.payload.len), Some(5 * SHORT));
+    assert_eq!(write_short(&mut lab, 6), 4);
+    lab.at(300);
+    ack_short(&mut lab, 10, None);
+    assert_eq!((lab.cwnd(), lab.tcp.ssthresh() / MSS), (5, 5));
+}
+
+#[test]
+fn the_bytes_in_flight_are_those_of_the_segments() {
+    let mut lab = Lab::with_sack(counting(CwndCounts::Packets));
+    write_short(&mut lab, 3);
+    assert_eq!(lab.tcp.flight(), 3 * SHORT);
+}
+
+#[test]
+fn the_segments_of_a_window_that_ends_with_a_short_one_open_cwnd() {
+    let mut lab = Lab::with_sack(counting(CwndCounts::Packets));
+    lab.write_bytes(u64::from(5 * MSS + SHORT));
+    lab.at(200).ack(2);
+    assert_eq!(lab.cwnd(), 12, "twice the six packets that were outstanding");
+    lab.ack(4);
+    lab.arrives(Segment { ack: Lab::behind(5).plus(SHORT), flags: Flags::ACK, ..Segment::default() });
+    assert_eq!(lab.cwnd(), 12);
+    lab.at(250);
+    write_short(&mut lab, 1);
+    lab.at(450);
+    write_short(&mut lab, 1);
+    lab.at(460);
+    write_short(&mut lab, 1);
+    assert_eq!(lab.cwnd(), 12);
+}
