@@ -62,7 +62,7 @@ pub enum WithoutSack {
     Linux,
 }
 
-/// What a send buffer of fixed size counts.
+/// What a send buffer counts that has its full size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendMemory {
     /// Bytes of data. A writer continues when there is room.

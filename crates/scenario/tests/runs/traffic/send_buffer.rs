@@ -50,3 +50,29 @@ fn transfers_take_as_long_as_those_of_linux() {
     assert!(within(&memory) >= 4, "{memory:.3?}");
     assert!(within(&bytes) < within(&memory), "{bytes:.3?}");
 }
+
+/// 40 MB over a fast and long path, as far as the growing buffer of 4 MiB permits: Mbit/s, RTT in us, packets, and the kernel's
+/// seconds (Reno, segmentation offload).
+const FAST: [(u64, u64, u32, f64); 3] =
+    [(649, 67_700, 6434, 1.5413), (555, 149_000, 8850, 3.3324), (620, 49_200, 3383, 1.1298)];
+
+#[test]
+fn a_buffer_that_has_grown_to_its_limit_limits_as_in_linux() {
+    let errors = |memory: &str| {
+        FAST.map(|(mbps, rtt_us, packets, kernel)| {
+            let text = format!(
+                "duration = \"60 s\"\n[tcp]\nprofile = \"linux\"\nsegmentation_offload = true\n\
+                 congestion = \"reno-linux\"\nsend_memory = \"{memory}\"\n[link.path]\nbetween = [\"a\", \"b\"]\n\
+                 rate = \"{mbps} Mbit/s\"\ndelay = \"{} us\"\nqueue = {{ kind = \"drop-tail\", limit = \"{packets} packets\" }}\n\
+                 [[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\nbytes = \"40 MB\"\n",
+                rtt_us / 2
+            );
+            let spec = Scenario::parse(&text, "fast.toml", &[]).unwrap().build("fast").unwrap();
+            let seconds = World::new(spec, 1, None).unwrap().run(&|| false).flows[0].end_s.unwrap();
+            seconds / kernel - 1.0
+        })
+    };
+    let (memory, bytes) = (errors("linux"), errors("bytes"));
+    assert!(memory.iter().all(|error| error.abs() < 0.03), "{memory:.3?}");
+    assert!(bytes.iter().all(|error| *error < -0.1), "{bytes:.3?}");
+}

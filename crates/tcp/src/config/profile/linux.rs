@@ -20,7 +20,7 @@ pub(super) const LINUX: Config = Config {
     initial_receive_window: Some(65_536),
     send_buffer: 4 << 20,
     initial_send_buffer: Some(16_384),
-    // sk_stream_memory_free(), sk_stream_write_space(), once a program has set SO_SNDBUF.
+    // sk_stream_memory_free(), sk_stream_write_space().
     send_memory: SendMemory::Linux,
     window_option: WindowOption::Rfc7323,
     // tcp_bound_to_half_wnd().

@@ -16,11 +16,12 @@ impl Sender {
         if shut || self.is_closing() {
             return 0;
         }
-        if Self::counts_packets(cx) {
+        let buffer = self.send_buffer(cx);
+        if Self::counts_packets(cx, buffer) {
             return self.room_in_packets(cx);
         }
         let buffered = self.space.data_end() - self.space.una.max(1);
-        self.send_buffer(cx).saturating_sub(buffered)
+        buffer.saturating_sub(buffered)
     }
 
     /// The size of the send buffer in bytes.
@@ -51,7 +52,7 @@ impl Sender {
             if cx.config.push_bursts {
                 self.join_writes();
             }
-            if Self::counts_packets(cx) {
+            if Self::counts_packets(cx, self.send_buffer(cx)) {
                 self.note_written(cx, accepted, room);
             }
             self.space.written += accepted;

@@ -29,9 +29,7 @@ impl Sender {
     #[inline(always)]
     fn begin_burst(&mut self, cx: &Context, start: u64) -> u64 {
         let end = self.plan_burst(cx, start);
-        if Self::counts_packets(cx) {
-            self.note_packet(start);
-        }
+        self.note_packet(start);
         self.extras().burst_end = end;
         end
     }

@@ -6,10 +6,11 @@ use crate::context::Context;
 use crate::send::Sender;
 
 impl Sender {
-    /// Whether the send buffer counts packets.
+    /// Whether a send buffer of this size counts packets: one of fixed size, or one that has grown to its limit. Before that it
+    /// has much more room than cwnd needs.
     #[inline]
-    pub(crate) fn counts_packets(cx: &Context) -> bool {
-        cx.config.initial_send_buffer.is_none() && cx.config.send_memory == SendMemory::Linux
+    pub(crate) fn counts_packets(cx: &Context, buffer: u64) -> bool {
+        buffer >= cx.config.send_buffer && cx.config.send_memory == SendMemory::Linux
     }
 
     fn queue(&self, cx: &Context) -> Queue {
@@ -49,7 +50,8 @@ impl Sender {
     pub(super) fn accepted_late(&self, cx: &Context, len: u64) -> u64 {
         let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
         let continues = packets.is_some_and(|packets| !packets.waits) && !self.is_closing();
-        if continues && Self::counts_packets(cx) { len.min(self.send_buffer(cx).max(CALL)) } else { 0 }
+        let buffer = self.send_buffer(cx);
+        if continues && Self::counts_packets(cx, buffer) { len.min(buffer.max(CALL)) } else { 0 }
     }
 
     /// A write adds `len` bytes where there is `room` for so many. If it takes all of it, its writer waits.
@@ -61,10 +63,12 @@ impl Sender {
         packets.waits = len >= room;
     }
 
-    /// A packet that begins at `start` is sent for the first time.
-    #[cold]
+    /// A packet that begins at `start` is sent for the first time. Those from before the buffer counts packets are not known.
+    #[inline]
     pub(super) fn note_packet(&mut self, start: u64) {
         let una = self.space.una;
-        self.extras().packets.get_or_insert_default().leaves(start, una);
+        if let Some(packets) = self.extras.as_mut().and_then(|extras| extras.packets.as_mut()) {
+            packets.leaves(start, una);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The send buffer of Linux when its size is fixed. It counts memory: the data, and a head for each packet of several
+//! The send buffer of Linux once it has its full size. It counts memory: the data, and a head for each packet of several
 //! segments.
 //!
 //! A full buffer only prevents that another packet begins; the last one is filled in any case. Whenever it is full, a few
