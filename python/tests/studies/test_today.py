@@ -222,6 +222,18 @@ def test_a_share_is_computed_from_the_difference_of_two_runs() -> None:
     assert shares == pytest.approx([30.0] * len(shares))
 
 
+@pytest.mark.parametrize(("scatter", "holds"), [(0, False), (30, True)])
+def test_bbr_depends_on_the_number_of_flows_only_if_the_intervals_show_it(scatter: int, holds: bool) -> None:
+    part = BbrShare()
+    samples = Samples(experiments(part))
+    for each in experiments(part):
+        share = 30 if 1 in each.key else 50
+        for seed in (1, 2):
+            got = share + (scatter if seed == 1 else -scatter)
+            samples.put(each.key, seed, (0, 0) if each.key[-1] == "400s" else (got, 100))
+    assert [check.holds for check in part.evaluate(samples).checks] == [holds]
+
+
 def test_the_rate_ratio_of_l4s_leaves_out_the_start() -> None:
     part = l4s.Coexistence()
     samples = Samples(experiments(part))
