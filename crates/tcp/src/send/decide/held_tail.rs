@@ -6,6 +6,7 @@ use crate::record::event::Event;
 use crate::record::reason::{Held, Hold};
 use crate::send::Sender;
 use crate::send::transmit::{Before, CEILING, End, Transmit};
+use crate::send::write::packets::half_window;
 use crate::time::{Stamp, Time};
 
 impl Sender {
@@ -122,9 +123,8 @@ impl Sender {
 /// The largest segment for a peer whose largest window so far is `window`, if that limits any: half of it, or all of it if it
 /// has at most 536 bytes; but no less than what fills a packet of 68 bytes (`tcp_bound_to_half_wnd()`).
 fn half_of_small(window: u32, header_len: u32) -> Option<u16> {
-    const DEFAULT_MSS: u32 = 536;
     const LEAST: u32 = 68;
-    let most = if window > DEFAULT_MSS { window / 2 } else { window };
+    let most = half_window(window);
     (most > 0).then(|| u16::try_from(most.max(LEAST.saturating_sub(header_len))).unwrap_or(u16::MAX))
 }
 

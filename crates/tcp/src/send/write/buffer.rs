@@ -17,7 +17,7 @@ impl Sender {
             return 0;
         }
         let buffer = self.send_buffer(cx);
-        if Self::counts_packets(cx, buffer) {
+        if Self::counts_memory(cx, buffer) {
             return self.room_in_packets(cx);
         }
         let buffered = self.space.data_end() - self.space.una.max(1);
@@ -52,7 +52,7 @@ impl Sender {
             if cx.config.push_bursts {
                 self.join_writes();
             }
-            if Self::counts_packets(cx, self.send_buffer(cx)) {
+            if Self::counts_memory(cx, self.send_buffer(cx)) {
                 self.note_written(cx, accepted, room);
             }
             self.space.written += accepted;

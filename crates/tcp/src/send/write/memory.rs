@@ -6,16 +6,16 @@ use crate::context::Context;
 use crate::send::Sender;
 
 impl Sender {
-    /// Whether a send buffer of this size counts packets: one of fixed size, or one that has grown to its limit. Before that it
+    /// Whether a send buffer of this size counts memory: one of fixed size, or one that has grown to its limit. Before that it
     /// has much more room than cwnd needs.
     #[inline]
-    pub(crate) fn counts_packets(cx: &Context, buffer: u64) -> bool {
+    pub(crate) fn counts_memory(cx: &Context, buffer: u64) -> bool {
         buffer >= cx.config.send_buffer && cx.config.send_memory == SendMemory::Linux
     }
 
     fn queue(&self, cx: &Context) -> Queue {
         let (una, max, end) = (self.space.una, self.space.max, self.space.data_end());
-        let goal = goal(u64::from(self.space.max_wnd), u64::from(cx.agreed.payload));
+        let goal = goal(self.space.max_wnd, u64::from(cx.agreed.payload));
         let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
         let (in_flight, last) =
             packets.map_or((0, 0), |packets| (packets.in_flight(una, max), packets.unsent(max, end)));
@@ -51,7 +51,7 @@ impl Sender {
         let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
         let continues = packets.is_some_and(|packets| !packets.waits) && !self.is_closing();
         let buffer = self.send_buffer(cx);
-        if continues && Self::counts_packets(cx, buffer) { len.min(buffer.max(CALL)) } else { 0 }
+        if continues && Self::counts_memory(cx, buffer) { len.min(buffer.max(CALL)) } else { 0 }
     }
 
     /// A write adds `len` bytes where there is `room` for so many. If it takes all of it, its writer waits.

@@ -17,8 +17,6 @@ const HEAD: u64 = 832;
 const LARGEST: u64 = 65_215;
 /// The smallest send buffer in bytes (`SOCK_MIN_SNDBUF`).
 pub(super) const LEAST: u64 = 4_608;
-/// Up to this largest window of the peer, a packet may fill it (`TCP_MSS_DEFAULT`).
-const SMALL_WINDOW: u64 = 536;
 /// The bytes that a program writes with one call, behind which everything is sent that the windows permit.
 pub(super) const CALL: u64 = 1 << 18;
 
@@ -81,12 +79,17 @@ impl Queue {
     }
 }
 
+/// Half of the peer's largest window, or all of it if it has at most 536 bytes (`TCP_MSS_DEFAULT`): what Linux sends together at
+/// most.
+pub(in crate::send) const fn half_window(window: u32) -> u32 {
+    if window > 536 { window / 2 } else { window }
+}
+
 /// The size to which a packet is filled: whole segments, at most half of the peer's largest window
 /// (`tcp_xmit_size_goal()`, `tcp_bound_to_half_wnd()`).
-pub(super) fn goal(largest_window: u64, mss: u64) -> u64 {
+pub(super) fn goal(largest_window: u32, mss: u64) -> u64 {
     let mss = mss.max(1);
-    let half = if largest_window > SMALL_WINDOW { largest_window / 2 } else { largest_window };
-    (LARGEST.min(half) / mss).max(1) * mss
+    (LARGEST.min(u64::from(half_window(largest_window))) / mss).max(1) * mss
 }
 
 /// The packets of a connection, and whether its writer waits.

@@ -7,8 +7,7 @@
 //!
 //! In *startup* it doubles its rate in each round until the delivery rate no longer increases. It then *drains* the
 //! resulting queue. Later it *probes the bandwidth* with a rate 25 % higher in one round of eight, and *the RTT* every
-//! ten seconds with four segments in flight. Its amounts are in
-//! bytes; Linux counts packets.
+//! ten seconds with four segments in flight. Its amounts are in bytes; Linux counts packets.
 
 mod policer;
 mod window;
