@@ -37,10 +37,14 @@ from netspurt.remedies.catalogue import candidates
 from netspurt.remedies.changing import changed
 from netspurt.remedies.proof import kernel, timing
 from netspurt.remedies.remedy import Remedy
+from netspurt.remedies.shortest_queue import APART
 from netspurt.remedies.situation import Situation
 from netspurt.remedies.source import situation_of
 
-SEED = 7_500_000
+WRONG = 0.25
+"""A prediction that is off by more is wrong."""
+
+SEED = 7_600_000
 """Of the first path. Development uses other seeds."""
 
 LIMITS = (
@@ -263,11 +267,18 @@ def prove(case: Mapping[str, Any], name: str, folder: Path) -> str:
                 "remedy": outcome.name,
                 "predicted_s": outcome.seconds,
                 "gain": outcome.gain,
+                "short_queue_s": outcome.short_queue_s,
                 "proven_s": seconds,
                 "half_s": half,
             }
         )
-    content = {"failure": "", "explains": found.explains, "seconds": found.seconds, "pairs": pairs}
+    content = {
+        "failure": "",
+        "explains": found.explains,
+        "predicts": found.predicts,
+        "seconds": found.seconds,
+        "pairs": pairs,
+    }
     _write(file, {**content, "quantity": found.quantity, "limit": case["limit"], "control": case["control"]})
     shown = ", ".join(f"{each['remedy']} {each['predicted_s']:.2f}/{each['proven_s']:.2f}" for each in pairs)
     return f"{name} {case['limit']} {case['control']}: {shown or 'no remedy to prove'}"
@@ -405,14 +416,22 @@ def best_is_right(pairs: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def warned(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How many of the cases that are predicted wrongly had a fit that warned."""
-    wrong = [
-        each
-        for each in found
-        if any(abs(pair["predicted_s"] / pair["proven_s"] - 1) > 0.25 for pair in each["pairs"])
-    ]
-    said = sum(not each["explains"] for each in wrong)
+    """How many of the cases that are predicted wrongly had a warning."""
+    wrong = [each for each in found if any(map(is_wrong, each["pairs"]))]
+    said = sum(
+        not each["predicts"] or all(map(is_doubted, filter(is_wrong, each["pairs"]))) for each in wrong
+    )
     return [f"Of {len(wrong)} cases with a prediction that is wrong by more than 25 %, {said} had warned."]
+
+
+def is_wrong(pair: Mapping[str, Any]) -> bool:
+    """Whether a prediction is off by more than 25 %."""
+    return bool(abs(pair["predicted_s"] / pair["proven_s"] - 1) > WRONG)
+
+
+def is_doubted(pair: Mapping[str, Any]) -> bool:
+    """Whether a warning said that the time depends on how long the queue is."""
+    return bool((pair["short_queue_s"] or 0.0) > (1 + APART) * pair["predicted_s"])
 
 
 def main() -> None:

@@ -25,6 +25,12 @@ from netspurt.scenario import Scenario, parse
 SHARED = 0.05
 """The share of the time with a path that was full of others' packets from which on they count."""
 
+WINDOWS = ("receive-window", "send-buffer", "application-window")
+"""Limits that a remedy lifts until the path is full."""
+
+HELD = 0.5
+"""The share of the time with these from which on the rate of the path decides what a remedy brings."""
+
 SLOW = 0.1
 """The share of the time with a slow receiver from which on it counts."""
 
@@ -64,6 +70,10 @@ def doubts(captured: Measured, simulated: Measured, path: Estimate, choice: Choi
     elif choice.recording is not None:
         found.append(
             "the capacity is replayed as this transfer met it: another sender may have met another one at other times"
+        )
+    if not path.rate_sure and sum(captured.shares.get(name, 0.0) for name in WINDOWS) >= HELD:
+        found.append(
+            "a window kept the path from being full, so its rate is a guess: what a larger window brings depends on it"
         )
     slow = captured.shares.get("slow-receiver", 0.0)
     if slow >= SLOW and simulated.shares.get("slow-receiver", 0.0) < REPEATED * slow:
@@ -122,6 +132,7 @@ def _is_list(path: Estimate, flows: Sequence[Facts], choice: Choice) -> bool:
 def _key(path: Estimate, choice: Choice) -> tuple[object, ...]:
     return (
         choice.recording is not None,
+        path.moved is not None,
         path.shaper is not None,
         path.policer is not None and choice.queue,
         choice.discipline,
@@ -142,13 +153,14 @@ def _words(path: Estimate, choice: Choice) -> str:
         return f"a {choice.discipline} queue"
     if path.shaper is not None:
         return "a shaper"
+    if path.moved is not None:
+        return "a delay that changed"
     if path.policer is not None and choice.queue:
         return "a policer"
+    losses = {"rate": "random losses", "bursts": "losses in bursts"}.get(choice.losses)
     if path.overflows and not choice.queue:
-        return "a list of the lost packets"
-    losses = {"rate": "random losses", "bursts": "losses in bursts"}.get(
-        choice.losses, "the losses of the capture"
-    )
+        return losses or "a list of the lost packets"
+    losses = losses or "the losses of the capture"
     if path.stray and not path.overflows:
         return losses
     return f"a full queue and {losses}" if path.stray else "a full queue"

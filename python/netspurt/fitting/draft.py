@@ -128,7 +128,7 @@ def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[st
 
 def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
     one_way, _ = _delays(path)
-    sure = "sure" if path.rate_share > 0.3 else "unsure: the path was seldom full"
+    sure = "sure" if path.rate_sure else "unsure: packets seldom waited, so the path may be faster"
     return [
         "[link.path]",
         'between = ["client", "server"]',
@@ -284,12 +284,15 @@ def _loss(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
 
 
 def lost_numbers(path: Path, flows: Sequence[Facts], queue: bool) -> list[int]:
-    """Numbers of lost packets among those of the direction, from 1; without those of a full queue if ``queue``."""
+    """Numbers of lost packets among those of the direction, from 1; without those of a full queue if ``queue``.
+
+    A lost answer to a SYN counts as a lost SYN: both delay the handshake alike.
+    """
     times, lost, count = [], [], []
     for facts, full in zip(flows, path.full, strict=True):
         mine = facts.lost & ~full if queue else facts.lost
         times.append(facts.sent[0])
-        lost.append(mine)
+        lost.append(mine | facts.repeated_syns)
         count.append(np.maximum(np.ceil(facts.sent[2] / facts.segment), 1).astype(int))
     order = np.argsort(np.concatenate(times), kind="stable")
     numbers = np.cumsum(np.concatenate(count)[order])

@@ -29,6 +29,9 @@ TUNNELS = {655: "tinc", 1194: "OpenVPN", 5555: "SoftEther VPN"}
 SETTLED = 0.8
 """So many of the ACKs announce the same window if it is constant but for the beginning."""
 
+SYN = -1
+"""The offset of a SYN."""
+
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
@@ -80,6 +83,14 @@ class Facts:
     retransmitted: int
     spurious: int
     offload: bool
+
+    @property
+    def repeated_syns(self) -> npt.NDArray[np.bool_]:
+        """Which packets of ``sent`` are SYNs that were sent again: they, or what answered them, were lost."""
+        syns: npt.NDArray[np.bool_] = self.sent[1] == SYN
+        last = np.flatnonzero(syns)[-1:]
+        syns[last] = False
+        return syns
 
 
 def read(

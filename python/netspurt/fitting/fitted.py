@@ -58,6 +58,7 @@ class Fit:
         vantage: where the capture was taken.
         chance: the scenario with as large a share of packets lost at random, where the capture shows random losses.
         predicts: whether the fit explains its capture, and no warning says that another sender would meet another path.
+        waited: the most packets that waited in the queue, where no loss shows how many can; else None.
     """
 
     source: str
@@ -73,6 +74,7 @@ class Fit:
     vantage: str
     chance: Scenario | None = None
     predicts: bool = True
+    waited: int | None = None
 
     def document(self) -> dict[str, Any]:
         """The JSON document of ``netspurt fit --json``."""
@@ -165,6 +167,8 @@ def fit(
         )
     chance = _by_chance(found, flows, choice)
     doubtful = doubts(captured, simulated, found, choice) if explains else []
+    if explains and not doubtful and found.moved is not None:
+        _still(search, replace(found, moved=None))
     if explains and not doubtful and (other := disagreement(search, found, tried[0], chance)):
         doubtful.append(other)
     warnings = [*doubtful, *warnings]
@@ -187,7 +191,14 @@ def fit(
         if chance is None
         else parse(draft.write(found, flows, replace(chance, longer=0)), scenario.name),
         predicts=explains and not doubtful,
+        waited=_waited(found, choice),
     )
+
+
+def _waited(path: Estimate, choice: Choice) -> int | None:
+    """The most packets that waited, where the limit of the queue is unknown."""
+    known = path.overflows or path.shaper is not None or choice.discipline or choice.recording is not None
+    return None if known else path.queue_packets + 1
 
 
 def _by_chance(path: Estimate, flows: Sequence[Facts], choice: Choice) -> Choice | None:
@@ -269,6 +280,15 @@ def _varied(
     if rate == "trace" or search.explains(tried[0][2]) or tried[0][0] < BETTER * constant[0][0]:
         return tried
     return constant
+
+
+def _still(search: Search, path: Estimate) -> None:
+    """Tries the path with one delay, so that the search has seen it: a capacity that changed moves round trips too."""
+    search.on(path)
+    if (with_shaper := shaped(search.flows, path)) is not None:
+        search.on(with_shaper)
+    if (recording := capacity(search.flows, path)) is not None:
+        search.on(replace(path, policer=None), recording)
 
 
 def _changes(path: Estimate, choice: Choice) -> list[str]:

@@ -6,8 +6,9 @@ Lives here: arithmetic on the facts of a connection. Must not live here: the pat
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from netspurt.fitting.facts import Facts, flights
+from netspurt.fitting.facts import Facts, Floats, flights
 
 WINDOW_LIMITS = ("receive-window", "slow-receiver")
 """Limits that show the size of the receive window."""
@@ -34,6 +35,13 @@ TRIGGERED = 0.0003
 """Seconds within which a packet follows the ACK that let it leave."""
 
 LEAST_WRITES = 4
+
+LONGER, SHORTER = 4.0, 0.4
+"""Pauses longer by this factor than this quantile of all lie between writes; the others may be those of a sender that
+paces."""
+
+MAIN = 0.5
+"""The share of the time of all pauses that the longer ones must have: writes at equal intervals have none of them."""
 
 LEAST_PART = 0.5
 """A flight below this part of the window is not held by the window."""
@@ -167,7 +175,7 @@ def writes(facts: Facts) -> tuple[int, float] | None:
     last = np.searchsorted(facts.acks[0], time[new][1:], side="right") - 1
     since = time[new][1:] - facts.acks[0][np.maximum(last, 0)]
     acked = np.maximum.accumulate(facts.acks[1])[np.maximum(last, 0)]
-    begins = (gaps > TRIGGERED) & ((since > TRIGGERED) | (acked >= seq[new][1:]))
+    begins = between_writes(gaps, (gaps > TRIGGERED) & ((since > TRIGGERED) | (acked >= seq[new][1:])))
     starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
     if len(starts) < LEAST_WRITES:
         return None
@@ -175,3 +183,13 @@ def writes(facts: Facts) -> tuple[int, float] | None:
     size = float(np.median(np.diff(offsets)))
     interval = size * float(times[-1] - times[0]) / float(offsets[-1] - offsets[0])
     return (max(int(size), 1), interval) if interval > 0 else None
+
+
+def between_writes(gaps: Floats, pauses: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The pauses between writes: without those of a sender that paces, which are shorter and many."""
+    if not pauses.any():
+        return pauses
+    longer = pauses & (gaps > LONGER * np.quantile(gaps[pauses], SHORTER))
+    return (
+        longer if longer.sum() >= LEAST_WRITES and gaps[longer].sum() >= MAIN * gaps[pauses].sum() else pauses
+    )

@@ -59,7 +59,26 @@ BETTER = 0.9
 """A rate found by search leaves at most this part of what the best candidate leaves unexplained."""
 
 UNDISTURBED = 0.25
-"""If at least this share of the trains agrees with a candidate, no other rate is searched: late ACKs disturb RTTs."""
+"""If at least this share of the trains agrees with a candidate, another rate must be much better: late ACKs disturb
+RTTs."""
+
+MUCH = 0.2
+"""It leaves at most this part unexplained. Trains agree with a sender that paces below the capacity, too."""
+
+AGAIN = 3
+"""So many searches reach upward if the best rate is the highest one tried."""
+
+AGREE, WAITED = 0.3, 2
+"""If at least this share of the trains agrees with a rate, and so many packets waited, it is sure."""
+
+BESIDE = 1.25
+"""A rate is sure, too, if rates that differ by this factor leave clearly more of the round trips unexplained, by
+``SHARPLY``."""
+
+SHARPLY = 1.5
+
+PART = 0.05
+"""Round trips that are unexplained by less than this part of the time of a full packet need no other rate."""
 
 NOISE_S = 1e-6
 """Less than this is noise."""
@@ -100,6 +119,8 @@ class Path:
     stray: int
     packets: int
     queue_packets: int
+    rate_sure: bool = True
+    """Whether packets waited often enough to show the rate. If not, the path may be faster."""
     full: tuple[npt.NDArray[np.bool_], ...] = field(default=(), repr=False, compare=False)
     """For each connection, which of its packets a full queue dropped."""
     replayed: bool = False
@@ -144,6 +165,7 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
             queue = held * packet_s
         step = moved(*unqueued(all_facts, rate))
     overflowed = sum(int(each.sum()) for each in full)
+    sharp = rate > 0 and _sharp(all_facts, rate)
     return Path(
         rate,
         share,
@@ -154,9 +176,10 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         sum(int(facts.lost.sum()) for facts in all_facts) - overflowed,
         sum(int((facts.sent[2] > 0).sum()) for facts in all_facts),
         held,
-        full,
-        sure,
-        bucket,
+        rate_sure=not seldom or sharp or (share > AGREE and queue >= WAITED * packet_s),
+        full=full,
+        replayed=sure,
+        policer=bucket,
         moved=step,
         reordering=reordering(all_facts, rate) if rate > 0 else None,
     )
@@ -206,19 +229,31 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
     if not all(facts.vantage == "sender" for facts in all_facts):
         return max([rate, *(sized if seldom else ())]), share, len(found[TRAINS[seldom]])
     # Round trips that the packets sent explain tell the rate from the pace of the sender and from bunched ACKs.
-    rates = [each for each in [rate, *sized, *(peak for peak, _ in peaks.values())] if each > 0]
+    # Where a window or the application held the sender, trains show its pace, and any faster path explains it as well.
+    order = [*sized, rate] if seldom else [rate, *sized]
+    rates = [each for each in [*order, *(peak for peak, _ in peaks.values())] if each > 0]
     away = {each: unexplained(all_facts, each) for each in dict.fromkeys(rates)}
     if away:
         least = min(away.values())
         rate = next(each for each in away if away[each] <= CLEARLY * least)
         # A change of the delay would be taken for a queue.
         steady = moved(*unqueued(all_facts, rate)) is None
-        # Where few trains passed undisturbed, only the round trips show the rate.
-        if steady and _agreeing(found, rate, 0.0) < UNDISTURBED:
+        # Where few trains passed undisturbed, or the sender paced them, only the round trips show the rate.
+        better = BETTER if _agreeing(found, rate, 0.0) < UNDISTURBED else MUCH
+        packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate
+        if steady and (better == BETTER or away[rate] > PART * packet_s):
             searched, left = _searched(all_facts, min(away) * LOWER, max(away) * HIGHER)
-            if left < BETTER * away[rate] and away[rate] - left > NOISE_S:
+            if left < better * away[rate] and away[rate] - left > NOISE_S:
                 rate = searched
     return rate, _agreeing(found, rate, share), len(found[TRAINS[seldom]])
+
+
+def _sharp(all_facts: Sequence[Facts], rate: float) -> bool:
+    """Whether the round trips tell this rate from others."""
+    if not all(facts.vantage == "sender" for facts in all_facts):
+        return False
+    here = max(unexplained(all_facts, rate), NOISE_S)
+    return all(unexplained(all_facts, rate * by) > SHARPLY * here for by in (BESIDE, 1 / BESIDE))
 
 
 def _agreeing(found: Mapping[int, Floats], rate: float, none: float) -> float:
@@ -228,12 +263,27 @@ def _agreeing(found: Mapping[int, Floats], rate: float, none: float) -> float:
 
 
 def _searched(all_facts: Sequence[Facts], lowest: float, highest: float) -> tuple[float, float]:
-    """The rate that leaves least of the round trips unexplained, and how much."""
-    coarse = np.geomspace(lowest, highest, max(int(math.log(highest / lowest) / STEP), 2))
-    best = min((unexplained(all_facts, float(each)), float(each)) for each in coarse)
+    """The rate that leaves least of the round trips unexplained, and how much.
+
+    Trains that the sender paced may all be much slower than the path, so the search goes on above its highest rate.
+    """
+    best = min((unexplained(all_facts, each), each) for each in _between(lowest, highest))
+    for _ in range(AGAIN):
+        if best[1] < highest * (1 - STEP):
+            break
+        lowest, highest = highest, highest * HIGHER
+        best = min(best, *((unexplained(all_facts, each), each) for each in _between(lowest, highest)))
     fine = best[1] * np.linspace(1 - STEP, 1 + STEP, FINE)
     left, rate = min(best, *((unexplained(all_facts, float(each)), float(each)) for each in fine))
     return rate, left
+
+
+def _between(lowest: float, highest: float) -> list[float]:
+    """Rates from the lowest to the highest one, a step apart."""
+    found: list[float] = np.geomspace(
+        lowest, highest, max(int(math.log(highest / lowest) / STEP), 2)
+    ).tolist()
+    return found
 
 
 def capacity(all_facts: Sequence[Facts], path: Path) -> Recording | None:

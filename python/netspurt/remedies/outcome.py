@@ -66,6 +66,8 @@ class Outcome:
         queueing_s: mean queueing delay of the transfer's packets, without and with the remedy.
         others: what others get, without and with it; None if that is not known.
         whole: whether the transfer ended within the duration of the scenario in every run.
+        short_queue_s: the seconds if the queue holds only as many packets as waited in the capture; None where a loss
+            shows its limit, or it was not tried.
         proven: of ``prove``.
     """
 
@@ -81,6 +83,7 @@ class Outcome:
     queueing_s: tuple[float, float]
     others: tuple[Others, Others] | None = None
     whole: bool = True
+    short_queue_s: float | None = None
     proven: Proven | None = None
 
     @property
@@ -132,6 +135,7 @@ class Outcome:
             "gain": _finite(self.gain),
             "distinguishable": self.distinct,
             "completed": self.whole,
+            "short_queue_seconds": None if self.short_queue_s is None else _finite(self.short_queue_s),
             "queueing_s": {"now": _finite(self.queueing_s[0]), "then": _finite(self.queueing_s[1])},
             "others": None,
             "how": list(self.how),

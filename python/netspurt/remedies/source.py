@@ -35,6 +35,7 @@ class Start:
         explains: whether the scenario behaves like the capture.
         warnings: sentences about the fit.
         predicts: whether no warning says that another sender would meet another path.
+        waited: of a capture that does not show the limit of the queue, the packets that waited in it at most.
         chance: of a capture with random losses, the scenario that remedies are tried on: it loses packets at random.
     """
 
@@ -45,6 +46,7 @@ class Start:
     warnings: Sequence[str] = field(default_factory=list)
     chance: Scenario | None = None
     predicts: bool = True
+    waited: int | None = None
 
 
 def start_of(source: str | Path | Scenario | Result | Fit, connection: int | None = None) -> Start:
@@ -106,6 +108,7 @@ def _of_fit(found: Fit) -> Start:
         warnings,
         found.chance,
         found.predicts,
+        found.waited,
     )
 
 

@@ -17,10 +17,13 @@ from netspurt.errors import RequestError
 from netspurt.fitting.draft import CONTROLS, Choice, interval
 from netspurt.fitting.facts import TUNNELS
 from netspurt.fitting.fitted import independent
+from netspurt.fitting.hosts import between_writes
 from netspurt.fitting.search import ordered
 from netspurt.fitting.shapers import shaper
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+
+BULK = '{ kind = "bulk", bytes = "1500 kB" }'
 
 PATH = """duration = "60 s"
 [tcp]
@@ -506,10 +509,60 @@ def test_a_small_window_in_place_of_a_slow_receiver_is_doubted() -> None:
 
     class Steady:
         moved = None
+        rate_sure = True
+
+    class Guessed(Steady):
+        rate_sure = False
 
     plain = Choice(CONTROLS[0], True, "script")
+    window = measured(receive_window=0.6)
+    assert doubts(window, window, Guessed(), plain)  # type: ignore[arg-type]
+    assert not doubts(window, window, Steady(), plain)  # type: ignore[arg-type]
     assert doubts(measured(slow_receiver=0.5), measured(receive_window=0.5), Steady(), plain)  # type: ignore[arg-type]
     assert not doubts(measured(slow_receiver=0.5), measured(slow_receiver=0.4), Steady(), plain)  # type: ignore[arg-type]
+
+
+def test_the_rate_is_found_although_the_sender_paces_below_it(tmp_path: Path) -> None:
+    more = '[host.right.tcp]\nreceive_window = "29 kB"\ninitial_receive_window = "29 kB"\n'
+    more += '[host.left.tcp]\nprofile = "bbr"'
+    fit = ns.fit(captured(tmp_path, rate="8 Mbit/s", delay="30 ms", queue=33, more=more, app=BULK))
+    assert fit.estimate.rate_bps == pytest.approx(8e6, rel=0.03)
+    assert fit.estimate.rate_sure
+
+
+def test_a_path_that_was_never_full_has_no_sure_rate(tmp_path: Path) -> None:
+    more = '[host.right.tcp]\nreceive_window = "3 kB"\ninitial_receive_window = "3 kB"'
+    fit = ns.fit(captured(tmp_path, rate="100 Mbit/s", more=more, app='{ kind = "bulk", bytes = "200 kB" }'))
+    assert not fit.estimate.rate_sure
+    assert fit.estimate.rate_bps > 50e6
+    assert not fit.predicts
+    assert any("its rate is a guess" in warning for warning in fit.warnings)
+
+
+@pytest.mark.parametrize("profile", ["linux", "bbr"])
+def test_pacing_is_not_taken_for_writes(tmp_path: Path, profile: str) -> None:
+    data = '{ size = "600 kB", piece = "12 kB", gap = "110 ms" }'
+    app = f'{{ kind = "request-response", request = {data}, response = "1 B" }}'
+    more = f'[host.left.tcp]\nprofile = "{profile}"'
+    fit = ns.fit(captured(tmp_path, rate="4600 kbit/s", delay="17 ms", queue=10, app=app, more=more))
+    assert 'piece = "12000 B", gap = "110' in fit.text or 'piece = "12000 B", gap = "109' in fit.text
+    assert fit.explains
+
+
+def test_writes_at_equal_intervals_are_not_divided_into_pacing_and_pauses() -> None:
+    equal, random = np.full(50, 0.01), np.random.default_rng(1).exponential(0.01, 2000)
+    for gaps in (equal, random):
+        assert between_writes(gaps, np.ones(len(gaps), dtype=bool)).all()
+    paced = np.tile([0.002, 0.002, 0.1], 20)
+    assert np.flatnonzero(between_writes(paced, paced > 0)).tolist() == list(range(2, 60, 3))
+
+
+def test_a_lost_syn_is_lost_again(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [1, 2], direction = "left->right" }'
+    fit = ns.fit(captured(tmp_path, more=more, app=BULK))
+    assert "drop = [1, 2]" in fit.text
+    assert fit.explains
+    assert fit.check[0].captured > 2.0
 
 
 def test_a_window_that_fell_once_is_a_small_window_and_no_slow_receiver() -> None:

@@ -274,6 +274,29 @@ def test_remedies_of_a_capture_with_random_losses_meet_random_losses(tmp_path: P
     assert best.seconds == pytest.approx(known.seconds, rel=0.25)
 
 
+def test_remedies_that_need_a_longer_queue_than_the_capture_shows_are_named(tmp_path: Path) -> None:
+    capture = tmp_path / "short.pcapng"
+    app = '{ kind = "bulk", bytes = "110 kB" }'
+    short = scenario(app, rate="8 Mbit/s", delay="31 ms", limit="60 packets")
+    short.run(1, pcap=capture, capture=["a"])
+    found = ns.what_if(capture, seeds=1)
+    greedy = next(each for each in found.remedies if each.name == "parallel-connections")
+    assert greedy.helps
+    assert greedy.short_queue_s is not None
+    assert greedy.short_queue_s > 1.25 * greedy.seconds
+    assert greedy.document()["short_queue_seconds"] == greedy.short_queue_s
+    assert any(
+        "packets waited in the capture" in each and "parallel-connections" in each for each in found.warnings
+    )
+
+
+def test_a_queue_that_overflowed_needs_no_second_prediction(tmp_path: Path) -> None:
+    capture = tmp_path / "full.pcapng"
+    scenario(BULK, limit="30 packets").run(1, pcap=capture, capture=["a"])
+    found = ns.what_if(capture, seeds=1)
+    assert all(each.short_queue_s is None for each in found.remedies)
+
+
 def test_the_folder_of_a_run_is_a_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, folder = tmp_path / "slow.toml", tmp_path / "run"
     path.write_text(SMALL_WINDOW.merged(), encoding="utf-8")
