@@ -147,6 +147,8 @@ def _key(path: Estimate, choice: Choice) -> tuple[object, ...]:
 def _words(path: Estimate, choice: Choice) -> str:
     if choice.reads:
         return "a slow reader"
+    if choice.held:
+        return "a small send buffer"
     if choice.recording is not None:
         return "a capacity that varied"
     if choice.discipline:

@@ -92,7 +92,8 @@ class Choice:
         paced: whether the application writes in pieces, with pauses; else all at once.
         longer: packets by which the queue is longer than its estimate.
         recording: the capacity over time, instead of a constant rate.
-        held: whether a send buffer holds the flight where the capture shows a ceiling.
+        held: the size of a send buffer that holds the flight, as a share of the ceiling that the capture shows; 0 for
+            none.
         reads: whether the receiver's program reads slowly, in place of a small window.
         discipline: the queue discipline that drops, in place of a drop-tail queue; "" for that.
     """
@@ -103,7 +104,7 @@ class Choice:
     paced: bool = False
     longer: int = 0
     recording: Recording | None = None
-    held: bool = False
+    held: float = 0.0
     reads: bool = False
     discipline: str = ""
 
@@ -361,10 +362,14 @@ def _sender(facts: Facts, choice: Choice) -> list[str]:
         why = "segments sent before the first ACK of data; sure"
         lines.append(_line(f'initial_window = "{segments} segments"', why))
     buffer = (
-        None if choice.paced else hosts.send_buffer(facts) or (choice.held and hosts.ceiling(facts)) or None
+        None
+        if choice.paced
+        else hosts.send_buffer(facts) or round(choice.held * (hosts.ceiling(facts) or 0)) or None
     )
     if buffer is not None:
-        lines.append(_line(f'send_buffer = "{buffer} B"', "the flight does not exceed it; likely"))
+        lines.append(
+            _line(f'send_buffer = "{buffer} B"', "the flight has a ceiling that it explains; likely")
+        )
         lines.append(_line(f'initial_send_buffer = "{buffer} B"', "constant"))
     return lines
 

@@ -229,8 +229,8 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
     if not all(facts.vantage == "sender" for facts in all_facts):
         return max([rate, *(sized if seldom else ())]), share, len(found[TRAINS[seldom]])
     # Round trips that the packets sent explain tell the rate from the pace of the sender and from bunched ACKs.
-    # Where a window or the application held the sender, trains show its pace, and any faster path explains it as well.
-    order = [*sized, rate] if seldom else [rate, *sized]
+    # Where nothing waited, trains show the pace of the sender, and any faster path explains them as well.
+    order = [*sized, rate] if rate > 0 and _idle(all_facts, rate) else [rate, *sized]
     rates = [each for each in [*order, *(peak for peak, _ in peaks.values())] if each > 0]
     away = {each: unexplained(all_facts, each) for each in dict.fromkeys(rates)}
     if away:
@@ -246,6 +246,13 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
             if left < better * away[rate] and away[rate] - left > NOISE_S:
                 rate = searched
     return rate, _agreeing(found, rate, share), len(found[TRAINS[seldom]])
+
+
+def _idle(all_facts: Sequence[Facts], rate: float) -> bool:
+    """Whether hardly a packet waited at a bottleneck of this rate."""
+    delay = min(base(facts, rate) for facts in all_facts)
+    packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate
+    return _queue(all_facts, rate, delay) < WAITED * packet_s
 
 
 def _sharp(all_facts: Sequence[Facts], rate: float) -> bool:

@@ -39,6 +39,9 @@ DISCIPLINES = ("fq-codel", "pie")
 PAUSES = 0.15
 """The improvement that pauses of the application must bring to be preferred to a send buffer."""
 
+HELD = (1.0, 0.5)
+"""Sizes of a send buffer, in parts of the ceiling of the flight: Linux holds a packet of 64 KB more than fits."""
+
 UNKNOWN = 0.5
 """A candidate that is further away than this does not explain what the sender did."""
 
@@ -91,7 +94,7 @@ class Search:
             for control in controls(first)
             for queue in queues
             for paced in paces
-            for held in (self._helds if not paced else (False,))
+            for held in (self._helds if not paced else (0.0,))
             for reads in ((True, False) if hosts.reader(first) else (False,))
         ]
         if path.stray >= SPREAD and path.stray > path.overflows and path.queue_packets >= SPREAD:
@@ -103,15 +106,15 @@ class Search:
         return choices
 
     @property
-    def _helds(self) -> tuple[bool, ...]:
-        return (True, False) if hosts.ceiling(self.flows[0]) else (False,)
+    def _helds(self) -> tuple[float, ...]:
+        return (*HELD, 0.0) if hosts.ceiling(self.flows[0]) else (0.0,)
 
     def _attempt(self, path: Estimate, choice: Choice) -> Tried:
         simulated = simulate(parse(draft.write(path, self.flows, choice)), self.flows)
         # A queue that overflows by itself predicts more than a list of its losses.
         replayed = 0.0 if choice.queue else REPLAYED
         # Writes with pauses imitate any rate; a buffer that holds the flight predicts more.
-        imitated = PAUSES if choice.paced and True in self._helds else 0.0
+        imitated = PAUSES if choice.paced and len(self._helds) > 1 else 0.0
         return distance(self.captured, simulated) + replayed + imitated, choice, simulated
 
     def explains(self, simulated: Measured | None) -> bool:
