@@ -124,12 +124,12 @@ diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right
 
 fit-accuracy: | need-python ## how near fits are to random paths, on seeds that chose no parameter (docs/fit/accuracy.md)
 	mkdir -p target
-	$(PYTHON) tools/fit_accuracy.py 7200000 200 > target/fit-accuracy.md
+	$(PYTHON) tools/fit_accuracy.py 7800000 60 > target/fit-accuracy.md
 	mv target/fit-accuracy.md docs/fit/accuracy.md
 
 fit-trust: | need-python ## whether fits that predict wrongly say so, on paths that fits hardly explain (docs/fit/trust.md)
 	mkdir -p target
-	$(PYTHON) tools/fit_trust.py 7700000 150 > target/fit-trust.md
+	$(PYTHON) tools/fit_trust.py 8100000 150 > target/fit-trust.md
 	mv target/fit-trust.md docs/fit/trust.md
 
 kernel-fits: | need-python ## fits of captures of the kernel, and remedies predicted from them and proven (docs/fit/kernel.md); needs root
