@@ -30,6 +30,12 @@ impl Usage {
         }
     }
 
+    /// The same if cwnd was used up by data up to `nxt`.
+    #[inline]
+    pub(crate) fn note_limited(&mut self, nxt: u64) {
+        *self = Self { until: nxt as u32, most: LIMITED };
+    }
+
     /// Whether an ACK may increase `cwnd`: if cwnd was the limit, or in slow start if at least half of it was in
     /// flight.
     #[inline]
@@ -55,6 +61,18 @@ mod tests {
         assert!(usage.opens(10_000, || false), "the window of data is not over");
         note(&mut usage, 11_001, 12_001, false);
         assert!(!usage.opens(10_000, || false));
+    }
+
+    #[test]
+    fn a_used_up_window_needs_no_amount() {
+        for (una, before) in [(1, 0), (1, 9000), (12_001, 9000)] {
+            let mut usage = Usage::default();
+            note(&mut usage, 1, 1 + before, false);
+            let mut same = usage;
+            note(&mut usage, una, 15_001, true);
+            same.note_limited(15_001);
+            assert_eq!(usage, same);
+        }
     }
 
     #[test]

@@ -16,17 +16,15 @@ use crate::wire::seq::Seq;
 /// The header length of a segment with timestamps and nothing else but perhaps SACK-permitted (RFC 7323, appendix A).
 const WITH_TIMESTAMPS: u8 = 32;
 
-/// Replaces the timestamps of a segment that has no other options. Returns whether it is one.
+/// Replaces the timestamps of a segment with a header of [`WITH_TIMESTAMPS`] bytes that has no other options. Returns whether
+/// it is one.
 #[inline]
 fn replace_only_timestamps(segment: &mut Segment, stamps: Timestamps) -> bool {
     let Options { timestamps: Some(old), sack_permitted: false, .. } = &mut segment.options else {
         return false;
     };
-    let only = segment.header_len == WITH_TIMESTAMPS;
-    if only {
-        *old = stamps;
-    }
-    only
+    *old = stamps;
+    true
 }
 
 impl Connection {
@@ -142,12 +140,12 @@ impl Connection {
         }
     }
 
-    /// The same if there are options. Most often the old segment had the same, and only the values change. Not inlined: the
-    /// registers that it takes would cost connections without options.
-    #[inline(never)]
+    /// The same if there are options. Most often the old segment had the same, and only the values change.
+    #[inline(always)]
     fn write_some_options(&self, now: Time, announced: u32, before: u8, segment: &mut Segment) {
-        let (stamps, agreed) = (self.timestamps(now), &self.cx.agreed);
-        let alike = before == segment.header_len && agreed.timestamps;
+        let agreed = &self.cx.agreed;
+        let stamps = Timestamps { value: timestamp(now), echo: self.rcv.ts_recent() };
+        let alike = before == WITH_TIMESTAMPS && segment.header_len == before && agreed.timestamps;
         if !alike || !replace_only_timestamps(segment, stamps) {
             segment.options = agreed.every_segment(stamps, announced);
         }

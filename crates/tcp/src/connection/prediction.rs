@@ -85,7 +85,7 @@ impl Connection {
         let decision = if undisturbed { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
         match decision {
             Ordinary::Data { then } => {
-                let reason = self.send_data(now, segment);
+                let reason = self.send_data(now, segment, then.is_some());
                 self.snd.count_run(segment.payload.len);
                 if let Some(why) = then {
                     self.snd.hold_ordinary(&mut self.cx, now, why);
@@ -101,9 +101,9 @@ impl Connection {
         }
     }
 
-    /// Sends a full segment of new data.
+    /// Sends a full segment of new data. `fills`: it fills the window, and more data waits.
     #[inline]
-    fn send_data(&mut self, now: Time, segment: &mut Segment) -> Reason {
+    fn send_data(&mut self, now: Time, segment: &mut Segment, fills: bool) -> Reason {
         let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
         let end = start + u64::from(len);
         self.write_header(now, start, segment);
@@ -111,11 +111,28 @@ impl Connection {
         segment.flags =
             if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
-        if self.cx.config.push_bursts && !self.snd.is_within_burst(start, end) {
-            self.push_at_burst_end(segment);
+        if self.cx.config.push_bursts || self.snd.is_logging() {
+            self.send_data_apart(now, segment, fills);
+        } else {
+            self.snd.occupy_anew(&mut self.cx, now, end);
         }
-        self.snd.occupy_anew(&mut self.cx, now, end);
         Reason::NewData
+    }
+
+    /// The rest of [`Self::send_data`] with bursts or a log of transmissions. Not inlined: the registers that it takes would
+    /// cost the other profiles.
+    #[inline(never)]
+    fn send_data_apart(&mut self, now: Time, segment: &mut Segment, fills: bool) {
+        let start = segment.payload.offset + 1;
+        let end = start + u64::from(segment.payload.len);
+        if self.cx.config.push_bursts {
+            match self.snd.burst_end() {
+                planned if planned > start && planned != end => {}
+                planned if planned <= start && fills => self.snd.send_alone(start),
+                _ => self.push_at_burst_end(segment),
+            }
+        }
+        self.snd.log_anew(&mut self.cx, now, end);
     }
 
     /// Sets PSH if new data ends a burst. Not inlined: the registers that it takes would cost the other profiles.

@@ -272,23 +272,32 @@ impl Agreed {
 
     /// Encodes a window; returns the header field and the window that the peer decodes. It rounds down, but not below
     /// `announced`, the window that was announced before (RFC 7323, section 2.4).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_window(&self, window: u32, announced: u32) -> (u16, u32) {
-        let round = |shift: u8| {
-            let (down, step) = (window >> shift, 1_u32 << shift);
-            let field = if down << shift >= announced { down } else { announced.div_ceil(step) }.min(0xFFFF);
-            (field as u16, field << shift)
-        };
         match self.window {
             WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
-            WindowForm::Shifted { ours, .. } => round(ours),
-            WindowForm::EachSegment => {
-                // To round `announced` up may require a larger shift.
-                let shift = shift_for(window);
-                let fits = announced.div_ceil(1 << shift) <= 0xFFFF;
-                round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
-            }
-            WindowForm::Big => (window as u16, window),
+            WindowForm::Shifted { ours, .. } => shifted(window, announced, ours),
+            WindowForm::EachSegment | WindowForm::Big => self.write_window_by_options(window, announced),
         }
     }
+
+    /// The same where the options say more than the header.
+    #[cold]
+    fn write_window_by_options(&self, window: u32, announced: u32) -> (u16, u32) {
+        if self.window == WindowForm::Big {
+            return (window as u16, window);
+        }
+        // To round `announced` up may require a larger shift.
+        let shift = shift_for(window);
+        let fits = announced.div_ceil(1 << shift) <= 0xFFFF;
+        shifted(window, announced, if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
+    }
+}
+
+/// A window in units of 1 << `shift`, and what it is then. It rounds down, but not below `announced`.
+#[inline(always)]
+fn shifted(window: u32, announced: u32, shift: u8) -> (u16, u32) {
+    let (down, step) = (window >> shift, 1_u32 << shift);
+    let field = if down << shift >= announced { down } else { announced.div_ceil(step) }.min(0xFFFF);
+    (field as u16, field << shift)
 }

@@ -65,6 +65,13 @@ impl Tuning {
         u64::from(self.offered).saturating_add(unread).min(u64::from(self.buffer)) as u32
     }
 
+    /// Whether the receiver offers all of its present buffer of `buffer` bytes, however much is unread. Then a segment does not
+    /// change the window, and neither does a read that the buffer does not grow with.
+    #[inline]
+    pub(crate) fn is_settled(&self, buffer: u32) -> bool {
+        self.offered >= self.buffer && self.buffer == buffer
+    }
+
     /// A segment of `len` bytes has arrived in order: the window increases by two segments. A tiny segment has no
     /// effect, because its packet takes more memory than the increase.
     #[inline]
@@ -161,6 +168,20 @@ mod tests {
         assert_eq!(tuning.limit(0), 67_535, "tiny segments do not increase it");
         (0..5).for_each(|_| tuning.arrives(MSS, MSS));
         assert_eq!(tuning.limit(0), 70_000);
+    }
+
+    #[test]
+    fn a_window_that_is_all_of_the_buffer_stays_while_the_buffer_does() {
+        let mut tuning = Tuning { buffer: 66_000, ..tuning() };
+        assert!(!tuning.is_settled(66_000), "it still opens");
+        tuning.arrives(MSS, MSS);
+        assert!(tuning.is_settled(66_000) && !tuning.is_settled(65_535));
+        let before = tuning;
+        tuning.arrives(MSS, MSS);
+        assert_eq!(tuning, before);
+        assert_eq!([0, 1, 50_000, u64::MAX].map(|unread| tuning.limit(unread)), [66_000; 4]);
+        tuning.read(at(100), 60_001, MSS);
+        assert!(tuning.buffer > 66_000 && !tuning.is_settled(66_000) && !tuning.is_settled(tuning.buffer));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(crate) enum Text {
 pub(crate) struct Receiver {
     pub(super) irs: Seq,
     /// Buffer size.
-    buffer: u32,
+    pub(super) buffer: u32,
     /// RCV.NXT.
     pub(super) nxt: u64,
     /// The position up to which the application has read.
@@ -507,9 +507,12 @@ impl Receiver {
     /// section 3.8.6.2.2).
     #[inline]
     pub(crate) fn update_window_by(&mut self, growth: u64, mss: u32) {
+        if growth == 0 {
+            return;
+        }
         let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
         let mss = u64::from(mss);
-        if growth > 0 && growth >= half.min(mss) && (growth >= half || open < 2 * mss) {
+        if growth >= half.min(mss) && (growth >= half || open < 2 * mss) {
             self.acknowledge(Reason::WindowUpdate);
         }
     }

@@ -51,25 +51,26 @@ impl Receiver {
     /// The same on an open connection.
     #[inline(always)]
     pub(crate) fn tune_to_data(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
-        let (received, window, unread) = (self.nxt, self.window(), self.readable());
         let mss = u32::from(cx.agreed.payload);
-        let Some(extras) = self.extras.as_mut() else { return };
-        let Some(tuning) = extras.tuning.as_mut() else { return };
+        let Some(extras) = self.extras.as_deref_mut() else { return };
+        let Some(tuning) = extras.tuning.as_deref_mut() else { return };
         match &segment.options.timestamps {
             Some(stamps) if cx.agreed.timestamps => {
                 if segment.payload.len >= mss {
                     tuning.echoes(now, stamps.echo, first);
                 }
             }
-            _ => tuning.received(now, received, window),
+            _ => tuning.received(now, self.nxt, self.edge.saturating_sub(self.nxt) as u32),
+        }
+        let has_background = extras.background.is_some();
+        if tuning.is_settled(self.buffer) && !has_background {
+            return;
         }
         tuning.arrives(segment.payload.len, mss);
-        if extras.background.is_some() {
+        if has_background {
             self.note_background(cx, now, first, segment);
-            return self.resize(cx);
         }
-        let limit = tuning.limit(unread);
-        self.set_buffer(limit);
+        self.resize(cx);
     }
 
     /// Data has arrived, in order or out of order: rLEDBAT measures the path.
@@ -101,14 +102,11 @@ impl Receiver {
     /// The application has read.
     #[inline(always)]
     pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
-        let (read, unread, mss) = (self.read, self.readable(), u32::from(cx.agreed.payload));
-        let Some(extras) = self.extras.as_mut() else { return };
-        let Some(tuning) = extras.tuning.as_mut() else { return };
-        tuning.read(now, read, mss);
-        if extras.background.is_some() {
-            return self.resize(cx);
+        let Some(extras) = self.extras.as_deref_mut() else { return };
+        let Some(tuning) = extras.tuning.as_deref_mut() else { return };
+        tuning.read(now, self.read, u32::from(cx.agreed.payload));
+        if !tuning.is_settled(self.buffer) || extras.background.is_some() {
+            self.resize(cx);
         }
-        let limit = tuning.limit(unread);
-        self.set_buffer(limit);
     }
 }

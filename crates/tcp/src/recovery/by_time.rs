@@ -35,6 +35,15 @@ pub(crate) struct Timeout {
     pub(crate) frto: Frto,
 }
 
+/// What an ACK in the ordinary state shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calm {
+    /// When the first segment that it acknowledges was sent, if it was sent once.
+    pub(crate) first: Option<Time>,
+    /// The RTT of the last one.
+    pub(crate) rtt: Option<Span>,
+}
+
 /// Queries.
 impl LossRecovery {
     #[inline]
@@ -53,6 +62,12 @@ impl LossRecovery {
         self.rack().is_some()
     }
 
+    /// Whether transmissions are logged.
+    #[inline]
+    pub(crate) fn is_logging(&self) -> bool {
+        self.departures.is_some()
+    }
+
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
@@ -60,13 +75,6 @@ impl LossRecovery {
             departures.flight.is_plain() && departures.rack.as_ref().is_none_or(Rack::is_calm)
         };
         self.loss.is_quiet() && self.departures.as_deref().is_none_or(calm)
-    }
-
-    /// Whether an ACK of everything below `una` shows delivery in order.
-    #[inline]
-    pub(crate) fn is_in_order(&self, una: u64) -> bool {
-        let Some(departures) = &self.departures else { return true };
-        departures.rack.as_ref().is_none_or(|rack| rack.is_in_order(&departures.flight, una))
     }
 
     /// When the first unacknowledged segment was sent, if it was sent only once and losses are detected by time. Otherwise one
@@ -256,6 +264,14 @@ impl LossRecovery {
         }
     }
 
+    /// The same if nothing is lost.
+    #[inline(always)]
+    pub(crate) fn log_calmly(&mut self, now: Time, start: u64, end: u64) {
+        if let Some(departures) = &mut self.departures {
+            departures.flight.add(start, end, now);
+        }
+    }
+
     /// `range` is retransmitted: its entry in the log.
     pub(crate) fn log_again(&mut self, now: Time, range: Range) {
         let Some(departures) = &mut self.departures else { return };
@@ -270,14 +286,21 @@ impl LossRecovery {
         }
     }
 
-    /// An ACK of everything below `una` in the ordinary state, in order.
-    #[inline]
-    pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
-        let Some(departures) = &mut self.departures else { return };
-        let Departures { flight, least, rack } = &mut **departures;
-        if let Some(rack) = rack {
-            rack.take_calmly(flight, least, now, una);
+    /// An ACK of everything below `una` in the ordinary state, if losses are detected by time. `None`, without any change, if the
+    /// ACK does not show delivery in order.
+    #[inline(always)]
+    pub(crate) fn take_calmly(&mut self, now: Time, una: u64) -> Option<Calm> {
+        let Departures { flight, least, rack: Some(rack) } = &mut **self.departures.as_mut()? else {
+            return None;
+        };
+        let first = flight.front();
+        if !rack.is_in_order(first, una) {
+            return None;
         }
+        // The log is plain: nothing was sent twice.
+        let first = first.map(|first| first.at);
+        rack.take_calmly(flight, least, now, una);
+        Some(Calm { first, rtt: rack.latest_rtt() })
     }
 
     /// `range` was delivered; a part of it may have been known before. `is_echoed` says whether the ACK can answer a
@@ -456,6 +479,14 @@ impl LossRecovery {
             self.loss.trouble().leave();
         }
         true
+    }
+
+    /// [`Self::set_timeout`] in the ordinary state.
+    #[inline(always)]
+    pub(crate) fn set_timeout_calmly(&mut self, at: Time) -> bool {
+        let Some(rack) = self.rack_mut() else { return false };
+        rack.timeout = at;
+        rack.counted.is_none()
     }
 
     /// The retransmission timer expires at `at`. Returns whether a tail loss probe may be sent before.

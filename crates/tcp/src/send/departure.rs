@@ -76,14 +76,26 @@ impl Sender {
         }
     }
 
-    /// The same for new data after all sent data.
-    #[inline]
+    /// The same for new data after all sent data, without a log of transmissions.
+    #[inline(always)]
     pub(crate) fn occupy_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
         self.space.last_sent = now;
         self.recovery.time_segment(now, end);
-        self.note_first_transmission(now, self.space.max, end);
         self.space.nxt = end;
         self.move_max(cx, now, end);
+    }
+
+    /// The same with or without a log, if nothing is lost.
+    #[inline(always)]
+    pub(crate) fn log_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
+        self.recovery.log_calmly(now, self.space.max, end);
+        self.occupy_anew(cx, now, end);
+    }
+
+    /// Whether transmissions are logged.
+    #[inline]
+    pub(crate) fn is_logging(&self) -> bool {
+        self.recovery.is_logging()
     }
 
     /// Forgets the transmission times of outstanding data: its ACK gives no RTT sample, and its timer starts at the query.
@@ -100,7 +112,7 @@ impl Sender {
         if !self.timers.retransmit_is_armed() {
             self.restart_retransmit(cx, now);
             self.note_retransmit_timer(cx, now);
-        } else if self.recovery.is_by_time() {
+        } else {
             self.probe_before_timeout(cx, now);
         }
         if first {

@@ -266,7 +266,7 @@ impl Curve {
     }
 
     /// `bictcp_update()`: the number of acknowledged segments per increase, after `segments` more were acknowledged.
-    #[inline]
+    #[inline(always)]
     fn price(&mut self, cwnd: u32, segments: u32, now: Time) -> u32 {
         let tick = ticks(now.since(Time::ZERO));
         let (for_cwnd, at) = self.priced;

@@ -95,7 +95,7 @@ impl Window {
     }
 
     /// `tcp_cong_avoid_ai()`: one segment more for `price` segments acknowledged.
-    #[inline]
+    #[inline(always)]
     pub(super) fn avoid_at(&mut self, price: u32, segments: u32, mss: u32) {
         // Segments counted at a higher price give at most one segment.
         let mut grown = 0;

@@ -237,7 +237,7 @@ impl Flight {
 
     /// Everything below `una` is acknowledged, and the log is plain. Returns the last transmission that is acknowledged
     /// completely or in part.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<Sent> {
         let mut last = None;
         while let Some(&first) = self.entries.front() {
@@ -251,6 +251,9 @@ impl Flight {
             self.entries.pop_front();
             self.edge = first.end;
             last = Some(first);
+            if first.end == una {
+                break;
+            }
         }
         self.next = 0;
         self.edge = una;

@@ -89,8 +89,9 @@ impl Rto {
     #[inline(always)]
     pub(crate) fn learn(&mut self, kind: &Kind, rtt: Span) -> Span {
         if let (Self::Linux(learnt), Kind::Linux { min, .. }) = (&mut *self, kind) {
+            let bounds = Bounds::of(kind);
             learnt.sample(rtt, *min);
-            return Bounds::of(kind).apply(learnt.rto());
+            return bounds.apply(learnt.rto());
         }
         self.learn_otherwise(kind, rtt)
     }

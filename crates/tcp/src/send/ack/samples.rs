@@ -12,9 +12,22 @@ impl Sender {
     /// segment was retransmitted (RFC 7323, section 4.1).
     #[inline]
     pub(crate) fn take_sample(&mut self, cx: &mut Context, now: Time, ack: u64, echo: Option<u32>) {
+        let first = self.recovery.first_sent_once();
+        self.take_sample_since(cx, now, ack, (first, echo));
+    }
+
+    /// The same; `first` says when the first segment that `ack` covers was sent, if that is known of all segments.
+    #[inline(always)]
+    pub(crate) fn take_sample_since(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        ack: u64,
+        (first, echo): (Option<Time>, Option<u32>),
+    ) {
         let timed = self.recovery.timed();
         let by_one = timed.acknowledged_by(ack);
-        let rtt = match (self.recovery.first_sent_once().or(by_one), echo) {
+        let rtt = match (first.or(by_one), echo) {
             (Some(sent), _) => cx.config.timer_grain.elapsed(sent, now),
             (None, Some(echo)) if cx.agreed.timestamps && timed.permits_sample(ack) => {
                 let Some(rtt) = echo_age(now, echo, self.space.first_sent) else { return };

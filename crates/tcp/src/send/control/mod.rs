@@ -53,19 +53,27 @@ impl Sender {
     /// The same for an algorithm that needs more than the number of acknowledged bytes.
     #[inline(never)]
     fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
-        if self.congestion.takes_avoidance_ack() {
-            let ack = AvoidanceAck {
-                bytes,
-                now,
-                mss: u32::from(cx.agreed.payload).max(1),
-                rtt: self.latest_rtt(),
-                is_last: self.space.una >= self.space.max,
-                cwnd_limited: self.uses_cwnd(cx),
-            };
-            return self.congestion.acked_in_avoidance(ack);
-        }
         let view = self.view(cx, now, flight);
         self.congestion.on(Signal::Acked { bytes }, &view);
+    }
+
+    /// [`Self::open_window`] after an ACK in the ordinary state that has moved SND.UNA from `before` and leaves data
+    /// outstanding, where losses are detected by time: `rtt` is the RTT that it shows. The algorithm that most of these
+    /// connections use is asked first.
+    #[inline(always)]
+    pub(crate) fn open_window_calmly(&mut self, cx: &Context, now: Time, before: u64, rtt: Option<Span>) {
+        let bytes = (self.space.una - before) as u32;
+        if !self.congestion.takes_avoidance_ack() {
+            return self.open_window(cx, now, bytes, self.space.max - before);
+        }
+        self.congestion.acked_in_avoidance(AvoidanceAck {
+            bytes,
+            now,
+            mss: u32::from(cx.agreed.payload).max(1),
+            rtt,
+            is_last: false,
+            cwnd_limited: self.uses_cwnd(cx),
+        });
     }
 
     /// Records the windows of congestion control as an event.

@@ -7,6 +7,7 @@
 use crate::config::Grows;
 use crate::context::Context;
 use crate::record::reason::Hold;
+use crate::recovery::Calm;
 use crate::send::{MTU_SEARCH, PACED, Sender};
 use crate::time::Time;
 use crate::wire::segment::Segment;
@@ -85,7 +86,11 @@ impl Sender {
     pub(crate) fn hold_ordinary(&mut self, cx: &mut Context, now: Time, why: Hold) {
         if self.run > 0 {
             if cx.config.growth.grows == Grows::WhenUsed {
-                self.note_usage(cx, why);
+                if why == Hold::CongestionWindow {
+                    self.space.usage.note_limited(self.space.max);
+                } else {
+                    self.note_usage(cx, why);
+                }
             }
             self.run = 0;
         }
@@ -113,22 +118,48 @@ impl Sender {
             return false;
         }
         let ack = self.space.una + bytes as u64;
-        if !self.recovery.is_in_order(ack) {
-            return false;
+        if self.recovery.is_by_time() {
+            return self.take_predicted_ack_by_time(cx, now, segment, ack);
         }
-        if self.recovery.timed().permits_sample(ack) || self.recovery.is_by_time() {
+        if self.recovery.timed().permits_sample(ack) {
             self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
         }
-        self.recovery.take_calmly(now, ack);
+        self.advance_calmly(segment, ack);
+        self.open_window(cx, now, bytes as u32, flight);
+        self.cwnd_limited = false;
+        self.timers.restart(now, cx.config.timer_grain);
+        self.start_user_timeout(cx, now);
+        true
+    }
+
+    /// The same if losses are detected by time: all of it in one function, which other connections do not have on their path.
+    #[inline(never)]
+    fn take_predicted_ack_by_time(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        segment: &Segment,
+        ack: u64,
+    ) -> bool {
+        let Some(Calm { first, rtt }) = self.recovery.take_calmly(now, ack) else { return false };
+        let echo = segment.options.timestamps.map(|t| t.echo);
+        self.take_sample_since(cx, now, ack, (first, echo));
+        let before = self.space.una;
+        self.advance_calmly(segment, ack);
+        self.open_window_calmly(cx, now, before, rtt);
+        self.cwnd_limited = false;
+        self.restart_calmly(cx, now);
+        self.start_user_timeout(cx, now);
+        true
+    }
+
+    /// Moves SND.UNA to `ack`, which is below SND.MAX.
+    #[inline(always)]
+    fn advance_calmly(&mut self, segment: &Segment, ack: u64) {
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.note_window_source(segment.seq, segment.ack);
         self.timers.unanswered = 0;
         self.space.marks.forget(ack);
-        self.open_window(cx, now, bytes as u32, flight);
-        self.cwnd_limited = false;
-        self.restart_retransmit(cx, now);
-        self.start_user_timeout(cx, now);
-        true
     }
 }

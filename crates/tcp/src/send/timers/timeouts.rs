@@ -159,8 +159,18 @@ impl Sender {
         }
     }
 
+    /// [`Self::restart_retransmit`] where losses are detected by time, in the ordinary state.
+    #[inline(always)]
+    pub(crate) fn restart_calmly(&mut self, cx: &Context, now: Time) {
+        self.timers.restart(now, cx.config.timer_grain);
+        let timeout = self.timers.main().0;
+        if self.recovery.set_timeout_calmly(timeout) {
+            self.arm_probe(cx, now, timeout);
+        }
+    }
+
     /// A segment has been sent: the tail loss probe, if there may be one, waits anew.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
         if let Some((true, timeout)) = self.recovery.timeout_beside_probe() {
             self.arm_probe(cx, now, timeout);

@@ -9,10 +9,17 @@ use crate::send::transmit::Transmit;
 const LEAST_SEGMENTS: u64 = 2;
 
 impl Sender {
-    /// Whether new data from `start` to `end` is in a burst that is planned, and not its last segment.
+    /// The end of the present burst, or the start of its only segment.
     #[inline]
-    pub(crate) fn is_within_burst(&self, start: u64, end: u64) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.burst_end > start && extras.burst_end != end)
+    pub(crate) fn burst_end(&self) -> u64 {
+        self.extras.as_ref().map_or(0, |extras| extras.burst_end)
+    }
+
+    /// New data from `start` on is a burst of its own: no more may leave.
+    #[inline]
+    pub(crate) fn send_alone(&mut self, start: u64) {
+        self.note_packet(start);
+        self.extras().burst_end = start;
     }
 
     /// Whether new data from `start` to `end` is the last segment of a burst of two or more. It plans the next burst if
