@@ -110,6 +110,42 @@ fn a_pause_in_which_the_path_holds_packets_is_none_of_the_application() {
     assert!(truth > 0.4 && found > 0.4, "{truth:.2}, {found:.2}");
 }
 
+/// The receiver would have acknowledged the data, and the timer of the sender would have expired.
+#[test]
+fn a_silence_with_data_outstanding_is_an_outage_behind_the_dead_link_too() {
+    let folder = Folder::new("silence");
+    for seed in [20, 383, 605] {
+        let [truth, found] = folder.shares(seed, "outage", Place::Between, Limit::Outage);
+        assert!(truth > 0.4 && found > 0.4, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn a_paced_block_does_not_begin_with_a_timer() {
+    let folder = Folder::new("paced");
+    for (seed, kind) in [(244, "application"), (380, "idle-restart")] {
+        let [truth, found] = folder.shares(seed, kind, Place::Between, Limit::Application);
+        assert!(truth > 0.5 && found > 0.5, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn acks_that_come_once_for_many_segments_and_late_limit_a_full_window() {
+    let folder = Folder::new("thinned");
+    for seed in [458, 564] {
+        let [truth, found] = folder.shares(seed, "ack-path", Place::Sender, Limit::AckPath);
+        assert!(truth > 0.3 && (truth - found).abs() < 0.05, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+/// All data had arrived before it. Where no other ACK is missing, those of many retransmissions are not lost by chance.
+#[test]
+fn a_dead_link_after_regular_acks_is_an_outage() {
+    let folder = Folder::new("regular");
+    let [truth, found] = folder.shares(318, "outage", Place::Sender, Limit::Outage);
+    assert!(truth > 0.5 && found > 0.5, "{truth:.2}, {found:.2}");
+}
+
 #[test]
 fn a_shallow_bucket_that_is_used_up_equally_at_each_loss_is_a_policer() {
     let folder = Folder::new("exact");

@@ -14,6 +14,10 @@ PIECE = 16_384
 WINDOW = 4 * PIECE
 """How much the behaviour ``credits`` sends before the client permits more."""
 
+SO_MAX_PACING_RATE = 47
+PACE = 350_000
+"""The rate of the behaviour ``paced`` in bytes per second."""
+
 
 def main() -> None:
     behaviour = sys.argv[1]
@@ -30,12 +34,17 @@ def serve(connected: socket.socket, behaviour: str) -> None:
     """Answers requests until the client closes."""
     with connected:
         if behaviour == "paced":
-            connected.setsockopt(socket.SOL_SOCKET, 47, 1_000_000)  # SO_MAX_PACING_RATE, bytes per second
+            connected.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, PACE)
         if behaviour != "two-writes":
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while request := head_of(connected):
             octets = int(request.split()[1].strip("/"))
             head = f"HTTP/1.1 200 OK\r\nContent-Length: {octets}\r\n\r\n".encode()
+            if behaviour == "late-close":
+                # The client reads until the end. The response is acknowledged before the FIN is sent.
+                connected.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + bytes(octets))
+                time.sleep(0.1)
+                return
             if behaviour == "slow-to-answer":
                 time.sleep(1.2)
             if behaviour == "two-writes":

@@ -167,6 +167,26 @@ CASES = {
         program=(sys.executable, str(CLIENT)),
         settings={"link.path.delay": "30 ms"},
     ),
+    # The writer is woken when a third of the buffer is free; a round trip of 60 ms is long beside that.
+    "send-buffer": Injected(
+        "send-buffer",
+        lines('rate = "100 Mbit/s"', FULL),
+        behaviour="small-buffer",
+        octets=2_000_000,
+        share=0.3,
+        settings={"link.path.delay": "30 ms"},
+    ),
+    "ack-path": Injected(
+        "ack-path",
+        lines(FAST, 'ack_thinning = [{ keep = 1000, interval = "60 ms" }, "none"]'),
+    ),
+    # The FIN is lost twice.
+    "teardown": Injected(
+        "teardown",
+        lines(FAST, 'loss = { kind = "script", drop = [4, 5], direction = "space->earth" }'),
+        octets=1200,
+        behaviour="late-close",
+    ),
     "tail-loss": Injected(
         "tail-loss",
         lines(FAST, 'loss = { kind = "script", drop = [3], direction = "space->earth" }'),

@@ -113,6 +113,8 @@ impl Ends {
     fn conclude(self, id: ConnectionId, report: &ConnectionReport) -> Option<ConnectionDiagnosis> {
         let end = ns(report.last.since(report.first)).max(self.at);
         let ([a, b], [of_a, of_b]) = (self.views?, self.trips);
+        let (of_a, of_b) =
+            (RoundTrips { reply: of_b.handshake, ..of_a }, RoundTrips { reply: of_a.handshake, ..of_b });
         let directions = [conclude(Side::A, a, of_a, end), conclude(Side::B, b, of_b, end)];
         let [client, server] = [0, 1].map(|side: usize| &directions[side].timeline);
         let round = of_a.ahead.or(of_a.handshake).unwrap_or(0);

@@ -128,7 +128,7 @@ fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
             while slices[first].until + round < slices[index].until {
                 first += 1;
             }
-            slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0)
+            slices[first..=index].iter().map(|slice| slice.flight.max(slice.outstanding)).max().unwrap_or(0)
         })
         .collect()
 }

@@ -101,7 +101,12 @@ pub(super) struct RoundTrips {
     pub(super) ahead: Option<u64>,
     /// From here to the receiver, by the handshake.
     pub(super) handshake: Option<u64>,
+    /// From here to the sender, by the handshake.
+    pub(super) reply: Option<u64>,
 }
+
+/// A reply of the sender within this time shows that it was captured in the sender's host.
+const IN_HOST_NS: u64 = 100_000;
 
 /// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
 pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {
@@ -110,7 +115,8 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
-    let totals = Totals { handshake: trips.handshake.unwrap_or(0), ..totals };
+    let in_host = trips.reply.is_some_and(|ns| ns <= IN_HOST_NS);
+    let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
     let facts = facts.with_phases(&phases, &departures.steps(by_sender));
     let (timeline, hidden) = limits(&facts, &phases, end);
@@ -145,16 +151,19 @@ fn limits(facts: &Facts, phases: &Phases, end: u64) -> (Timeline, Timeline) {
     for (began, stretch) in phases.iter() {
         let mut from = began;
         let stretch_end = stretch.until.min(end);
-        let moment = |index| Moment { phase: stretch.phase, from: began, until: stretch_end, index };
         let mut index = facts.index_at(from);
         while from < stretch_end {
             let slice = facts.slices.get(index).map_or(u64::MAX, |slice| slice.until);
-            from = slice.min(stretch_end).max(from + 1);
+            // ACKs become late within a pause.
+            let piece = slice.min(stretch_end).min(facts.incidents.late_edge(from)).max(from + 1);
+            let at = u64::midpoint(from, piece);
+            let moment = Moment { phase: stretch.phase, from: began, until: stretch_end, at, index };
+            from = piece;
             let until = Time::ZERO + Span::from_ns(from);
-            let limit = judge(facts, &moment(index));
+            let limit = judge(facts, &moment);
             timeline.extend(until, limit);
-            hidden.extend(until, masked(facts, &moment(index), limit).unwrap_or(Limit::Unknown));
-            index += 1;
+            hidden.extend(until, masked(facts, &moment, limit).unwrap_or(Limit::Unknown));
+            index += usize::from(from >= slice);
         }
     }
     (timeline, hidden)

@@ -90,7 +90,7 @@ impl Path {
         let base = parts.0 + parts.1;
         // Beside the receiver, what an ACK takes is not the path's but the receiver's delay.
         let beside_receiver = parts.1 * 10 <= base;
-        let mut now = round_trips(slices, parts, beside_receiver);
+        let mut now = round_trips(slices, parts, (totals.in_host, beside_receiver));
         let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
         let rates = rates(slices, base);
         // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
@@ -129,7 +129,14 @@ impl Path {
 /// The round trip and the queueing delay of each slice.
 ///
 /// The delay to a sender without timestamps is measured rarely. An old sample is not used: the delay may have changed since.
-fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: bool) -> Vec<PathNow> {
+///
+/// In the host of the sender, the delay to it is its own: a sender that paces sends later than an ACK arrives. Farther away, a
+/// queue may stand between.
+fn round_trips(
+    slices: &[Slice],
+    (behind, ahead): (u64, u64),
+    (in_host, beside_receiver): (bool, bool),
+) -> Vec<PathNow> {
     let mut latest = (0, 0);
     let (base, mut sampled) = (behind + ahead, 0);
     let read = |sample: u32, least: u64, before: u64| match sample {
@@ -140,12 +147,13 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: b
         .iter()
         .map(|slice| {
             let sample = if beside_receiver { 0 } else { slice.ahead };
-            if slice.behind > 0 {
+            let here = if in_host { 0 } else { slice.behind };
+            if here > 0 {
                 sampled = slice.until;
             }
             let is_old = slice.until - sampled > LASTS_ROUNDS * (base + latest.0);
             let before = if is_old { 0 } else { latest.0 };
-            latest = (read(slice.behind, behind, before), read(sample, ahead, latest.1));
+            latest = (read(here, behind, before), read(sample, ahead, latest.1));
             let queueing = latest.0 + latest.1;
             PathNow { rtt: behind + ahead + queueing, queueing, ..PathNow::default() }
         })
@@ -354,8 +362,17 @@ mod tests {
         let behind =
             |n: u64| Slice { behind: if n == 5 { 60_000_001 } else { 0 }, ..slice(10 * n, 10_000, 0) };
         let slices: Vec<Slice> = (1..=100).map(behind).collect();
-        let now = round_trips(&slices, (40_000_000, 1_000_000), true);
+        let now = round_trips(&slices, (40_000_000, 1_000_000), (false, true));
         assert_eq!([20, 60].map(|index: usize| now[index].queueing), [20_000_000, 0]);
+    }
+
+    #[test]
+    fn a_sender_that_answers_late_makes_no_queue_beside_it() {
+        let late = |n: u64| Slice { behind: 7_000_001, ..slice(10 * n, 10_000, 40) };
+        let slices: Vec<Slice> = (1..=20).map(late).collect();
+        let queueing = |in_host| round_trips(&slices, (20_000, 40_000_000), (in_host, false))[10].queueing;
+        assert_eq!(queueing(true), 0);
+        assert_eq!(queueing(false), 6_980_000, "a queue may stand between");
     }
 
     #[test]

@@ -10,6 +10,9 @@ const GROWTH: f64 = 1.2;
 /// So many round trips of constant flight show a fixed limit (T-RAT, Zhang et al. 2002).
 const FLAT_ROUNDS: u64 = 4;
 
+/// In so many round trips on each side a window that opens grows.
+const CAPPED_ROUNDS: u64 = 8;
+
 /// After a loss it takes more of them, because some windows stay where they are for a while.
 const LONG_FLAT_ROUNDS: u64 = 12;
 
@@ -23,7 +26,9 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
         let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
         return if fixed { Limit::SendBuffer } else { Limit::CongestionWindow };
     }
-    if is_growing(facts, index) || !is_flat(facts, index, FLAT_ROUNDS, 3) {
+    let varies = is_growing(facts, index) || !is_flat(facts, index, FLAT_ROUNDS, 3);
+    // Away from the sender the flight is not certain enough for that.
+    if varies && !(facts.path.beside_sender && is_capped(facts, index)) {
         return Limit::SlowStart;
     }
     if let Some(limit) = written_at_own_rate(facts, index) {
@@ -56,6 +61,20 @@ fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
     long && most - least <= segments * facts.totals.segment
 }
 
+/// Whether the largest flight of the round trips before this slice is that of the ones after it: a buffer that is refilled in
+/// large pieces is not always full. A window that opens would have grown.
+fn is_capped(facts: &Facts, index: usize) -> bool {
+    let (first, last) = facts.around(index, CAPPED_ROUNDS);
+    let most = |first: usize, last: usize| facts.flight[first..=last].iter().copied().max().unwrap_or(0);
+    let (before, after) = (most(first, index), most(index, last));
+    let least = facts.path.base * CAPPED_ROUNDS / 2;
+    let middle = facts.slices[index].until;
+    let long = middle - facts.began(first) >= least && facts.slices[last].until - middle >= least;
+    // A writer of equal blocks at intervals has nothing outstanding between them.
+    let always = facts.flight[first..=last].iter().all(|&flight| flight > 0);
+    long && always && before.abs_diff(after) <= facts.totals.segment
+}
+
 /// A writer that waits for room in a buffer sends on ACKs. One with its own rate sends between them, and on one only by chance,
 /// or because a short rest waited for it.
 fn written_at_own_rate(facts: &Facts, index: usize) -> Option<Limit> {
@@ -79,4 +98,40 @@ fn has_credits(facts: &Facts, index: usize) -> bool {
     let answers: u32 = facts.slices[first..=last].iter().map(|slice| u32::from(slice.answers)).sum();
     let rounds = (facts.slices[last].until - facts.began(first)) / facts.path.base.max(1);
     u64::from(answers) * 2 >= rounds.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
+
+    /// Slices of 10 ms on a path of 40 ms with these flights in segments, one after the other again and again.
+    fn facts(flights: &[u32], change: impl Fn(u64, &mut Slice)) -> Facts {
+        let slice = |n: u64| {
+            let flight = flights[n as usize % flights.len()] * 1000;
+            let mut slice = Slice {
+                until: (n + 1) * 10_000_000,
+                flight,
+                window: 900_000,
+                segments: 4,
+                ..Slice::default()
+            };
+            change(n, &mut slice);
+            slice
+        };
+        let totals = Totals { segment: 1000, ..Totals::default() };
+        let none = Trains::default();
+        Facts::new((0..120).map(slice).collect(), (0, 40_000_000), totals, [&none, &none], Default::default())
+    }
+
+    #[test]
+    fn a_flight_that_varies_below_one_limit_shows_a_buffer_and_one_that_grows_an_open_window() {
+        // A buffer of 22 segments that is refilled with 11 at a time: some round trips have 11 only.
+        let refilled = facts(&[11, 11, 11, 11, 11, 11, 22, 22, 22, 22], |_, _| {});
+        assert_eq!(in_between(&refilled, 60), Limit::SendBuffer);
+        let grows = facts(&[11], |n, slice| slice.flight = 1000 * (n as u32 + 1));
+        assert_eq!(in_between(&grows, 60), Limit::SlowStart);
+    }
 }

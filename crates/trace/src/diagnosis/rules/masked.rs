@@ -66,7 +66,7 @@ mod tests {
     }
 
     fn moment(phase: Phase) -> Moment {
-        Moment { phase, from: 0, until: 200_000_000, index: 10 }
+        Moment { phase, from: 0, until: 200_000_000, at: 105_000_000, index: 10 }
     }
 
     #[test]

@@ -20,13 +20,15 @@ use super::facts::Facts;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
-/// The judged slice, and the part of its phase that contains it.
+/// The judged piece: a slice or a part of it, and the stretch of its phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) phase: Phase,
     /// Begin and end of the stretch, in nanoseconds since the begin of the connection.
     pub(super) from: u64,
     pub(super) until: u64,
+    /// The middle of the judged piece.
+    pub(super) at: u64,
     /// The slice.
     pub(super) index: usize,
 }
@@ -57,9 +59,8 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
     }
     match phase {
         Phase::FastRecovery | Phase::Timeout | Phase::TailLoss => repair::repairing(facts, moment),
-        _ if facts.incidents.is_late(facts.slices.get(index).map_or(0, |slice| slice.until)) => {
-            Limit::AckPath
-        }
+        // A reader that is slow delays ACKs until the window has room again.
+        _ if facts.incidents.is_late(moment.at) && !window::is_smaller(facts, index) => Limit::AckPath,
         Phase::WindowFull => window::window_full(facts, index),
         Phase::ShortHeld | Phase::RestKept => Limit::NagleDelayedAck,
         Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {

@@ -6,12 +6,15 @@ use netspurt_budget::Limit;
 
 /// So many retransmissions of full size before a shorter one passes show a path that drops long packets.
 const LONG_ONES: u32 = 2;
+/// So many retransmissions in a row are not lost by chance where hardly any ACK is missing, nor are their ACKs.
+const MANY: u32 = 3;
 
 /// A silence of two round trips or more in which several retransmissions had no answer.
 ///
-/// If the answer acknowledges all data, and more than was retransmitted, it had arrived and its ACKs were lost. If the answer
-/// comes when a shorter segment is sent, or if no segment of full size was ever acknowledged, long packets do not
-/// pass.
+/// If the answer acknowledges all data, and more than was retransmitted, it had arrived and its ACKs were lost: by chance where
+/// others are missing too, and because nothing passed where all others came. If everything was retransmitted, the answer shows
+/// nothing, and what else was lost on this connection decides. If the answer comes when a shorter segment is sent, or if no
+/// segment of full size was ever acknowledged, long packets do not pass.
 pub(super) fn no_answer(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let at = facts.began(moment.index).max(moment.from);
     let silence = facts.incidents.silence_at(at)?;
@@ -19,11 +22,79 @@ pub(super) fn no_answer(facts: &Facts, moment: &Moment) -> Option<Limit> {
         return None;
     }
     if silence.all_had_arrived {
-        return Some(Limit::AckPath);
+        let nothing_passed = silence.resent >= MANY && facts.totals.regular.is_sure();
+        return Some(if nothing_passed { Limit::Outage } else { Limit::AckPath });
     }
     let full = silence.longest >= facts.totals.segment;
     let ended = silence.until != u64::MAX;
     let shorter_passed = ended && silence.resent > LONG_ONES && silence.last < silence.longest;
     let none_passed = !ended && facts.totals.bytes < u64::from(facts.totals.segment);
-    Some(if full && (shorter_passed || none_passed) { Limit::PathMtu } else { Limit::Outage })
+    Some(if full && (shorter_passed || none_passed) {
+        Limit::PathMtu
+    } else if silence.is_ambiguous() && only_acks_are_lost(facts) {
+        Limit::AckPath
+    } else {
+        Limit::Outage
+    })
+}
+
+/// Whether some ACKs of this connection were lost, and none of its data, as far as that shows.
+pub(super) fn only_acks_are_lost(facts: &Facts) -> bool {
+    facts.incidents.lost_acks() && !facts.incidents.lost_data() && !facts.totals.regular.is_sure()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::incidents::Incidents;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::phase::Phase;
+    use crate::diagnosis::sender::totals::Totals;
+
+    const MS: u64 = 1_000_000;
+
+    /// What a silence is from 1 s on, in which `0..1000` is sent again three times, when everything below `next` was sent;
+    /// `before` sets what happened earlier.
+    fn silence(next: i64, acks: u32, before: impl Fn(&mut Incidents)) -> Option<Limit> {
+        let mut incidents = Incidents::default();
+        before(&mut incidents);
+        incidents.note_ack(1000 * MS, 1, 0, 40 * MS);
+        for at in [1200, 1600, 2400] {
+            incidents.note_resent(at * MS, (0, 1000), next, false);
+        }
+        incidents.note_ack(2440 * MS, 2, next, 40 * MS);
+        let mut totals = Totals { segment: 1000, bytes: 90_000, ..Totals::default() };
+        (0..acks).for_each(|_| totals.regular.note(2000, 1000));
+        let slices = (1..=100).map(|n| Slice { until: n * 40 * MS, ..Slice::default() }).collect();
+        let none = Trains::default();
+        let facts = Facts::new(slices, (0, 40 * MS), totals, [&none, &none], incidents);
+        let index = facts.index_at(2000 * MS);
+        let at = 2010 * MS;
+        no_answer(&facts, &Moment { phase: Phase::TailLoss, from: 1000 * MS, until: 2440 * MS, at, index })
+    }
+
+    /// An ACK of everything, when only a part was sent again.
+    fn acks_lost(incidents: &mut Incidents) {
+        incidents.note_resent(100 * MS, (0, 1000), 5000, false);
+        incidents.note_resent(300 * MS, (0, 1000), 5000, false);
+        incidents.note_ack(340 * MS, 1, 5000, 40 * MS);
+    }
+
+    #[test]
+    fn an_answer_for_all_shows_lost_acks_unless_all_others_came() {
+        assert_eq!(silence(5000, 0, |_| {}), Some(Limit::AckPath));
+        assert_eq!(silence(5000, 200, |_| {}), Some(Limit::Outage));
+    }
+
+    #[test]
+    fn where_everything_was_sent_again_what_else_was_lost_decides() {
+        assert_eq!(silence(1000, 0, |_| {}), Some(Limit::Outage));
+        assert_eq!(silence(1000, 0, acks_lost), Some(Limit::AckPath));
+        let data_too = |incidents: &mut Incidents| {
+            acks_lost(incidents);
+            incidents.note_resent(500 * MS, (6000, 1000), 9000, true);
+        };
+        assert_eq!(silence(1000, 0, data_too), Some(Limit::Outage));
+    }
 }

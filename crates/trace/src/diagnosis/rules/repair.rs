@@ -1,6 +1,7 @@
 //! Segments are retransmitted: `fast-recovery`, `timeout`, `tail-loss`; or without need: `reordering`, `spurious`, `ack-path`.
 
 use super::Moment;
+use super::outage::only_acks_are_lost;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
@@ -10,16 +11,44 @@ use netspurt_budget::Limit;
 /// Not needed is one of which at least half of the retransmissions are proved spurious (RFC 2883, RFC 3522), or whose first
 /// retransmission was acknowledged sooner than a round trip after it left.
 pub(super) fn repairing(facts: &Facts, moment: &Moment) -> Limit {
-    let needless = facts
-        .incidents
-        .episode_in(moment.from, moment.until)
-        .filter(|episode| episode.early || episode.needless * 2 >= episode.resent);
+    let needless =
+        facts.incidents.episode_in(moment.from, moment.until).filter(|episode| episode.is_needless());
     match (moment.phase, needless) {
         (Phase::FastRecovery, Some(_)) => Limit::Reordering,
         (Phase::FastRecovery, None) => Limit::FastRecovery,
         (_, Some(episode)) if episode.acks_lost => Limit::AckPath,
         (_, Some(_)) => Limit::Spurious,
         (Phase::Timeout, None) => Limit::Timeout,
+        // Nothing shows which copy was acknowledged; what else was lost on this connection decides.
+        (_, None) if only_acks_are_lost(facts) => Limit::AckPath,
         (_, None) => Limit::TailLoss,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::incidents::Incidents;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
+
+    #[test]
+    fn where_only_acks_were_lost_a_timer_that_proves_nothing_waited_for_one() {
+        let of = |acks_lost| {
+            let mut incidents = Incidents::default();
+            if acks_lost {
+                incidents.note_resent(10, (0, 1000), 5000, false);
+                incidents.note_resent(30, (0, 1000), 5000, false);
+                incidents.note_ack(34, 1, 5000, 4);
+            }
+            incidents.note_resent(100, (5000, 1000), 6000, false);
+            let slices = (1..=20).map(|n| Slice { until: n * 10, ..Slice::default() }).collect();
+            let none = Trains::default();
+            let facts = Facts::new(slices, (0, 4), Totals::default(), [&none, &none], incidents);
+            let moment = Moment { phase: Phase::TailLoss, from: 80, until: 120, at: 95, index: 9 };
+            repairing(&facts, &moment)
+        };
+        assert_eq!([of(false), of(true)], [Limit::TailLoss, Limit::AckPath]);
     }
 }

@@ -32,6 +32,14 @@ pub(in crate::diagnosis) struct Episode {
     covered: Option<u64>,
 }
 
+impl Episode {
+    /// Whether at least half of the retransmissions are proved spurious (RFC 2883, RFC 3522), or the first one was acknowledged
+    /// sooner than a round trip after it left.
+    pub(in crate::diagnosis) const fn is_needless(&self) -> bool {
+        self.early || self.needless * 2 >= self.resent
+    }
+}
+
 /// A time in which nothing was received from the other end and retransmissions had no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::diagnosis) struct Silence {
@@ -49,6 +57,13 @@ pub(in crate::diagnosis) struct Silence {
     /// Position after the last retransmission, and after everything sent.
     end: i64,
     next: i64,
+}
+
+impl Silence {
+    /// Whether everything outstanding was retransmitted, so that the answer does not show which copy it is for.
+    pub(in crate::diagnosis) const fn is_ambiguous(&self) -> bool {
+        self.next > 0 && self.end >= self.next
+    }
 }
 
 /// A time in which nothing was outstanding here and nothing arrived, and what came after it.
@@ -94,6 +109,8 @@ pub(in crate::diagnosis) struct Incidents {
     pub(in crate::diagnosis) pauses: Vec<Pause>,
     /// How long nothing was captured before the latest retransmission of acknowledged data.
     quiet: u64,
+    /// The same before the latest segment that came while data was outstanding.
+    unheard: u64,
     now: Silence,
 }
 
@@ -210,6 +227,29 @@ impl Incidents {
         }
     }
 
+    /// Data was outstanding, and nothing was captured from `from` until `until`. A timer doubles: where nothing comes for much
+    /// longer than it can wait, and for more than `least`, what it has sent did not come here.
+    pub(in crate::diagnosis) fn note_unheard(&mut self, from: u64, until: u64, least: u64) {
+        let quiet = until - from;
+        let expected = least.max(self.unheard * 5 / 2);
+        self.unheard = quiet;
+        if quiet > expected && self.silences.len() < MOST {
+            self.silences.push(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
+        }
+    }
+
+    /// Whether a silence or a repair shows that ACKs were lost.
+    pub(in crate::diagnosis) fn lost_acks(&self) -> bool {
+        self.silences.iter().any(|silence| silence.all_had_arrived)
+            || self.episodes.iter().any(|episode| episode.acks_lost)
+    }
+
+    /// Whether duplicate ACKs or SACK show that data was lost.
+    pub(in crate::diagnosis) fn lost_data(&self) -> bool {
+        let lost = |episode: &Episode| episode.fast && !episode.is_needless();
+        self.episodes.iter().any(lost)
+    }
+
     /// ACKs were missing from `from` until `until`.
     pub(in crate::diagnosis) fn note_late(&mut self, from: u64, until: u64) {
         if self.late_acks.len() < MOST {
@@ -234,6 +274,12 @@ impl Incidents {
     pub(in crate::diagnosis) fn silence_at(&self, at: u64) -> Option<&Silence> {
         let index = self.silences.partition_point(|silence| silence.until <= at);
         self.silences.get(index).filter(|silence| silence.from <= at)
+    }
+
+    /// When ACKs begin or cease to be missing next after `at`; `u64::MAX` if they do not.
+    pub(in crate::diagnosis) fn late_edge(&self, at: u64) -> u64 {
+        let index = self.late_acks.partition_point(|late| late.1 <= at);
+        self.late_acks.get(index).map_or(u64::MAX, |late| if late.0 > at { late.0 } else { late.1 })
     }
 
     /// Whether ACKs were missing at `at`.
@@ -313,6 +359,29 @@ mod tests {
         incidents.note_acknowledged(9 * second, 30 * second);
         assert!(!incidents.episodes[1].acks_lost);
         assert!(incidents.silence_at(20 * second).is_some());
+    }
+
+    #[test]
+    fn a_timer_that_doubles_is_no_silence() {
+        let second = 1_000_000_000;
+        let mut incidents = Incidents::default();
+        for (from, until) in [(0, 1), (1, 3), (3, 7), (7, 15)] {
+            incidents.note_unheard(from * second, until * second, LONG_NS);
+        }
+        assert!(incidents.silences.is_empty());
+        incidents.note_unheard(15 * second, 16 * second, LONG_NS);
+        incidents.note_unheard(16 * second, 20 * second, LONG_NS);
+        assert!(incidents.silence_at(18 * second).is_some());
+    }
+
+    #[test]
+    fn the_time_without_an_ack_has_edges() {
+        let mut incidents = Incidents::default();
+        incidents.note_late(100, 200);
+        incidents.note_late(300, 400);
+        let edges = [0, 100, 200, 350, 400].map(|at| incidents.late_edge(at));
+        assert_eq!(edges, [100, 200, 300, 400, u64::MAX]);
+        assert!(!incidents.is_late(50) && incidents.is_late(150) && !incidents.is_late(250));
     }
 
     #[test]

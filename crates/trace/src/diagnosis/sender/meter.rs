@@ -16,6 +16,8 @@ pub(in crate::diagnosis) struct Slice {
     pub(in crate::diagnosis) delivered: u32,
     /// The most bytes outstanding.
     pub(in crate::diagnosis) flight: u32,
+    /// Bytes outstanding during a pause; 0 elsewhere.
+    pub(in crate::diagnosis) outstanding: u32,
     /// The latest window, in bytes.
     pub(in crate::diagnosis) window: u32,
     /// Least round trip from here to the receiver in nanoseconds, plus one; 0 without a sample.
@@ -96,12 +98,19 @@ pub(in crate::diagnosis) struct Meter {
     began: u64,
     /// How long a slice lasts at least, in nanoseconds.
     length: u64,
+    /// Bytes outstanding after the latest event: in a pause, they stay so.
+    outstanding: u32,
 }
 
 impl Meter {
     /// Sets how long a slice lasts at least.
     pub(in crate::diagnosis) fn set_length(&mut self, ns: u64) {
         self.length = self.length.max(ns);
+    }
+
+    /// So many bytes are outstanding from now on.
+    pub(in crate::diagnosis) fn set_outstanding(&mut self, bytes: u32) {
+        self.outstanding = bytes;
     }
 
     /// The slice for an event at `at`.
@@ -126,6 +135,7 @@ impl Meter {
                 packet,
                 window: last.window,
                 end: last.end,
+                outstanding: self.outstanding,
                 ..Slice::default()
             });
         }
@@ -147,6 +157,13 @@ impl Meter {
     pub(in crate::diagnosis) fn sent_at(&self, position: i64) -> Option<u64> {
         let index = self.slices.partition_point(|slice| slice.end <= position);
         self.slices.get(index).map(|slice| slice.until)
+    }
+
+    /// When the byte at `position` was sent: the middle of its slice. `None` if that is the present one.
+    pub(in crate::diagnosis) fn sent_about(&self, position: i64) -> Option<u64> {
+        let index = self.slices.partition_point(|slice| slice.end <= position);
+        let began = index.checked_sub(1).map_or(0, |before| self.slices[before].until);
+        self.slices.get(index).map(|slice| u64::midpoint(began, slice.until))
     }
 
     #[cold]
@@ -186,6 +203,18 @@ mod tests {
         let slices = meter.finish(55);
         let seen: Vec<_> = slices.iter().map(|slice| (slice.until, slice.sent, slice.packet)).collect();
         assert_eq!(seen, [(10, 2, 0), (50, 0, 3), (55, 1, 3)]);
+    }
+
+    #[test]
+    fn what_is_outstanding_stays_so_in_a_pause() {
+        let mut meter = Meter::default();
+        meter.set_length(10);
+        meter.at(0, 1).end = 3000;
+        meter.set_outstanding(3000);
+        meter.at(50, 2).acks += 1;
+        assert_eq!(meter.sent_about(2000), Some(5));
+        let flights: Vec<u32> = meter.finish(55).iter().map(|slice| slice.outstanding).collect();
+        assert_eq!(flights, [0, 3000, 0]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) mod totals;
 
 use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::departures::Departures;
-use crate::diagnosis::sender::incidents::Incidents;
+use crate::diagnosis::sender::incidents::{Incidents, LONG_NS};
 use crate::diagnosis::sender::meter::Meter;
 use crate::diagnosis::sender::phase::{Phase, Phases};
 use crate::diagnosis::sender::totals::{DelayedAcks, Totals};
@@ -77,6 +77,8 @@ pub(super) struct SenderView {
     stamped: bool,
     /// When data was captured last.
     captured_at: u64,
+    /// When a segment of either side was.
+    heard_at: u64,
     /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
     ahead_known: bool,
@@ -120,6 +122,7 @@ impl SenderView {
             bursts: Bursts::default(),
             stamped: false,
             captured_at: 0,
+            heard_at: 0,
             ahead: 0,
             ahead_known: false,
             clocked: false,
@@ -253,6 +256,7 @@ impl SenderView {
         if end <= self.next {
             return;
         }
+        self.note_heard(at);
         self.clocked = self.una < self.next;
         let since = |then: u64| at.saturating_sub(then);
         let prompt = self.prompt();
@@ -269,7 +273,7 @@ impl SenderView {
             let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
             self.incidents.note_pause((quiet_since, at), len, largest, held);
         } else {
-            self.incidents.note_data(at, len, self.behind.least() / 2);
+            self.incidents.note_data(at, len, self.round() / 4 * 3);
         }
         self.settle_before_data(at, (prompted, explained), short);
         self.totals.offload |= self.mss > 0 && len > self.mss;
@@ -288,9 +292,23 @@ impl SenderView {
         slice.short = slice.short.saturating_add(u16::from(short));
         slice.flight = slice.flight.max(flight);
         slice.end = end;
+        self.meter.set_outstanding(flight);
         self.sent_at = at;
         self.unanswered = None;
         self.short = !len.is_multiple_of(self.totals.segment.max(1));
+    }
+
+    /// A segment of either side is captured. If nothing was for long while data was outstanding, the timer of the sender has
+    /// expired meanwhile, and what it sent then did not come here.
+    fn note_heard(&mut self, at: u64) {
+        let since = core::mem::replace(&mut self.heard_at, at);
+        let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        let outstanding = self.started && acknowledged < self.next;
+        if outstanding && self.round() > 0 && !self.is_beside_sender() {
+            // Senders with timestamps have timers of 200 ms, others of 1 s. Both double.
+            let expected = if self.stamped { LONG_NS } else { LONG_NS / 3 * 7 };
+            self.incidents.note_unheard(since, at, expected);
+        }
     }
 
     /// The segments that follow have this timestamp; 0 if they have none.
@@ -316,7 +334,12 @@ impl SenderView {
     ) {
         self.arrive(at);
         self.advance(at);
+        self.note_heard(at);
         self.totals.resent += 1;
+        // No data waits for a FIN.
+        if self.closing && self.una >= self.next {
+            return;
+        }
         self.bursts.interrupt();
         self.meter.note_lost(start);
         self.departures.note_resent(at, (start, len), seen);
@@ -385,6 +408,7 @@ impl SenderView {
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
         self.incidents.note_ack(at, packet, ack, self.ahead);
+        self.note_heard(at);
         self.note_late(at, ack);
         let arrives = at + self.behind_now();
         if bare {
@@ -406,11 +430,17 @@ impl SenderView {
     fn note_late(&mut self, at: u64, ack: i64) {
         let segment = i64::from(self.totals.segment.max(1));
         let before = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
-        if ack - before < 3 * segment
-            || self.repair.is_some()
-            || self.duplicates > 0
-            || !self.is_beside_sender()
-        {
+        if self.repair.is_some() || self.duplicates > 0 || ack <= before {
+            return;
+        }
+        self.totals.regular.note(ack - before, segment);
+        if ack - before < 3 * segment || !self.is_beside_sender() {
+            return;
+        }
+        // Those of the first two segments were owed a round trip after the second one.
+        let owed = self.meter.sent_about(before + 2 * segment - 1).unwrap_or(self.sent_at) + self.round();
+        if ack - before > 3 * segment && at > owed + self.round() / 2 {
+            self.incidents.note_late(owed, at);
             return;
         }
         let (Some(first), last) = (self.meter.sent_at(before + segment), self.meter.sent_at(ack - 1)) else {
@@ -470,6 +500,7 @@ impl SenderView {
         } else if ack.bare && self.next > self.una {
             self.duplicates += 1;
         }
+        self.meter.set_outstanding(u32::try_from(self.next - self.una).unwrap_or(0));
     }
 
     /// The possible error of the flight: zero in a capture at the sender and for small windows, otherwise two segments.

@@ -21,6 +21,34 @@ pub(in crate::diagnosis) struct Totals {
     pub(in crate::diagnosis) by_bursts: bool,
     /// The round trip from here to the receiver in nanoseconds, by the handshake; 0 if it is not known.
     pub(in crate::diagnosis) handshake: u64,
+    /// Whether the handshake shows that the capture was taken in the host of the sender.
+    pub(in crate::diagnosis) in_host: bool,
+    /// How regularly data is acknowledged.
+    pub(in crate::diagnosis) regular: Regular,
+}
+
+/// How many ACKs come outside of repairs, and how many of them stand for others that are missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::diagnosis) struct Regular {
+    acks: u64,
+    /// Those of more segments than a receiver acknowledges together.
+    stretched: u64,
+}
+
+/// So many ACKs show whether some are lost.
+const LEAST_ACKS: u64 = 50;
+
+impl Regular {
+    /// An ACK of `fresh` new bytes.
+    pub(in crate::diagnosis) fn note(&mut self, fresh: i64, segment: i64) {
+        self.acks += 1;
+        self.stretched += u64::from(fresh > 3 * segment);
+    }
+
+    /// Whether there were enough ACKs, and hardly any was missing: of 40 at most one.
+    pub(in crate::diagnosis) const fn is_sure(&self) -> bool {
+        self.acks >= LEAST_ACKS && self.stretched * 40 <= self.acks
+    }
 }
 
 /// Whether a receiver delays its ACKs, by how many segments they cover.
@@ -41,5 +69,24 @@ impl DelayedAcks {
             self.double += 1;
         }
         !single || self.double * 8 < self.single
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_acks_or_some_of_many_segments_are_not_regular() {
+        let of = |acks: &[(u64, i64)]| {
+            let mut regular = Regular::default();
+            for &(count, segments) in acks {
+                (0..count).for_each(|_| regular.note(segments * 1000, 1000));
+            }
+            regular.is_sure()
+        };
+        assert!(of(&[(100, 2)]) && of(&[(99, 2), (1, 20)]));
+        assert!(!of(&[(20, 2)]), "too few");
+        assert!(!of(&[(90, 2), (10, 5)]), "one of ten stands for others");
     }
 }
