@@ -146,6 +146,14 @@ fn a_dead_link_after_regular_acks_is_an_outage() {
     assert!(truth > 0.5 && found > 0.5, "{truth:.2}, {found:.2}");
 }
 
+/// A bulk transfer writes again when a 64th of its buffer is free. Until then it waits for room, whatever else holds the rest.
+#[test]
+fn a_writer_that_waits_for_room_is_limited_by_its_buffer() {
+    let folder = Folder::new("room");
+    let [truth, found] = folder.shares(457, "send-buffer", Place::Sender, Limit::SendBuffer);
+    assert!(truth > 0.6 && found > 0.6, "{truth:.2}, {found:.2}");
+}
+
 #[test]
 fn a_shallow_bucket_that_is_used_up_equally_at_each_loss_is_a_policer() {
     let folder = Folder::new("exact");

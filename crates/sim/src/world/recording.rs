@@ -27,8 +27,9 @@ impl World {
 fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
     let Some(connection) = &endpoints[place as usize].connection else { return };
     let unread = endpoints[place as usize ^ 1].connection.as_ref().map_or(0, Connection::readable);
-    let waits_for_credit = endpoints[place as usize].app.waits_for_credit();
-    recorder.served(now, place, connection, Apps { unread, waits_for_credit });
+    let app = &endpoints[place as usize].app;
+    let (waits_for_credit, waits_for_room) = (app.waits_for_credit(), app.waits_for_room(connection));
+    recorder.served(now, place, connection, Apps { unread, waits_for_credit, waits_for_room });
 }
 
 /// Reports the state of the endpoint's connection to the recorder.

@@ -30,6 +30,11 @@ impl BulkSender {
         Self { all: endless(bytes), done: Time::NEVER }
     }
 
+    /// Whether it has more to write: it writes as soon as enough of the send buffer is free.
+    pub(super) fn waits_for_room(&self, connection: &Connection) -> bool {
+        connection.written() < self.all
+    }
+
     /// Whether everything has been written.
     fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
         if !connection.is_closing() {

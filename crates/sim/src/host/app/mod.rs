@@ -124,6 +124,12 @@ impl App {
         matches!(self, Self::Own(app) if app.waits_for_credit())
     }
 
+    /// Whether it has more to write, and waits until more of the send buffer is free than it needs for a byte. Others write
+    /// whatever the buffer has room for.
+    pub(crate) fn waits_for_room(&self, connection: &Connection) -> bool {
+        matches!(self, Self::BulkSender(app) if app.waits_for_room(connection))
+    }
+
     /// See [`Application::done`].
     pub fn done(&self) -> Time {
         match self {

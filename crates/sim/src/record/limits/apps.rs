@@ -7,4 +7,6 @@ pub(crate) struct Apps {
     pub(crate) unread: u64,
     /// Whether the sender's application has more to send but no credit from its own protocol.
     pub(crate) waits_for_credit: bool,
+    /// Whether the sender's application has more to write and waits until enough of the send buffer is free.
+    pub(crate) waits_for_room: bool,
 }

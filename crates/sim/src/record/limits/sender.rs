@@ -245,8 +245,10 @@ impl SenderLog {
         if connection.unsent() == 0 && apps.waits_for_credit {
             return Held::By(Limit::ApplicationWindow);
         }
+        // A writer with more data that does not write waits for room.
+        let full = may_write(connection)
+            && (apps.waits_for_room || connection.room() < u64::from(connection.segment_payload()));
         if connection.unsent() == 0 {
-            let full = may_write(connection) && connection.room() < u64::from(connection.segment_payload());
             return if full { Held::By(Limit::SendBuffer) } else { Held::AllSent };
         }
         Held::By(match connection.holding() {
@@ -266,9 +268,7 @@ impl SenderLog {
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
                 // The segment is short only because the send buffer has no more room for the application.
                 let payload = u64::from(connection.segment_payload());
-                let blocked =
-                    may_write(connection) && connection.room() < payload && outstanding >= 2 * payload;
-                if blocked {
+                if full && outstanding >= 2 * payload {
                     Limit::SendBuffer
                 } else {
                     return Held::Short;
