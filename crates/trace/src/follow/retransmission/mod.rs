@@ -93,6 +93,12 @@ pub(super) struct Evidence {
     pub(super) dup_acks: u32,
     /// Bytes after it that SACK has reported.
     pub(super) reported_above: u64,
+    /// No transmission of it was captured before.
+    pub(super) unseen: bool,
+    /// SACK is in use.
+    pub(super) sacks: bool,
+    /// Time since data after it was retransmitted in this recovery; `None` if none was.
+    pub(super) passed: Option<Span>,
     /// SACK is in use, and a segment sent after it was delivered.
     pub(super) overtaken: Option<Overtaken>,
     /// The largest segment so far.
@@ -150,6 +156,9 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
+    if needs_timer(e) {
+        return Resent(Cause::Timeout);
+    }
     if waited_for_reordering(e) {
         return Resent(Cause::Fast);
     }
@@ -187,11 +196,31 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
 }
 
 /// Whether the sender has known of the loss for so long that it will not react to the report. Some react once per
-/// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs.
+/// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs. Duplicate ACKs permit
+/// no new data, so such a sender is silent. One that was sending until now waits for no timer: its queue is long.
 fn is_overdue(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let reaction = plus(e.behind.smoothed(), round.max(BUSY));
-    e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > reaction)
+    let silent = e.idle > BUSY;
+    e.phase == Phase::Open && e.first && silent && e.known_for.is_some_and(|known_for| known_for > reaction)
+}
+
+/// Whether nothing but a timer can have made the sender retransmit this segment during recovery: the retransmission of the
+/// first missing one was lost, or one that was repaired before is sent again.
+///
+/// During recovery, segments are retransmitted in the order of their positions (RFC 6675, section 4, NextSeg). RACK notices the
+/// loss of a retransmission when one that was sent later is delivered (RFC 8985, section 6.2), so it responds to ACKs, which
+/// come without pause. Without RACK, the timer expires after a silence.
+fn needs_timer(e: &Evidence) -> bool {
+    if e.phase != Phase::Fast || !e.sacks || !e.first || e.lately && e.arrived {
+        return false;
+    }
+    if e.again {
+        return !e.arrived && e.overtaken.is_none();
+    }
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let silent = e.idle > BUSY.max(round.scale(1, 8));
+    e.passed.is_some() && (e.arrived || e.unseen && silent)
 }
 
 /// Whether a segment sent later was delivered, either just now or within the longest time that RFC 8985 (section 6.2,
@@ -318,6 +347,43 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_that_later_retransmissions_passed_was_lost_again() {
+        let hole = Evidence {
+            first: true,
+            sacks: true,
+            reported_above: 9000,
+            known_for: Some(ms(300)),
+            unseen: true,
+            phase: Phase::Fast,
+            ..at_receiver()
+        };
+        let passed = |passed, idle| judge(&Evidence { passed: Some(ms(passed)), idle: ms(idle), ..hole });
+        assert_eq!(judge(&hole), Verdict::Resent(Cause::Fast), "the first one that is repaired");
+        assert_eq!(passed(110, 1), Verdict::Resent(Cause::Fast), "RACK");
+        assert_eq!(passed(110, 40), Verdict::Resent(Cause::Timeout));
+        let arrived = Evidence { arrived: true, unseen: false, after: None, ..hole };
+        assert_eq!(judge(&arrived), Verdict::Resent(Cause::Fast), "it was on its way");
+        let again = Evidence { passed: Some(ms(50)), ..arrived };
+        assert_eq!(judge(&again), Verdict::Resent(Cause::Timeout), "it was repaired before");
+    }
+
+    #[test]
+    fn a_retransmission_after_which_nothing_was_delivered_needs_the_timer() {
+        let again = Evidence {
+            first: true,
+            sacks: true,
+            again: true,
+            reported_above: 9000,
+            phase: Phase::Fast,
+            after: Some(ms(95)),
+            ..at_sender()
+        };
+        assert_eq!(judge(&again), Verdict::Resent(Cause::Timeout));
+        let overtaken = Some(Overtaken { known_for: ms(0), rtt: ms(100) });
+        assert_eq!(judge(&Evidence { overtaken, ..again }), Verdict::Resent(Cause::Fast), "RACK");
+    }
+
+    #[test]
     fn a_loss_report_may_still_travel_to_the_sender_when_the_segment_arrives() {
         let overtaken = Evidence { arrived: true, first: true, quiet: ms(90), ..at_receiver() };
         assert_eq!(judge(&Evidence { lately: true, ..overtaken }), Verdict::Resent(Cause::Fast));
@@ -328,8 +394,10 @@ mod tests {
     fn a_sender_that_ignored_the_report_needs_the_timer() {
         let reported = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
         assert_eq!(judge(&reported), Verdict::Resent(Cause::Fast));
-        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..reported };
+        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), idle: ms(100), ..reported };
         assert_eq!(judge(&long), Verdict::Resent(Cause::Timeout));
+        let busy = Evidence { idle: ms(1), ..long };
+        assert_eq!(judge(&busy), Verdict::Resent(Cause::Fast), "the duplicate ACKs were queued");
     }
 
     #[test]

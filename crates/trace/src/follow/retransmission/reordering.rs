@@ -2,7 +2,9 @@
 //! retransmitted (after Jaiswal, Iannaccone, Diot, Kurose, Towsley: "Measurement and classification of out-of-sequence
 //! packets in a Tier-1 IP backbone", IEEE/ACM Transactions on Networking 15(1), 2007, section III).
 
-use crate::follow::retransmission::{Cause, Evidence, Verdict, is_reported, judge, nobody_could_know, plus};
+use crate::follow::retransmission::{
+    Cause, Evidence, Phase, Verdict, is_reported, judge, nobody_could_know, plus,
+};
 use crate::follow::stream::pieces::Sending;
 use netspurt_tcp::time::Span;
 
@@ -25,7 +27,12 @@ pub(in crate::follow) enum Late {
 pub(in crate::follow) fn judge_late(e: &Evidence, this: &Sending, opener: &Sending) -> Late {
     let resent = || match judge(e) {
         Verdict::Resent(cause) => Late::Resent(cause),
-        Verdict::Copied => Late::Resent(Cause::Unexplained),
+        // The report that caused it was not the opener's: segments sent later have been delivered in this recovery (RFC 8985).
+        Verdict::Copied => Late::Resent(match e.phase {
+            Phase::Fast => Cause::Fast,
+            Phase::Timeout => Cause::Timeout,
+            Phase::Open => Cause::Unexplained,
+        }),
     };
     if let (Some(this), Some(opener)) = (this.value, opener.value) {
         match this.wrapping_sub(opener).cast_signed() {
@@ -78,6 +85,17 @@ mod tests {
         assert_eq!(late(4), Late::Overtaken);
         assert_eq!(late(u32::MAX), Late::Overtaken, "the clock wraps");
         assert_eq!(late(6), Late::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_retransmission_soon_after_the_opener_belongs_to_the_recovery() {
+        let soon = |phase| {
+            let e = Evidence { phase, first: true, ..evidence(10) };
+            judge_late(&e, &sending(Some(6), 0), &sending(Some(5), 0))
+        };
+        assert_eq!(soon(Phase::Fast), Late::Resent(Cause::Fast));
+        assert_eq!(soon(Phase::Timeout), Late::Resent(Cause::Timeout));
+        assert_eq!(soon(Phase::Open), Late::Resent(Cause::Unexplained));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(super) mod delivered;
 pub(super) mod edges;
 pub(super) mod gaps;
+pub(super) mod passed;
 pub(super) mod pieces;
 pub(super) mod reported;
 
@@ -18,6 +19,7 @@ use crate::follow::rtt::{Covered, by_karn, by_timestamps, sending_with};
 use crate::follow::stream::delivered::Delivered;
 use crate::follow::stream::edges::{Asked, Edges, Repair};
 use crate::follow::stream::gaps::{Gap, Gaps};
+use crate::follow::stream::passed::Passed;
 use crate::follow::stream::pieces::{Piece, Pieces, Sending};
 use crate::follow::stream::reported::Reported;
 use crate::follow::watch::{Event, EventContext, Flight, Method, RttSample, Watch};
@@ -42,6 +44,8 @@ pub(super) struct Stream {
     /// From here to the sender and back, where data echoes the timestamps of ACKs.
     turnaround: Turnaround,
     repair: Repair,
+    /// How far its retransmissions have come.
+    passed: Passed,
     duplicate_acks: u32,
     /// When a loss at the left edge was reported.
     known: Option<Stamp>,
@@ -79,6 +83,7 @@ impl Stream {
             estimate: Estimate::default(),
             turnaround: Turnaround::default(),
             repair: Repair::default(),
+            passed: Passed::default(),
             duplicate_acks: 0,
             known: None,
             reported_last: None,
@@ -243,7 +248,9 @@ impl Stream {
         let len = (end - start) as u32;
         let opening = segment.flags.has(Flags::SYN);
         if let Some(&gap) = self.gaps.around(start, end) {
-            let evidence = self.evidence(start, end, Some(&gap.opener), opening, behind, sending.at);
+            let opener = Some(&gap.opener);
+            let evidence = self.evidence(start, end, opener, opening, behind, sending.at);
+            let evidence = Evidence { unseen: true, ..evidence };
             self.gaps.close(start, end);
             let (resent, event) = match judge_late(&evidence, &sending, &gap.opener) {
                 Late::Overtaken => {
@@ -254,7 +261,7 @@ impl Stream {
                 }
                 Late::Resent(cause) => {
                     self.note_resent(cause, segment, sending.at);
-                    self.repairs(cause, &evidence, sending.at);
+                    self.repairs(cause, &evidence, (start, sending.at));
                     self.suspects.add(Suspect { start, end });
                     (true, Event::Retransmitted { cause, after: None })
                 }
@@ -279,7 +286,7 @@ impl Stream {
             Verdict::Resent(cause) => cause,
         };
         self.note_resent(cause, segment, sending.at);
-        self.repairs(cause, &evidence, sending.at);
+        self.repairs(cause, &evidence, (start, sending.at));
         self.repair.rescued |= evidence.rescue && cause == Cause::Fast;
         self.gaps.close(start, end);
         self.pieces.send_again(start, end, sending);
@@ -298,8 +305,16 @@ impl Stream {
         self.report.retransmitted_bytes += u64::from(segment.payload.len);
     }
 
-    /// Updates the sender's recovery after a retransmission.
-    fn repairs(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
+    /// Updates the sender's recovery after a retransmission of the data at `start`.
+    fn repairs(&mut self, cause: Cause, evidence: &Evidence, (start, at): (i64, Stamp)) {
+        self.begin_recovery(cause, evidence, at);
+        // A rescue retransmission is out of order.
+        if !evidence.rescue {
+            self.passed.note(start, at);
+        }
+    }
+
+    fn begin_recovery(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
         let until = self.edges.map_or(0, |edges| edges.next);
         let phase = match (cause, self.repair.phase) {
             (Cause::Timeout, Phase::Open | Phase::Fast) => Phase::Timeout,
@@ -309,6 +324,7 @@ impl Stream {
             _ => return,
         };
         self.repair = Repair { phase, since: at, until, rescued: false, before: (Phase::Open, at) };
+        self.passed.clear();
     }
 
     fn evidence(
@@ -346,6 +362,9 @@ impl Stream {
             known_for: self.known.map(|known| at.since(known)),
             dup_acks: self.duplicate_acks,
             reported_above: self.reported.above(end),
+            unseen: false,
+            sacks: self.sacks,
+            passed: self.passed.since(start).map(|then| at.since(then)),
             overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
             segment: self.report.segment_most,
             phase: if phase == Phase::Open && not_yet_received(over) { before } else { phase },
