@@ -41,8 +41,10 @@ pub fn page(sums: &Sums) -> String {
          *Decidable*: the cases whose dominant limit packets can decide, and the same two figures for them alone. The truth decides which \
          they are, never the diagnosis. A case is left out if its two largest true limits have shares within 5 points of each other. Away \
          from the sender, it is also left out if its dominant limit is a wait for a repair and every retransmission is hidden there \
-         (see below), or if its dominant limit is `ack-path` or `spurious` and the sender uses neither timestamps nor SACK. The other \
-         columns count all cases.\n\n\
+         (see below), or if its dominant limit is `ack-path` or `spurious` and the sender uses neither timestamps nor SACK. What is \
+         hidden follows from the positions of the captured segments and the truth alone. A tie shows in packets, but a few points \
+         swap the two. At the sender, a single segment that is sent again and again without SACK and timestamps does not show \
+         whether data or ACKs were lost; such cases are counted. The other columns count all cases.\n\n\
          ## Mixtures\n\nFurther cases, a quarter as many, each with one limit of the ends (`receive-window`, `send-buffer`, \
          `slow-receiver`, `application`) and one of the path (`random-loss`, `shallow-queue`, `cross-traffic`, `policer`, `shaper`, `outage`, \
          `reordering`, `spurious`, `ack-path`): 36 mixtures.\n\n",
@@ -161,7 +163,8 @@ fn causes(text: &mut String, places: &[(Place, Matrix)]) {
     text.push_str(
         "\n## Retransmissions\n\nThe reasons of retransmissions: those of the simulated sender, and those that `netspurt capture` \
          infers. Hidden retransmissions are not counted: their originals, and all segments sent in between, were lost before the \
-         capture point, so they look like new data.\n\n| capture at | retransmissions | hidden | right | goal | mean over the cases |\n\
+         capture point, so they look like new data. [Performance](../performance.md) has the same figure of easier cases: paths that lose, \
+         reorder or queue packets, captured at the sender and before the bottleneck.\n\n| capture at | retransmissions | hidden | right | goal | mean over the cases |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
     for (place, matrix) in places {

@@ -149,7 +149,8 @@ impl Comparison {
     pub(super) fn count(&mut self) {
         match self.now.take() {
             None | Some(Now { truth: None, found: None, .. }) => {}
-            Some(Now { truth: Some(_), found: None, is_next: true }) => self.reasons.hidden += 1,
+            // Whether it is hidden must not depend on what is found.
+            Some(Now { truth: Some(_), is_next: true, .. }) => self.reasons.hidden += 1,
             Some(now) => *self.reasons.pairs.entry((now.truth, now.found)).or_default() += 1,
         }
     }
@@ -198,6 +199,17 @@ mod tests {
         assert_eq!(cause(Reason::TailProbe, false), Some(Cause::TailProbe));
         assert_eq!(cause(Reason::TailProbe, true), Some(Cause::Timeout));
         assert_eq!(cause(Reason::NewData, false), None);
+    }
+
+    #[test]
+    fn what_is_found_does_not_decide_what_is_hidden() {
+        let truth = Truth { causes: BTreeMap::new() };
+        let mut comparison = Comparison::new(truth, Side::A);
+        for found in [None, Some(Cause::Fast)] {
+            comparison.now = Some(Now { truth: Some(Cause::Fast), found, is_next: true });
+            comparison.count();
+        }
+        assert_eq!((comparison.reasons.hidden(), comparison.reasons.visible()), (2, 0));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use netspurt_budget::{Limit, Timeline, agreement};
 use netspurt_sim::World;
 use netspurt_sim::record::limits::Limited;
 use netspurt_sim::record::probe::{CaptureSink, End, Recorder, Recording, Wants};
+use netspurt_tcp::options::Options;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::Side;
 use netspurt_trace::capture::CaptureReader;
@@ -81,7 +82,8 @@ const NEAR: f64 = 0.1;
 /// Two true limits whose shares of the time differ by less than this are tied.
 const TIED: f64 = 0.05;
 
-/// Why the packets of a capture cannot decide the dominant limit. Only the truth decides it, never the diagnosis.
+/// Why the packets of a capture cannot decide the dominant limit. Only the truth and the captured packets decide it, never the
+/// diagnosis or what it finds of retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Undecidable {
     /// The two largest true limits are tied.
@@ -163,6 +165,11 @@ impl Trial {
     }
 }
 
+/// Whether a segment has timestamps, or its sender offers SACK.
+const fn has_echo(options: &Options) -> bool {
+    options.timestamps.is_some() || options.sack_permitted
+}
+
 /// `visible`: whether some retransmission is recognizable at the capture point, or none was made. `echoes`: whether the sender
 /// uses timestamps or SACK.
 fn undecidable(
@@ -217,10 +224,8 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
     let found = diagnose(file, truth.direction.end)?;
     let reasons = compare(file, &result.recording, truth.direction.end, place)?;
-    let echoes = result.recording.segments.iter().any(|sent| {
-        let options = &sent.segment.options;
-        options.timestamps.is_some() || options.sack_permitted
-    });
+    let of_flow = result.recording.segments.iter().filter(|sent| sent.flow == 0);
+    let echoes = of_flow.map(|sent| &sent.segment.options).any(has_echo);
     let truth = seen_from(place, case, truth);
     let confidence = found.evidence.first().map_or(0.0, |evidence| evidence.confidence);
     Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence, reasons, place, echoes })
