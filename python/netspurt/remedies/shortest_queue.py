@@ -53,13 +53,10 @@ def on_shortest(
     longer = [each for each in helping.values() if (each.short_queue_s or 0.0) > (1 + APART) * each.seconds]
     if not longer:
         return ""
-    shown = ", ".join(
-        f"{each.name} {each.short_queue_s:.3g} s instead of {each.seconds:.3g} s" for each in longer
+    shown = "; ".join(
+        f"{each.short_queue_s:.3g} s with {each.name}, not {each.seconds:.3g} s" for each in longer
     )
-    return (
-        f"at most {packets} packets waited in the capture, and the queue may not hold more: then the transfer would "
-        f"take with {shown}"
-    )
+    return f"at most {packets} packets waited in the capture; if the queue holds no more, the transfer takes {shown}"
 
 
 def _queue(tried: Tried) -> object:
