@@ -261,7 +261,8 @@ impl Stream {
                 }
                 Late::Resent(cause) => {
                     self.note_resent(cause, segment, sending.at);
-                    self.repairs(cause, &evidence, (start, sending.at));
+                    self.repairs(cause, &evidence, sending.at);
+                    self.passed.note(self.repair.since, (start, sending.at));
                     self.suspects.add(Suspect { start, end });
                     (true, Event::Retransmitted { cause, after: None })
                 }
@@ -286,7 +287,11 @@ impl Stream {
             Verdict::Resent(cause) => cause,
         };
         self.note_resent(cause, segment, sending.at);
-        self.repairs(cause, &evidence, (start, sending.at));
+        self.repairs(cause, &evidence, sending.at);
+        // A rescue retransmission is out of order.
+        if !evidence.rescue {
+            self.passed.note(self.repair.since, (start, sending.at));
+        }
         self.repair.rescued |= evidence.rescue && cause == Cause::Fast;
         self.gaps.close(start, end);
         self.pieces.send_again(start, end, sending);
@@ -305,16 +310,8 @@ impl Stream {
         self.report.retransmitted_bytes += u64::from(segment.payload.len);
     }
 
-    /// Updates the sender's recovery after a retransmission of the data at `start`.
-    fn repairs(&mut self, cause: Cause, evidence: &Evidence, (start, at): (i64, Stamp)) {
-        self.begin_recovery(cause, evidence, at);
-        // A rescue retransmission is out of order.
-        if !evidence.rescue {
-            self.passed.note(start, at);
-        }
-    }
-
-    fn begin_recovery(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
+    /// Updates the sender's recovery after a retransmission.
+    fn repairs(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
         let until = self.edges.map_or(0, |edges| edges.next);
         let phase = match (cause, self.repair.phase) {
             (Cause::Timeout, Phase::Open | Phase::Fast) => Phase::Timeout,
@@ -324,7 +321,6 @@ impl Stream {
             _ => return,
         };
         self.repair = Repair { phase, since: at, until, rescued: false, before: (Phase::Open, at) };
-        self.passed.clear();
     }
 
     fn evidence(
