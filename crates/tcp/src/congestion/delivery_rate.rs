@@ -328,6 +328,11 @@ impl DeliveryRate {
         self.snapshots.tidy(segments, serials);
     }
 
+    /// The RTT that the present ACK shows, if its segments give none.
+    pub(crate) fn replace_rtt(&mut self, rtt: Option<Span>) {
+        self.rtt = rtt;
+    }
+
     /// The RTT that the present ACK shows.
     pub(crate) fn rtt(&self) -> Option<Span> {
         self.rtt
@@ -347,6 +352,12 @@ impl DeliveryRate {
     /// Whether samples are marked now.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
+    }
+
+    /// The ACK is processed completely, and gives no sample. What it reports counts in the totals only.
+    pub(crate) fn pass_over(&mut self) {
+        self.ack = Ack { lost_before: self.lost, ..Ack::default() };
+        self.rtt = None;
     }
 
     /// The ACK is processed completely: its sample.

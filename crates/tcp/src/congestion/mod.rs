@@ -77,6 +77,26 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::None,
+        Self::Tahoe,
+        Self::Reno,
+        Self::NewReno,
+        Self::RenoLinux,
+        Self::Cubic,
+        Self::CubicLinux,
+        Self::Dctcp,
+        Self::Vegas,
+        Self::Bbr,
+        Self::Bbr3,
+        Self::Htcp,
+        Self::Illinois,
+        Self::Westwood,
+        Self::Prague,
+        Self::Ledbat,
+    ];
+
     /// Whether it needs delivery rate samples, or an RTT sample with every ACK whatever the recovery is.
     pub const fn needs_rates(self) -> bool {
         match self {

@@ -75,12 +75,15 @@ impl Connection {
             }
             return;
         }
+        let renews = !self.is_old_on_linux(segment) || self.renews_by_old_ack(now, start, segment);
         if !self.take_ack(now, segment) {
             return;
         }
         // This must follow the check of the ACK. Otherwise a segment that acknowledges unsent data could set TS.Recent
         // and disable PAWS.
-        self.rcv.renew_ts_recent(&self.cx, now, start, segment);
+        if renews {
+            self.rcv.renew_ts_recent(&self.cx, now, start, segment);
+        }
         if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
@@ -88,7 +91,7 @@ impl Connection {
         if segment.payload.len > 0 && self.cx.state().may_receive() {
             self.take_text(now, segment, start);
         }
-        if flags.has(Flags::FIN) {
+        if flags.has(Flags::FIN) && !self.ignores_fin(start) {
             if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
                 if matches!(self.cx.state(), State::SynReceived | State::Established) {
                     let times = self.path_times();
@@ -101,12 +104,40 @@ impl Connection {
                 // The FIN follows a gap, and the ACK reports the gap (RFC 5681, section 4.2); or the FIN is a
                 // duplicate.
                 self.note_old_fin(start, segment.payload.len);
-                if self.cx.config.old_segments == OldSegments::Linux {
-                    self.rcv.report_fin(start + i64::from(segment.payload.len));
+                let position = start + i64::from(segment.payload.len);
+                if self.cx.config.old_segments == OldSegments::Linux
+                    && !(segment.payload.len == 0 && self.rcv.note_fin_again(position))
+                {
+                    self.rcv.report_fin(position);
                 }
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }
         }
+    }
+
+    /// Whether a segment acknowledges less than SND.UNA, which Linux treats differently if it carries a timestamp.
+    #[inline]
+    fn is_old_on_linux(&self, segment: &Segment) -> bool {
+        self.cx.agreed.timestamps
+            && self.cx.config.old_segments == OldSegments::Linux
+            && self.snd.space().is_old_ack(segment.ack)
+    }
+
+    /// An old ACK renews TS.Recent only if header prediction takes it: `tcp_rcv_established()` then stores the timestamp before
+    /// `tcp_ack()` checks the number. Otherwise `tcp_ack()` returns before it stores it. Returns `true` if it renews.
+    #[cold]
+    fn renews_by_old_ack(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
+        let is_predicted = self.cx.state() == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.payload.len == 0
+            && start == self.rcv.nxt() as i64
+            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
+            && segment.header_len == self.cx.agreed.header_len
+            && self.rcv.is_in_order();
+        if is_predicted {
+            self.rcv.renew_ts_recent(&self.cx, now, start, segment);
+        }
+        is_predicted
     }
 
     /// The first checks refuse the segment. Linux and FreeBSD accept some of these.
@@ -131,7 +162,7 @@ impl Connection {
         if segment.flags.has(Flags::RST) && self.resets_elsewhere(start) {
             return self.take_reset(now);
         }
-        let is_one_older = self.rcv.is_one_older(&self.cx, segment);
+        let is_one_older = self.rcv.is_one_older(&self.cx, segment) || self.is_disordered_ack(segment, start);
         let passes = is_one_older || self.rcv.passes_timestamps(&self.cx, now, segment);
         let seq_len = segment.seq_len();
         if !passes || !(self.rcv.accepts(start, seq_len) || self.rcv.ends_since_last_ack(start, seq_len)) {
@@ -143,6 +174,24 @@ impl Connection {
             stamps.value = self.rcv.ts_recent();
         }
         self.arrives_inside(now, &segment, start);
+    }
+
+    /// Whether an ACK with an old timestamp is only a duplicate that another one has overtaken, which Linux takes
+    /// (`tcp_disordered_ack_check()`): it changes no window, and it is not older than about a timeout.
+    #[cold]
+    fn is_disordered_ack(&self, segment: &Segment, start: i64) -> bool {
+        let Some(stamps) = segment.options.timestamps.filter(|_| self.cx.agreed.timestamps) else {
+            return false;
+        };
+        let window = self.cx.agreed.read_window(segment.window, &segment.options);
+        let space = self.snd.space();
+        let most = self.snd.timeout().saturating_mul(6).as_ps() / (5 * Span::from_ms(1).as_ps());
+        segment.flags.has(Flags::ACK)
+            && segment.seq_len() == 0
+            && start == self.rcv.nxt() as i64
+            && space.acknowledges_nothing_new(segment.ack)
+            && !space.may_update_window(segment.seq, segment.ack, window)
+            && u64::from(self.rcv.ts_recent().wrapping_sub(stamps.value)) <= most
     }
 
     /// Whether a segment behind the announced window lies in the free buffer (FreeBSD, `tcp_input()`: `rcv_wnd`). If its
@@ -157,6 +206,14 @@ impl Connection {
             self.rcv.open_to_buffer();
         }
         fits
+    }
+
+    /// Whether a FIN has no effect, because it is behind an earlier one. Linux does not even answer it
+    /// (`tcp_rcv_state_process()`).
+    fn ignores_fin(&self, start: i64) -> bool {
+        self.cx.config.old_segments == OldSegments::Linux
+            && matches!(self.cx.state(), State::CloseWait | State::Closing | State::LastAck)
+            && start >= self.rcv.nxt() as i64
     }
 
     /// Records an old segment for D-SACK.
@@ -231,6 +288,10 @@ impl Connection {
         // Text and FINs are retransmitted until they are acknowledged. Without them, two ends that disagree would answer
         // each other's ACKs without end.
         if segment.seq_len() > 0 || self.cx.may_answer_invalid(now) {
+            if segment.seq_len() > 0 && self.cx.config.old_segments == OldSegments::Linux {
+                let times = self.path_times();
+                self.rcv.note_refused(&self.cx, times, segment);
+            }
             self.rcv.acknowledge(Reason::DuplicateAck);
         }
     }
@@ -322,7 +383,9 @@ impl Connection {
     /// exchange ACKs without end.
     fn accepts_ack_outside_window(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt() as i64;
-        let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
+        // `tcp_sequence()`: not the left one.
+        let at_left_edge = start + 1 == expected && self.cx.config.old_segments != OldSegments::Linux;
+        let at_an_edge = at_left_edge || self.rcv.is_right_edge(start);
         // FreeBSD drops the data and goes on with the ACK.
         let is_old = self.cx.config.state_machine == StateMachine::Freebsd && start < expected;
         is_old

@@ -138,6 +138,17 @@ impl Receiver {
         self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()))
     }
 
+    /// A segment with data was refused, as old or as unexpected.
+    #[cold]
+    pub(crate) fn note_refused(&mut self, cx: &Context, times: PathTimes, segment: &Segment) {
+        let acking = cx.config.acking;
+        let is_old = self.position(segment.seq) < self.nxt() as i64;
+        if is_old && matches!(acking, Acking::Adaptive(_)) {
+            let arrival = self.arrival(cx, times, segment);
+            acking.on_refused(&arrival, self.memory(acking));
+        }
+    }
+
     /// The peer's FIN has arrived in order at a host that has not closed: its ACK is due now or later.
     #[cold]
     pub(crate) fn acknowledge_fin(&mut self, cx: &Context, now: Time, times: PathTimes, segment: &Segment) {

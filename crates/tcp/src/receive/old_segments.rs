@@ -36,6 +36,21 @@ impl Receiver {
         if self.reassembly.as_ref().is_some_and(|r| r.reports_fin) { self.fin() } else { u64::MAX }
     }
 
+    /// A FIN without data at a position behind a gap that data or a FIN occupies already is a duplicate
+    /// (`tcp_data_queue_ofo()`). Returns whether it is one.
+    pub(crate) fn note_fin_again(&mut self, position: i64) -> bool {
+        let lone = Range::new(position as u64, position as u64 + 1);
+        let (nxt, reported_fin) = (self.nxt, self.reported_fin());
+        let Some(reassembly) = self.reassembly.as_mut().filter(|_| position > nxt as i64) else {
+            return false;
+        };
+        let is_known = reassembly.held.covered_within(lone) > 0 || reported_fin == lone.start;
+        if is_known {
+            reassembly.duplicate = Some(lone);
+        }
+        is_known
+    }
+
     /// The peer's FIN follows a gap: Linux queues it like data, so that SACK blocks report it
     /// (`tcp_data_queue_ofo()`).
     pub(crate) fn report_fin(&mut self, position: i64) {

@@ -35,6 +35,11 @@ impl Reassembly {
 
     /// Whether no data is stored, no report waits, and the gap of the last NAK is filled.
     pub(super) fn is_of_no_more_use(&self, nxt: u64) -> bool {
-        self.held.is_empty() && self.duplicate.is_none() && self.nak.is_none() && self.last_nak < nxt
+        let reports_fin = self.reports_fin && self.recent.iter().any(|range| range.start > nxt);
+        self.held.is_empty()
+            && self.duplicate.is_none()
+            && self.nak.is_none()
+            && self.last_nak < nxt
+            && !reports_fin
     }
 }

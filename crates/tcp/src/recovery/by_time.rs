@@ -86,6 +86,24 @@ impl LossRecovery {
         departures.flight.front_sent_once()
     }
 
+    /// When the first segment of `range` that was not reported was sent. Segments that were sent more than once do not count.
+    pub(crate) fn first_unreported(&self, range: Range) -> Option<Time> {
+        let departures = self.departures.as_ref()?;
+        let segments =
+            self.loss.reported().missing_in(range).flat_map(|gap| departures.flight.all_within(gap));
+        segments.filter(|sent| !sent.again).map(|sent| sent.at).next()
+    }
+
+    /// Whether the first unacknowledged segment was last sent after `time`.
+    pub(crate) fn is_first_sent_after(&self, time: Time) -> bool {
+        self.departures.as_ref().and_then(|departures| departures.flight.front()).is_some_and(|f| f.at > time)
+    }
+
+    /// Whether any of `range` was sent more than once.
+    pub(crate) fn has_resent(&self, range: Range) -> bool {
+        self.rack().is_some_and(|rack| !rack.has_not_resent(range))
+    }
+
     /// When more segments will be marked lost.
     #[inline]
     pub(crate) fn reordering_deadline(&self) -> Time {
@@ -154,7 +172,7 @@ impl LossRecovery {
 
     /// Bytes that were retransmitted and are not acknowledged.
     pub(crate) fn resent(&self) -> u64 {
-        self.rack().map_or(0, Rack::resent)
+        self.rack().map_or(0, |rack| rack.resent(self.loss.reported()))
     }
 
     /// Bytes of the outstanding tail loss probe, if it was a retransmission.
@@ -165,7 +183,7 @@ impl LossRecovery {
 
     /// Number of ACKs that have shown reordering, and its largest distance in bytes.
     pub(crate) fn reordering(&self) -> (u32, u64) {
-        self.rack().map_or((0, 0), Rack::reordering)
+        self.rack().map_or((0, 0), |rack| rack.reordering.extent())
     }
 
     /// Bytes in the network, if losses are detected by time.
@@ -242,6 +260,13 @@ impl LossRecovery {
         match &mut departures.rack {
             Some(rack) => rack.learn_rtt(&mut departures.least, now, rtt),
             None => departures.least.learn(now, rtt),
+        }
+    }
+
+    /// An RTT that no segment gives, such as that of an echoed timestamp, for the minimum.
+    pub(crate) fn learn_least(&mut self, now: Time, rtt: Span) {
+        if let Some(departures) = &mut self.departures {
+            departures.least.learn(now, rtt);
         }
     }
 
@@ -354,7 +379,7 @@ impl LossRecovery {
         let Some(rack) = self.rack_mut() else { return false };
         // A D-SACK that a probe has caused gives no information about the order.
         if rack.probe.is_over() {
-            rack.widen(una, max);
+            rack.reordering.widen(una, max);
         }
         rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(end))
     }
@@ -374,11 +399,16 @@ impl LossRecovery {
         // The scoreboard counts bytes (RFC 6675); Linux compares packets (`tcp_rack_reo_wnd()`).
         let in_packets = rack.short.as_ref().is_some_and(|short| loss.sacked() + short.reported() >= enough);
         let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
-        let window = rack.window(*least, first || loss.phase != Phase::Open, srtt);
+        let window = rack.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
         let found = rack.detect(flight, now, window, loss.reported());
         rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now));
         let unrepaired = rack.take_unrepaired(loss.reported());
         (found, (found || unrepaired) && loss.phase == Phase::Open)
+    }
+
+    /// Whether losses may have to be looked for: something was delivered since the last time.
+    pub(crate) fn has_advanced(&self) -> bool {
+        self.rack().is_some_and(|rack| rack.advanced)
     }
 
     /// The original of a retransmitted segment at `start` arrived late, within a fast recovery.
@@ -387,7 +417,7 @@ impl LossRecovery {
         let Departures { flight, rack: Some(rack), .. } = &mut **departures else {
             return OnLateOriginal::Undo;
         };
-        rack.note_late(start);
+        rack.reordering.note_late(start);
         on_late_original(rack.has_resends(flight, loss.reported()))
     }
 
@@ -517,7 +547,7 @@ impl LossRecovery {
         } else if rack.counted.is_some() {
             rack.lose_all_outstanding(Range::new(first.start, max), begins, dup_acks, mss);
         } else {
-            let window = rack.window(*least, true, srtt);
+            let window = rack.reordering.window(*least, true, srtt);
             rack.time_out(flight, now, first, window, loss.reported());
         }
         if has_reneged {

@@ -261,7 +261,6 @@ impl LossRecovery {
 
     /// `range` is retransmitted. `by_scoreboard`: the scoreboard has chosen it, in fast recovery.
     pub(crate) fn note_resent(&mut self, range: Range, reason: Reason, by_scoreboard: bool) {
-        self.timed.forget();
         let Some(loss) = self.loss.known() else { return };
         if let Some(resend) = loss.resend
             && resend.start == range.start

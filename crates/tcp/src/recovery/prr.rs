@@ -60,7 +60,9 @@ impl Prr {
     /// A loss was detected.
     pub(crate) fn new(rule: PrrRule, start: Start) -> Self {
         let recover_flight = start.recover_flight(rule).max(1);
-        Self { rule, recover_flight, delivered: 0, out: 0, window: 0 }
+        // Linux leaves cwnd as it is until an ACK delivers something (`tcp_init_cwnd_reduction()`).
+        let window = if rule == PrrRule::Linux { start.cwnd } else { 0 };
+        Self { rule, recover_flight, delivered: 0, out: 0, window }
     }
 
     /// RFC 6937, section 3.1, and RFC 9937, section 6.2, on every ACK in recovery.
@@ -91,11 +93,9 @@ impl Prr {
         self.window = ack.pipe + room;
     }
 
-    /// `tcp_cwnd_reduction()` on every ACK in recovery. It counts segments: a part of one counts as one. If a timer has
-    /// detected the loss, no ACK has delivered anything, and it counts one segment as delivered (`tcp_rack_reo_timeout()`).
+    /// `tcp_cwnd_reduction()` on every ACK in recovery. It counts segments: a part of one counts as one.
     fn on_ack_in_segments(&mut self, ack: Progress) {
-        let started = self.window > 0;
-        if ack.delivered == 0 && started {
+        if ack.delivered == 0 {
             return;
         }
         let mss = ack.mss.max(1);
@@ -272,14 +272,16 @@ mod tests {
     }
 
     #[test]
-    fn linux_counts_one_segment_if_a_timer_detects_the_loss() {
+    fn on_linux_an_ack_that_delivers_nothing_changes_nothing() {
         let mut prr = Prr::new(PrrRule::Linux, outstanding(20 * MSS));
         let ack = Progress { delivered: 0, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false };
         prr.on_ack(ack);
+        assert_eq!(prr.window(), 20 * MSS, "the window before the loss");
+        prr.on_ack(Progress { delivered: MSS, ..ack });
         assert_eq!(prr.window(), 5 * MSS);
         prr.sent(MSS);
         prr.on_ack(Progress { pipe: 2 * MSS, ..ack });
-        assert_eq!(prr.window(), 5 * MSS, "an ACK that delivers nothing changes nothing");
+        assert_eq!(prr.window(), 5 * MSS);
     }
 
     #[test]

@@ -98,6 +98,14 @@ impl Sender {
         self.recovery.is_logging()
     }
 
+    /// Karn's rule: after a retransmission, the ACK of the timed segment is ambiguous. Linux takes no sample of it either, but
+    /// its estimator's round trip goes on (`rtt_seq`).
+    pub(in crate::send) fn stop_timing(&mut self, cx: &Context) {
+        if !(cx.config.counts_as_linux() && self.recovery.is_by_time()) || self.space.una == 0 {
+            self.recovery.forget_timed();
+        }
+    }
+
     /// Forgets the transmission times of outstanding data: its ACK gives no RTT sample, and its timer starts at the query.
     pub(crate) fn forget_timing(&mut self) {
         self.space.first_sent = Coarse::default();
@@ -126,6 +134,7 @@ impl Sender {
         // Retransmitted data does not count as sent at this opportunity: it was not new.
         self.run = 0;
         let sent = Range::new(plan.start, end);
+        self.stop_timing(cx);
         self.recovery.note_resent(sent, plan.reason, cx.config.recovery == Recovery::Sack);
         self.forget_mtu_probe();
         // A SYN has its own timer and no other state.

@@ -151,6 +151,12 @@ impl SendSpace {
         u64::try_from(self.position(ack)).ok().filter(|position| *position <= self.max)
     }
 
+    /// Whether an acknowledgment number is below SND.UNA.
+    #[inline]
+    pub(crate) fn is_old_ack(&self, ack: Seq) -> bool {
+        ack.distance_from(self.seq(self.una)) < 0
+    }
+
     /// Whether an acknowledgment number is acceptable: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC 5961, section 5).
     #[inline]
     pub(crate) fn judge_ack(&self, ack: Seq) -> AckVerdict {
@@ -221,6 +227,13 @@ impl SendSpace {
             self.max_wnd = self.max_wnd.max(window);
         }
         current
+    }
+
+    /// Whether Linux takes the window from a segment (`tcp_may_update_window()`): one with the numbers of the last one must open
+    /// or close it.
+    pub(crate) fn may_update_window(&self, seq: Seq, ack: Seq, window: u32) -> bool {
+        let is_repeated = ack == self.wl2 && seq == self.wl1;
+        self.is_latest(seq, ack) && (!is_repeated || window > self.wnd || window == 0)
     }
 
     /// The plan that retransmits `range`: its data, and the FIN if it was sent and the range includes it.

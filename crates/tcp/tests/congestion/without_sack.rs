@@ -6,25 +6,6 @@ use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::profile;
 use netspurt_tcp::time::Span;
 
-const CONGESTION: [Kind; 16] = [
-    Kind::None,
-    Kind::Tahoe,
-    Kind::Reno,
-    Kind::NewReno,
-    Kind::RenoLinux,
-    Kind::Cubic,
-    Kind::CubicLinux,
-    Kind::Dctcp,
-    Kind::Vegas,
-    Kind::Bbr,
-    Kind::Bbr3,
-    Kind::Htcp,
-    Kind::Illinois,
-    Kind::Westwood,
-    Kind::Prague,
-    Kind::Ledbat,
-];
-
 /// 21.9 Mbit/s, 16 ms one way, a queue of 37 packets.
 const PATH: Path = Path { rate: 2_733_000, delay: Span::from_us(16_158), queue: 37_000, loss: 0 };
 
@@ -75,7 +56,7 @@ fn bbr_never_stops() {
 #[test]
 fn every_profile_finishes_with_every_congestion_control_under_random_loss() {
     for profile in profile::profiles() {
-        for (place, kind) in CONGESTION.into_iter().enumerate() {
+        for (place, kind) in Kind::ALL.into_iter().enumerate() {
             for loss in [3_000, 30_000] {
                 let config = without_sack(profile.name, kind);
                 assert_eq!(config.validate(), Ok(()), "{} {kind:?}", profile.name);

@@ -9,3 +9,5 @@ mod as_linux;
 mod as_linux_recovery;
 mod as_linux_segments;
 mod cwnd_in_packets;
+mod old_acks;
+mod round_trips;

@@ -40,17 +40,6 @@ const TRANSMIT: [Transmit; 8] = [
     Transmit::Cork,
 ];
 
-const CONGESTION: [congestion::Kind; 16] = {
-    use congestion::Kind::{
-        Bbr, Bbr3, Cubic, CubicLinux, Dctcp, Htcp, Illinois, Ledbat, NewReno, None, Prague, Reno, RenoLinux,
-        Tahoe, Vegas, Westwood,
-    };
-    [
-        None, Tahoe, Reno, NewReno, RenoLinux, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3, Htcp, Illinois,
-        Westwood, Prague, Ledbat,
-    ]
-};
-
 /// Every recovery.
 pub(crate) const RECOVERIES: [Recovery; 7] = [
     Recovery::Timeout,
@@ -118,7 +107,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         16 => c.limited_transmit = !c.limited_transmit,
         17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
         18 => {
-            c.congestion = dice.pick(&CONGESTION);
+            c.congestion = dice.pick(&congestion::Kind::ALL);
             c.pacing |= c.congestion.needs_pacing().is_some();
             if c.congestion == congestion::Kind::Prague {
                 c.ecn = EcnUse::Rfc9768;

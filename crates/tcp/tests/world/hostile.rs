@@ -5,6 +5,7 @@ use super::configs::config;
 use super::dice::Dice;
 use super::twice::Twice;
 use netspurt_tcp::Connection;
+use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{OldSegments, StateMachine, Unstamped};
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, Timestamps};
@@ -156,12 +157,19 @@ fn why_dropped(tcp: &Connection, now: Time, seen: &Seen, segment: &Segment) -> O
         return Some("RFC 7323, section 3.2: no timestamp");
     }
     let linux = tcp.config().old_segments == OldSegments::Linux;
+    // On Linux, old data that is refused brings quick ACKs back.
+    let has_quick_acks = matches!(tcp.config().acking, Acking::Adaptive(_));
+    if linux && has_quick_acks && segment.seq_len() > 0 && place <= received {
+        return None;
+    }
     // Linux takes a timestamp that is one unit older.
     let oldest = |echo: u32| echo.wrapping_sub(u32::from(linux));
     let is_older =
         |echo: u32| options.timestamps.is_some_and(|t| t.value.wrapping_sub(oldest(echo)) > 1 << 31);
     let is_recent = now < Time::ZERO + Span::from_secs(24 * 24 * 3600);
-    if tcp.info().timestamps && is_recent && seen.echo.is_some_and(is_older) {
+    // It also takes an ACK that another one has overtaken.
+    let is_overtaken = linux && segment.seq_len() == 0 && is_next;
+    if tcp.info().timestamps && is_recent && seen.echo.is_some_and(is_older) && !is_overtaken {
         return Some("RFC 7323, section 5.3: an old timestamp");
     }
     if segment.ack.distance_from(seen.next) > 0 {

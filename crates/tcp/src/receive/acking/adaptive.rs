@@ -222,6 +222,13 @@ impl Adaptive {
         }
     }
 
+    /// A refused segment with data that arrived before. Its ACK is sent at once (`tcp_send_dupack()`).
+    pub(super) fn on_refused(&mut self, arrival: &Arrival, bounds: Bounds) {
+        if bounds.counts == QuickCounts::Acks && arrival.is_old {
+            self.enter_quick_mode(arrival, bounds);
+        }
+    }
+
     /// `tcp_enter_quickack_mode()`.
     fn enter_quick_mode(&mut self, arrival: &Arrival, bounds: Bounds) {
         self.quicken(arrival, bounds);

@@ -52,6 +52,16 @@ fn a_connection_starts_with_sixteen_quick_acks() {
 }
 
 #[test]
+fn a_refused_segment_with_old_data_brings_quick_acks_back_and_its_answer_is_none_of_them() {
+    let mut adaptive = settled();
+    adaptive.on_refused(&Arrival { is_old: false, ..OLD }, BOUNDS);
+    assert_eq!(adaptive.quick, 0);
+    adaptive.on_refused(&OLD, BOUNDS);
+    adaptive.leaves(at(1400), 0, BOUNDS);
+    assert_eq!(adaptive.quick, 16, "tcp_send_dupack(), tcp_dec_quickack_mode()");
+}
+
+#[test]
 fn a_small_window_has_fewer_quick_acks_but_two_at_least() {
     for (window, quick) in [(60_000, 16), (10_000, 5), (1000, 2)] {
         let mut adaptive = Adaptive::new();

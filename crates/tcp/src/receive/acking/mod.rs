@@ -162,6 +162,13 @@ impl Acking {
         }
     }
 
+    /// A segment with data was refused.
+    pub(crate) fn on_refused(self, arrival: &Arrival, memory: &mut Memory) {
+        if let Self::Adaptive(bounds) = self {
+            memory.adaptive.on_refused(arrival, bounds);
+        }
+    }
+
     /// When to acknowledge the peer's FIN, which has arrived in order at a host that has not closed.
     pub(crate) fn on_fin(self, now: Time, arrival: &Arrival, memory: &mut Memory) -> Due {
         match self {

@@ -1,7 +1,7 @@
 //! Applies loss detection by time ([`crate::recovery::rack`]), its probes, and the undo of spurious recoveries.
 
 use super::reports::Reports;
-use crate::config::LossMeans;
+use crate::config::{LossMeans, PrrRule};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::ranges::Range;
@@ -26,7 +26,7 @@ impl Sender {
         now: Time,
         una_before: u64,
         segment: &Segment,
-        Reports { reports_new, duplicate }: Reports,
+        Reports { reports_new, duplicate, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
@@ -39,17 +39,22 @@ impl Sender {
         let is_bare = !advanced && segment.seq_len() == 0;
         self.probe_after_timeout(advanced, reports_new || is_bare && !duplicate);
         let found = !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
-        let Some(Concluded { delivered, answer }) =
-            self.recovery.conclude(self.space.una, duplicate, is_bare)
+        // An old ACK may reveal losses. It opens no window and answers no probe (`old_ack` in `tcp_ack()`).
+        let is_old = self.space.is_old_ack(segment.ack) && self.grows_at_the_end(cx);
+        let answers = if is_old { 0 } else { self.space.una };
+        let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, duplicate, is_bare)
         else {
             return;
         };
+        if is_old {
+            return;
+        }
         self.proceed_in_proportion(cx, delivered, advanced && !found);
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
         }
         if self.grows_at_the_end(cx) && (advanced || self.space.is_outstanding()) {
-            self.grow_at_the_end(cx, now, delivered, advanced);
+            self.grow_at_the_end(cx, now, delivered, advanced, reports_new);
         }
     }
 
@@ -61,8 +66,17 @@ impl Sender {
     }
 
     /// Opens cwnd by what the present ACK was the first to acknowledge or to report.
-    fn grow_at_the_end(&mut self, cx: &mut Context, now: Time, delivered: u64, advanced: bool) {
-        let may_grow = self.recovery.phase() != Phase::Fast && (advanced || self.grows_by_reports(cx));
+    fn grow_at_the_end(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        delivered: u64,
+        advanced: bool,
+        reports_new: bool,
+    ) {
+        // A D-SACK alone is no progress (`FLAG_FORWARD_PROGRESS`).
+        let progress = advanced || reports_new && self.grows_by_reports(cx);
+        let may_grow = self.recovery.phase() != Phase::Fast && progress;
         if may_grow && delivered > 0 {
             self.open_window_unless_marked(cx, now, delivered as u32, self.space.max - self.space.una);
             self.note_window(cx, now);
@@ -96,14 +110,20 @@ impl Sender {
         }
         cx.note(now, Event::Fired { timer: Timer::Reordering });
         self.recovery.permit_repairs();
+        let begins = self.recovery.phase() != Phase::Fast;
         self.detect_losses(cx, now);
-        self.proceed_in_proportion(cx, 0, false);
+        // Linux counts one segment as delivered (`tcp_rack_reo_timeout()`).
+        let counts_one = begins && cx.config.prr_rule == PrrRule::Linux;
+        let delivered = if counts_one { u64::from(cx.agreed.payload) } else { 0 };
+        self.proceed_in_proportion(cx, delivered, false);
     }
 
     /// Marks lost segments after an ACK, by time or by the count of duplicate ACKs. Returns whether any segment was marked.
     fn detect(&mut self, cx: &mut Context, now: Time, advanced: bool) -> bool {
         if !self.recovery.counts_dup_acks() {
-            return self.detect_losses(cx, now);
+            // An ACK that delivers nothing does not even look at the time (`tcp_rack_mark_lost()`).
+            let looks = !cx.config.counts_as_linux() || self.recovery.has_advanced() || advanced;
+            return looks && self.detect_losses(cx, now);
         }
         let mss = u64::from(cx.agreed.payload);
         let first = Range::new(self.space.una, (self.space.una + mss).min(self.space.max));

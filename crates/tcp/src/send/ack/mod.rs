@@ -14,7 +14,6 @@ use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
-use reports::Reports;
 
 impl Sender {
     /// Processes the ACK of an acceptable segment. `marked`: it reports a congestion mark.
@@ -36,15 +35,24 @@ impl Sender {
             self.note_delivery(cx, now, acked, segment);
             self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
         }
-        let Reports { reports_new, duplicate } = self.take_reports(cx, now, segment);
+        let reports = self.take_reports(cx, now, segment);
+        let reports_new = reports.reports_new;
         if reports_new && ack > una_before as i64 {
             self.recovery.prefer_acknowledged(now, Range::new(una_before, ack as u64));
         }
         if ack > una_before as i64 {
-            self.take_new_ack(cx, now, ack as u64, segment);
+            self.take_new_ack(cx, now, ack as u64, segment, reports.first_sent);
+        } else if ack == una_before as i64
+            && let Some(sent) = reports.first_sent
+        {
+            self.take_report_sample(cx, now, sent);
         }
         // SND.UNA =< SEG.ACK only: an older segment's window begins further left.
-        let current = ack >= una_before as i64 && self.space.update_window(segment.seq, segment.ack, window);
+        let may_update = ack >= una_before as i64
+            && (cx.config.old_segments != OldSegments::Linux
+                || self.space.may_update_window(segment.seq, segment.ack, window));
+        let current = may_update && self.space.update_window(segment.seq, segment.ack, window);
+        let window = if may_update || ack < una_before as i64 { window } else { window_before };
         if current && window != window_before {
             self.window_changed(cx, now, window);
         }
@@ -73,12 +81,16 @@ impl Sender {
         // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
         let shows = ack >= una_before as i64 || !segment.options.sack.is_empty();
         if shows && self.recovery.is_by_time() {
-            self.judge_by_time(cx, now, una_before, segment, Reports { reports_new, duplicate });
+            self.judge_by_time(cx, now, una_before, segment, reports);
         }
         self.judge_mtu_probe(cx);
         // Without outstanding data there is no sample (`no_queue` in `tcp_ack()`).
         if shows && flight_before > 0 {
-            self.conclude_sample(cx, now);
+            if ack < una_before as i64 && self.grows_at_the_end(cx) {
+                self.pass_over_sample(cx, now);
+            } else {
+                self.conclude_sample(cx, now);
+            }
         }
         if let Some(nak) = segment.options.nak {
             self.take_nak(cx, now, nak);
@@ -94,15 +106,27 @@ impl Sender {
             && segment.seq.distance_from(wl1_before) > 0
     }
 
-    /// An ACK of new data.
+    /// An ACK of new data. `reported`: when the first segment that it reports above a gap was sent, for its RTT sample.
     #[inline]
-    fn take_new_ack(&mut self, cx: &mut Context, now: Time, ack: u64, segment: &Segment) {
+    fn take_new_ack(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        ack: u64,
+        segment: &Segment,
+        reported: Option<Time>,
+    ) {
         let una = self.space.una;
         let (acked, flight) = (ack - una, self.space.max - una);
         // Data that was reported earlier has been counted when the report arrived.
         let reports_new = self.reported_before(cx, Range::new(una, ack));
         let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - reports_new);
-        self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
+        let echo = segment.options.timestamps.map(|t| t.echo);
+        if self.samples_as_linux(cx) && self.recovery.has_resent(Range::new(una, ack)) {
+            self.take_ambiguous_sample(cx, now, ack, reported, echo);
+        } else {
+            self.take_sample(cx, now, ack, echo);
+        }
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.timers.unanswered = 0;

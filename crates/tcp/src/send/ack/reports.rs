@@ -17,6 +17,9 @@ pub(super) struct Reports {
     pub(super) reports_new: bool,
     /// They reported a duplicate.
     pub(super) duplicate: bool,
+    /// When the first segment that they newly report was sent, if RTT samples are taken as in Linux. Segments that were sent
+    /// more than once do not count.
+    pub(super) first_sent: Option<Time>,
 }
 
 impl Sender {
@@ -36,7 +39,8 @@ impl Sender {
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
         let most = self.most_reports(cx);
-        let mut reports_new = false;
+        let (mut reports_new, mut first_sent) = (false, None);
+        let samples = self.samples_as_linux(cx);
         // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
         // overtook each other.
         for block in segment.options.sack.sorted_from(segment.ack).as_slice() {
@@ -47,6 +51,9 @@ impl Sender {
                     continue;
                 }
                 self.measure(cx, now, range);
+                if samples && first_sent.is_none() {
+                    first_sent = self.recovery.first_unreported(range);
+                }
                 if self.recovery.is_by_time() {
                     self.note_delivery(cx, now, range, segment);
                 }
@@ -56,7 +63,7 @@ impl Sender {
         if reports_new {
             self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
-        Reports { reports_new, duplicate }
+        Reports { reports_new, duplicate, first_sent }
     }
 
     /// The maximum number of disjoint reports. Ranges at a receiver begin and end at segment boundaries (RFC 2018, section 4),

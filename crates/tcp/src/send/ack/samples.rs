@@ -3,10 +3,59 @@
 use crate::context::Context;
 use crate::record::event::Event;
 use crate::send::Sender;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::wire::options::echo_age;
 
 impl Sender {
+    /// Whether an ACK gives an RTT sample as in Linux (`tcp_ack_update_rtt()`).
+    #[inline]
+    pub(super) fn samples_as_linux(&self, cx: &Context) -> bool {
+        cx.config.counts_as_linux() && self.recovery.is_by_time()
+    }
+
+    /// The sample of an ACK of `acked`, in Linux, if some of it was sent more than once: no segment of it gives one. The first
+    /// segment that the same ACK reports does, if it was sent once, at `reported`; otherwise the echoed timestamp.
+    #[cold]
+    pub(super) fn take_ambiguous_sample(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        ack: u64,
+        reported: Option<Time>,
+        echo: Option<u32>,
+    ) {
+        let echo = echo.filter(|&echo| cx.agreed.timestamps && echo != 0);
+        let rtt = match (reported, echo) {
+            (Some(sent), _) => Some(now - sent),
+            (None, Some(echo)) => self.echoed_round_trip(now, echo),
+            (None, None) => None,
+        };
+        if reported.is_none() {
+            self.replace_rate_rtt(rtt);
+        }
+        let Some(rtt) = rtt else { return };
+        self.learn_sample(cx, now, rtt, self.recovery.timed().acknowledged_by(ack).is_some());
+    }
+
+    /// The age of an echoed timestamp, at least one tick of the clock. It counts for the minimum RTT too.
+    fn echoed_round_trip(&mut self, now: Time, echo: u32) -> Option<Span> {
+        let rtt = echo_age(now, echo, self.space.first_sent)?.max(Span::from_ms(1));
+        self.recovery.learn_least(now, rtt);
+        Some(rtt)
+    }
+
+    /// An ACK of nothing new reports data above a gap. In Linux the first segment of it that was sent once, at `sent`, gives a
+    /// sample. The retransmission timer restarts if that was before the first outstanding segment was last sent
+    /// (`tcp_clean_rtx_queue()`).
+    #[cold]
+    pub(super) fn take_report_sample(&mut self, cx: &mut Context, now: Time, sent: Time) {
+        self.learn_sample(cx, now, now - sent, false);
+        if self.recovery.is_first_sent_after(sent) {
+            self.restart_retransmit(cx, now);
+            self.note_retransmit_timer(cx, now);
+        }
+    }
+
     /// An RTT sample. If transmission times of all segments are known: of the first segment that `ack` covers. Otherwise, if
     /// the timed segment is acknowledged: of that segment. Otherwise of the echoed timestamp, which is valid even if the
     /// segment was retransmitted (RFC 7323, section 4.1).
@@ -35,12 +84,18 @@ impl Sender {
             }
             _ => return,
         };
-        if by_one.is_some() {
+        self.learn_sample(cx, now, rtt, by_one.is_some());
+    }
+
+    /// Takes a sample. `ends_round`: a round trip of the estimator ends with it.
+    #[inline(always)]
+    fn learn_sample(&mut self, cx: &mut Context, now: Time, rtt: Span, ends_round: bool) {
+        if ends_round {
             self.recovery.forget_timed();
         }
         let rto = self.rto.learn(&cx.config.rto, rtt);
         self.timers.reset_rto(rto);
-        if by_one.is_some() {
+        if ends_round {
             // The next segment is timed once this one is acknowledged: that is a round trip.
             self.rto.round_trip_over(&cx.config.rto);
             self.refresh_rto(cx);

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::ranges::Range;
 use crate::recovery::{Phase, Sent};
 use crate::send::Sender;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 impl Sender {
     /// Bytes in the network, without those that duplicate ACKs report as delivered.
@@ -64,6 +64,13 @@ impl Sender {
         }
         if let Some(rtt) = rtt {
             recovery.note_round_trip(now, rtt);
+        }
+    }
+
+    /// The RTT of the present ACK is another one than that of its segments.
+    pub(in crate::send) fn replace_rate_rtt(&mut self, rtt: Option<Span>) {
+        if let Some(paced) = self.paced_mut() {
+            paced.rate.replace_rtt(rtt);
         }
     }
 
@@ -133,6 +140,14 @@ impl Sender {
         }
         self.refresh_pace(cx);
         self.note_window(cx, now);
+    }
+
+    /// An old ACK with reports gives no sample (`old_ack` in `tcp_ack()`).
+    pub(crate) fn pass_over_sample(&mut self, cx: &mut Context, now: Time) {
+        self.note_lost(cx, now);
+        if let Some(paced) = self.paced_mut() {
+            paced.rate.pass_over();
+        }
     }
 
     /// The application is about to write. If less than a segment waits and the window has room, the application has limited

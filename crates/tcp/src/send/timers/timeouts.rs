@@ -77,7 +77,7 @@ impl Sender {
         if self.timers.unanswered > linear {
             self.back_off(cx);
         }
-        self.recovery.forget_timed();
+        self.stop_timing(cx);
         // Loss detection by time knows what is lost, so SND.NXT stays, except for a SYN.
         if !self.recovery.is_by_time() || opening {
             self.space.nxt = self.space.una;

@@ -315,6 +315,7 @@ impl CongestionControl for Bbr {
                 bandwidth: self.rate(),
                 cwnd: u64::from(self.cwnd),
                 round_start: self.rounds.start,
+                unit: u64::from(view.mss),
                 window: EXCESS_ROUNDS,
             });
         }

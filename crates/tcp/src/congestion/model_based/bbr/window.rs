@@ -48,7 +48,9 @@ impl Bbr {
     pub(super) fn in_network_at_departure(&self, sample: &RateSample, in_flight: u64, view: &View) -> u64 {
         let until = sample.next_departure - view.now;
         let more = if self.pacing_gain() > UNIT { self.burst(u64::from(view.mss)) } else { 0 };
-        (in_flight + more).saturating_sub(pacing::volume(self.rate(), until))
+        // In whole packets, as in Linux.
+        let mss = u64::from(view.mss).max(1);
+        (in_flight + more).saturating_sub(pacing::volume(self.rate(), until) / mss * mss)
     }
 
     /// Saves cwnd, to restore it later (`bbr_save_cwnd()`).
@@ -68,19 +70,20 @@ impl Bbr {
     }
 
     fn next_cwnd(&mut self, sample: &RateSample, view: &View) -> u32 {
-        let mss = u64::from(view.mss);
+        // Linux counts the SYN as delivered, too.
+        let mss = u64::from(view.mss).max(1);
         let acked = sample.newly_delivered;
         let mut cwnd = self.recovering(sample, view);
         if self.conserving {
             return cwnd.max(narrow(sample.in_flight + acked));
         }
         let path = self.path_volume(self.rate(), self.cwnd_gain(), mss);
-        let lumps = if self.is_full { self.aggregation.allowance(self.rate()) } else { 0 };
+        let lumps = if self.is_full { self.aggregation.allowance(self.rate()) / mss * mss } else { 0 };
         let target = self.with_hosts(path + lumps, mss);
         let grown = u64::from(cwnd) + acked;
         if self.is_full {
             cwnd = narrow(grown.min(target));
-        } else if u64::from(cwnd) < target || sample.delivered < UNKNOWN * mss {
+        } else if u64::from(cwnd) < target || sample.delivered + mss < UNKNOWN * mss {
             cwnd = narrow(grown);
         }
         cwnd.max(least(view.mss))

@@ -176,6 +176,7 @@ impl Bbr3 {
                 bandwidth: self.rate(),
                 cwnd: u64::from(self.cwnd),
                 round_start: self.rounds.start,
+                unit: 1,
                 window: EXCESS_ROUNDS[usize::from(self.full_reached)],
             });
         }

@@ -32,6 +32,8 @@ pub(in crate::congestion) struct Delivered {
     pub(in crate::congestion) cwnd: u64,
     /// A round begins with it.
     pub(in crate::congestion) round_start: bool,
+    /// What is expected is counted in units of so many bytes.
+    pub(in crate::congestion) unit: u64,
     /// Rounds that a maximum is kept: as long, and as long again.
     pub(in crate::congestion) window: u8,
 }
@@ -52,7 +54,8 @@ impl Aggregation {
                 self.excess[self.current] = 0;
             }
         }
-        let mut expected = pacing::volume(delivered.bandwidth, delivered.at - self.began);
+        let unit = delivered.unit.max(1);
+        let mut expected = pacing::volume(delivered.bandwidth, delivered.at - self.began) / unit * unit;
         if self.acked <= expected || self.acked + delivered.bytes >= LONGEST * delivered.mss {
             self.restart(delivered.at);
             expected = 0;
@@ -82,6 +85,7 @@ mod tests {
                 bandwidth: 1_000_000,
                 cwnd: 100_000,
                 round_start: n % 20 == 0,
+                unit: 1,
                 window: 5,
             });
         }

@@ -3,6 +3,8 @@
 //! Duplicate ACKs are not counted. Reordering within the *reordering window* causes no retransmission. A lost
 //! retransmission is detected like any other lost segment.
 
+mod reordering;
+
 use super::counted::Counted;
 use super::flight::{Flight, LeastRtt, Sent, ShortSegments};
 use super::prr::Prr;
@@ -11,20 +13,7 @@ use super::spurious::undo::Undo;
 use super::tail_probe::Probe;
 use crate::ranges::{Range, RangeSet};
 use crate::time::{Span, Time};
-
-/// Number of recoveries after which a reordering window that D-SACKs have widened is reset (section 6.2, step 4).
-const PERSISTENCE: u8 = 16;
-
-/// Observed reordering (Linux, `tcp_check_sack_reordering()`).
-#[derive(Clone, Copy, Debug, Default)]
-struct Order {
-    /// The lowest position that the present ACK shows to be delivered late and that was never retransmitted.
-    late: Option<u64>,
-    /// Number of ACKs that showed reordering.
-    times: u32,
-    /// The largest reordering distance, in bytes.
-    extent: u64,
-}
+use reordering::Reordering;
 
 /// The state of RACK.
 #[derive(Debug, Default)]
@@ -35,14 +24,7 @@ pub(crate) struct Rack {
     rtt: Span,
     /// RACK.fack: the end of the highest delivered data.
     fack: u64,
-    reordering_seen: bool,
-    order: Order,
-    /// RACK.reo_wnd_mult, less one.
-    widened: u8,
-    /// RACK.reo_wnd_persist: number of recoveries until the widened window is reset.
-    persistence: u8,
-    /// RACK.dsack_round: the window is widened at most once in a round trip.
-    widened_at: u64,
+    pub(super) reordering: Reordering,
     /// Data that is marked lost and has not been retransmitted since.
     pub(super) lost: RangeSet,
     /// Data marked lost since the last query, if anyone queries it.
@@ -53,6 +35,8 @@ pub(crate) struct Rack {
     pub(super) deadline: Option<Time>,
     /// Bytes that the present ACK reports as delivered for the first time.
     pub(super) delivered: u64,
+    /// Something was delivered since losses were last looked for (Linux, `rack.advanced`).
+    pub(super) advanced: bool,
     pub(super) probe: Probe,
     /// When the retransmission timer expires. The timer may expire for a probe before.
     pub(super) timeout: Time,
@@ -121,7 +105,7 @@ impl Rack {
         if range.end > self.fack {
             self.fack = range.end;
         } else if never_again {
-            self.note_late(range.start);
+            self.reordering.note_late(range.start);
         }
         let Some(sent) = flight.newest_of(range) else { return };
         let rtt = now - sent.at;
@@ -130,6 +114,8 @@ impl Rack {
         if sent.again && (too_soon || !is_echoed(sent.at)) {
             return;
         }
+        // Without SACK, losses are not detected by time.
+        self.advanced = self.counted.is_none();
         self.learn_rtt(least, now, rtt);
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
             // The start of the segment is not used.
@@ -187,39 +173,9 @@ impl Rack {
         self.resent.insert(range);
     }
 
-    /// The reordering window (section 6.2, step 4). It is zero while no reordering was ever seen and a loss is likely.
-    pub(super) fn window(&self, least: LeastRtt, loss_is_likely: bool, srtt: Option<Span>) -> Span {
-        if !self.reordering_seen && loss_is_likely {
-            return Span::ZERO;
-        }
-        let least = least.get().unwrap_or(Span::ZERO);
-        let quarter = Span::from_ps(least.as_ps() / 4);
-        quarter.saturating_mul(1 + u64::from(self.widened)).min(srtt.unwrap_or(least))
-    }
-
-    /// A D-SACK: a retransmission was spurious (step 4). `una` and `max` are SND.UNA and SND.MAX.
-    ///
-    /// Linux ignores it as long as no segment that was sent once has arrived late (`tcp_dsack_seen()`).
-    pub(super) fn widen(&mut self, una: u64, max: u64) {
-        if self.reordering_seen && una >= self.widened_at {
-            self.widened_at = max;
-            self.widened = self.widened.saturating_add(1);
-            self.persistence = PERSISTENCE;
-        }
-    }
-
-    /// Segments overtook the one at `start`.
-    pub(super) fn note_late(&mut self, start: u64) {
-        self.reordering_seen = true;
-        self.order.late = Some(self.order.late.map_or(start, |late| late.min(start)));
-    }
-
     /// The present ACK is processed completely: computes the distance of the reordering that it shows.
     pub(super) fn note_order(&mut self) {
-        if let Some(late) = self.order.late.take() {
-            self.order.times += 1;
-            self.order.extent = self.order.extent.max(self.fack - late);
-        }
+        self.reordering.note_order(self.fack);
     }
 
     /// A recovery has ended.
@@ -227,10 +183,7 @@ impl Rack {
         self.prr = None;
         self.forget_counted();
         self.ended = true;
-        self.persistence = self.persistence.saturating_sub(1);
-        if self.persistence == 0 {
-            self.widened = 0;
-        }
+        self.reordering.recovered();
     }
 
     /// Whether the present ACK has ended a recovery, and data that was marked lost in the meantime remains. Such data was sent
@@ -244,6 +197,7 @@ impl Rack {
     /// the reordering window (step 5). Returns whether any segment was marked. Sets the time at which all others are due.
     pub(super) fn detect(&mut self, flight: &mut Flight, now: Time, window: Span, sacked: &RangeSet) -> bool {
         self.deadline = None;
+        self.advanced = false;
         let mut found = false;
         let Some(newest) = self.newest else { return false };
         while let Some(sent) = flight.oldest(sacked) {
@@ -381,18 +335,13 @@ impl Rack {
 
 impl Rack {
     /// Bytes retransmitted and not yet known to have arrived.
-    pub(super) fn resent(&self) -> u64 {
-        self.resent.covered()
+    pub(super) fn resent(&self, sacked: &RangeSet) -> u64 {
+        self.resent.iter_down().map(|range| range.len() - sacked.covered_within(range)).sum()
     }
 
     /// Bytes of the outstanding tail loss probe, if it was a retransmission.
     pub(super) fn probed(&self, flight: &Flight) -> u64 {
         if self.probe.is_resend() { flight.last_len() } else { 0 }
-    }
-
-    /// How many ACKs have shown that segments overtake each other, and by how many bytes at most.
-    pub(super) fn reordering(&self) -> (u32, u64) {
-        (self.order.times, self.order.extent)
     }
 }
 
@@ -441,7 +390,7 @@ mod tests {
         }
 
         fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
-            self.rack.window(self.least, loss_is_likely, srtt)
+            self.rack.reordering.window(self.least, loss_is_likely, srtt)
         }
 
         fn acknowledge(&mut self, una: u64) {
@@ -500,27 +449,8 @@ mod tests {
 
     #[test]
     fn a_late_segment_that_was_not_retransmitted_shows_reordering() {
-        let (mut rack, _) = after(&[1, 2, 0]);
+        let (rack, _) = after(&[1, 2, 0]);
         assert_eq!(rack.window(true, None), Span::from_ms(10));
-        // Each round trip with a D-SACK widens it, up to a smoothed round trip.
-        for una in [1, 1001, 2001] {
-            rack.widen(una, una + 1000);
-            rack.widen(una, una + 1000);
-        }
-        assert_eq!(rack.window(true, Some(Span::from_ms(100))), Span::from_ms(40));
-        assert_eq!(rack.window(true, Some(Span::from_ms(35))), Span::from_ms(35));
-        (0..16).for_each(|_| rack.recovered());
-        assert_eq!(rack.window(true, None), Span::from_ms(10));
-    }
-
-    #[test]
-    fn a_duplicate_report_widens_nothing_before_reordering_was_seen() {
-        let (mut rack, _) = after(&[1, 2, 3]);
-        rack.widen(1, 1001);
-        assert_eq!(rack.window(true, None), Span::ZERO);
-        let (mut rack, _) = after(&[1, 2, 0]);
-        rack.widen(1, 1001);
-        assert_eq!(rack.window(true, None), Span::from_ms(20));
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! ACKs that others have overtaken, windows, and FINs in places of their own, as Linux takes them.
+
+use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, data, plain, segment};
+use netspurt_tcp::config::{Config, OldSegments, UnsentAcked};
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::segment::Segment;
+
+const LINUX: OldSegments = OldSegments::Linux;
+const STANDARD: OldSegments = OldSegments::Outside;
+
+fn established(old_segments: OldSegments) -> Lone {
+    let config = Config { old_segments, sack: true, unsent_acked: UnsentAcked::Answered, ..plain() };
+    Lone::established(config, Options { sack_permitted: true, ..FULL }, 5000)
+}
+
+/// With timestamps: the peer's SYN-ACK carries 1000.
+fn stamped(old_segments: OldSegments) -> Lone {
+    let timestamps = Some(Timestamps { value: 1000, echo: 0 });
+    let config = Config { old_segments, sack: true, timestamps: true, ..plain() };
+    Lone::established(config, Options { sack_permitted: true, timestamps, ..FULL }, 5000)
+}
+
+fn with_stamp(segment: Segment, value: u32) -> Segment {
+    let timestamps = Some(Timestamps { value, echo: 0 });
+    Segment { options: Options { timestamps, ..segment.options }, header_len: 32, ..segment }
+}
+
+/// The reported blocks of the last answer, relative to the peer's SYN.
+fn blocks(lone: &mut Lone, s: Segment) -> Vec<(i32, i32)> {
+    let irs = segment(ACK, 0, 1).seq;
+    let out = lone.gets(s);
+    let sack = out.last().expect("an answer").segment.options.sack;
+    sack.as_slice().iter().map(|b| (b.left.distance_from(irs), b.right.distance_from(irs))).collect()
+}
+
+#[test]
+fn an_ack_with_an_old_timestamp_that_another_has_overtaken_is_taken() {
+    // tcp_disordered_ack_check(): up to 1.2 times the RTO old.
+    for (old, answers) in [(900, 0), (1, 0)] {
+        let mut lone = stamped(LINUX);
+        lone.writes(1000);
+        lone.gets(with_stamp(segment(ACK, 1, 1), 1000));
+        let out = lone.gets(with_stamp(segment(ACK, 1, 1), old));
+        assert_eq!(out.len(), answers, "{old}");
+    }
+    let mut lone = stamped(STANDARD);
+    lone.writes(1000);
+    assert_eq!(lone.gets(with_stamp(segment(ACK, 1, 1), 900)).len(), 1, "RFC 7323, section 5.3, R1");
+}
+
+#[test]
+fn the_timestamp_of_an_old_ack_counts_if_header_prediction_takes_the_segment() {
+    // Only a duplicate is answered at once, so that the echo shows.
+    let echo = |lone: &mut Lone| {
+        let answer = lone.gets(with_stamp(data(-1, 2001, 1), 1005));
+        answer[0].segment.options.timestamps.expect("agreed").echo
+    };
+    let mut lone = stamped(LINUX);
+    lone.writes(2000);
+    lone.gets(with_stamp(segment(ACK, 1, 2001), 1001));
+    lone.gets(with_stamp(segment(ACK, 1, 1001), 1005));
+    assert_eq!(echo(&mut lone), 1005);
+    // Another window: the slow path, in which tcp_ack() returns before it stores the timestamp.
+    let mut lone = stamped(LINUX);
+    lone.writes(2000);
+    lone.gets(with_stamp(segment(ACK, 1, 2001), 1001));
+    lone.gets(Segment { window: 4000, ..with_stamp(segment(ACK, 1, 1001), 1005) });
+    assert_eq!(echo(&mut lone), 1001);
+}
+
+#[test]
+fn a_segment_with_the_numbers_of_the_last_one_does_not_shrink_the_window() {
+    // tcp_may_update_window()
+    for (rules, sent) in [(LINUX, 3), (STANDARD, 1)] {
+        let mut lone = established(rules);
+        lone.gets(Segment { window: 5000, ..segment(ACK, 1, 1) });
+        lone.gets(Segment { window: 1000, ..segment(ACK, 1, 1) });
+        assert_eq!(lone.writes(3000).len(), sent);
+        lone.gets(Segment { window: 0, ..segment(ACK, 1, 1) });
+        assert_eq!(lone.writes(1000).len(), 0, "but it closes it");
+    }
+}
+
+#[test]
+fn an_ack_one_before_rcv_nxt_is_not_processed() {
+    // tcp_sequence()
+    for (rules, sent) in [(LINUX, 1), (STANDARD, 0)] {
+        let mut lone = established(rules);
+        lone.gets(data(1, 1, 10));
+        lone.gets(Segment { window: 0, ..segment(ACK, 10, 1) });
+        assert_eq!(lone.writes(1000).len(), sent);
+    }
+}
+
+#[test]
+fn a_lone_fin_behind_a_gap_stays_reported_until_the_gap_is_closed() {
+    let mut lone = established(LINUX);
+    assert_eq!(blocks(&mut lone, segment(FIN_ACK, 301, 1)), [(301, 302)]);
+    assert_eq!(blocks(&mut lone, data(1, 1, 100)), [(301, 302)]);
+    assert_eq!(blocks(&mut lone, segment(FIN_ACK, 301, 1)), [(301, 302), (301, 302)], "a duplicate: D-SACK");
+}
+
+#[test]
+fn a_lone_fin_at_a_place_that_data_occupies_is_a_duplicate() {
+    let mut lone = established(LINUX);
+    lone.gets(data(101, 1, 100));
+    assert_eq!(blocks(&mut lone, segment(FIN_ACK, 151, 1)), [(151, 152), (101, 201)]);
+}
+
+#[test]
+fn a_fin_behind_the_first_one_has_no_effect() {
+    for (rules, answers) in [(LINUX, 0), (STANDARD, 1)] {
+        let mut lone = established(rules);
+        lone.gets(segment(FIN_ACK, 1, 1));
+        assert_eq!(lone.gets(segment(FIN_ACK, 11, 1)).len(), answers, "tcp_rcv_state_process()");
+    }
+}

@@ -1,0 +1,133 @@
+//! RTT samples as in Linux (`tcp_ack_update_rtt()`), and ACKs that show nothing new.
+
+use crate::lab::{Lab, MSS, config};
+use netspurt_tcp::config::{Config, Counting, Grows, PrrRule, Recovery, Reduces};
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::reason::Reason::RackLoss;
+use netspurt_tcp::rto;
+use netspurt_tcp::time::Span;
+use std::collections::BTreeSet;
+
+fn linux() -> Config {
+    let mut config = config(Recovery::Rack);
+    config.growth.grows = Grows::WhenUsed;
+    config.growth.counting = Counting::Bytes { limit: u8::MAX };
+    config.rto =
+        rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) };
+    Config { prr: true, prr_rule: PrrRule::Linux, reduces: Reduces::Cwnd, undo: true, ..config }
+}
+
+/// Ten segments leave at 100 ms on a path of 100 ms; both ends have timestamps.
+fn stamped() -> Lab {
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: Some(Timestamps::default()),
+        ..Options::NONE
+    };
+    let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
+    lab.write(40).out();
+    lab
+}
+
+/// Reports segments `from` to `to`, and echoes what left at `sent_ms`.
+fn report(sent_ms: u32, from: u32, to: u32) -> Options {
+    let timestamps = Some(Timestamps { value: 1, echo: sent_ms });
+    let mut options = Options { timestamps, ..Options::NONE };
+    options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
+    options
+}
+
+fn srtt_us(lab: &Lab) -> u64 {
+    lab.tcp.srtt().expect("a sample").as_ps() / 1_000_000
+}
+
+#[test]
+fn the_first_segment_that_a_duplicate_ack_reports_gives_a_sample() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(10);
+    assert_eq!(srtt_us(&lab), 100_000);
+    lab.at(260).sack(0, &[(2, 2)]);
+    assert_eq!(srtt_us(&lab), 107_500, "an eighth of 160 ms");
+    lab.at(300).sack(0, &[(2, 2)]);
+    assert_eq!(srtt_us(&lab), 107_500, "nothing new");
+}
+
+#[test]
+fn an_ack_of_data_of_which_some_was_sent_again_gives_the_age_of_the_echo() {
+    let mut lab = stamped();
+    lab.at(200).ack_with(0, report(100, 2, 4));
+    assert_eq!(lab.out()[0], (1, RackLoss));
+    let before = srtt_us(&lab);
+    // 5 was sent once, and 300 ms ago. The echo is 100 ms old.
+    lab.at(400)
+        .ack_with(5, Options { timestamps: Some(Timestamps { value: 1, echo: 300 }), ..Options::NONE });
+    assert_eq!(srtt_us(&lab), before, "a sample of 100 ms");
+}
+
+#[test]
+fn without_timestamps_such_an_ack_gives_none() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(10);
+    lab.at(200).sack(0, &[(2, 4)]);
+    assert_eq!(lab.out()[10], (1, RackLoss));
+    let before = (srtt_us(&lab), lab.tcp.rto());
+    lab.at(400).ack(5);
+    assert_eq!((srtt_us(&lab), lab.tcp.rto()), before);
+}
+
+#[test]
+fn an_old_ack_reveals_losses_and_opens_no_window() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(40);
+    lab.at(200).ack(2);
+    let before = lab.cwnd();
+    lab.at(201).sack(1, &[(4, 5)]);
+    assert_eq!(lab.cwnd(), before);
+    // The probe for the reordering window of a quarter of 100 ms is on.
+    lab.at(230).out();
+    assert_eq!(lab.tcp.stats().fast_retransmits, 1);
+}
+
+#[test]
+fn an_ack_that_delivers_nothing_does_not_look_for_losses() {
+    let mut lab = Lab::with_sack(Config { reordering_tick: Span::from_ms(4), ..linux() });
+    lab.write(10);
+    lab.at(200).sack(0, &[(2, 2)]);
+    lab.out();
+    // 1 has been lost since 225 ms, and the timer, which counts ticks, is due at 236 ms.
+    lab.at(230).sack(0, &[(2, 2)]);
+    assert_eq!(lab.out(), [], "tcp_rack_mark_lost() returns: rack.advanced");
+    lab.at(240);
+    assert_eq!(lab.out()[0], (1, RackLoss));
+}
+
+#[test]
+fn a_report_of_a_duplicate_alone_opens_no_window() {
+    let mut lab = Lab::with_sack(Config { undo: false, ..linux() });
+    lab.write(40);
+    // Reordering of more than three segments: from now on reports alone open cwnd.
+    lab.at(200).sack(0, &[(6, 6)]).ack(6);
+    assert!(lab.tcp.info().reordering_extent > u64::from(3 * MSS));
+    // The recovery of 7 ends, and something is outstanding.
+    lab.at(300).sack(6, &[(8, 12)]);
+    lab.at(400).out();
+    lab.at(420).ack(20);
+    assert!(lab.tcp.stats().retransmitted > 0);
+    let before = lab.cwnd();
+    lab.at(430).sack(20, &[(7, 7)]);
+    assert_eq!(lab.cwnd(), before, "FLAG_FORWARD_PROGRESS");
+}
+
+#[test]
+fn what_was_sent_again_and_reported_since_is_not_in_the_network_again() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(10);
+    lab.at(200).sack(0, &[(5, 7)]);
+    lab.at(210).sack(0, &[(5, 8)]);
+    lab.at(310).sack(0, &[(2, 2), (5, 8)]);
+    let repairs = lab.sent.iter().filter(|(_, sent)| sent.reason == RackLoss);
+    let again = repairs.map(|(_, sent)| sent.segment.seq.0).collect::<BTreeSet<u32>>().len() as u64;
+    assert!(again >= 3);
+    assert_eq!(lab.tcp.info().resent, (again - 1) * u64::from(MSS), "tcpi_retrans");
+}
