@@ -234,22 +234,23 @@ class Kernel:
             run.arrived += 1
 
 
-def happened(run: Run) -> list[tuple[int, Event | None]]:
-    """What happened in the order of time, with the emissions that were not answers.
+def happened(run: Run) -> list[tuple[int, Event | int]]:
+    """What happened in the order of time. A number is an emission that was not an answer, of that segment.
 
     The pacing timer is precise, so it often expires while ACKs arrive. All segments of a pacing sender that are not
     of one burst count as emissions: one that is an answer has left on our side when it is reached.
     """
-    kept: list[tuple[int, Event | None]] = []
-    last, left = -RESPONSE_NS, -BURST_NS
+    kept: list[tuple[int, Event | int]] = []
+    last, left, sent = -RESPONSE_NS, -BURST_NS, 0
     paces = run.script.algorithm == "bbr"
     for at, event in sorted(run.happened, key=lambda one: one[0]):
         if event is not None:
             last = at
             kept.append((at, event))
             continue
+        sent += 1
         if at - last > RESPONSE_NS or (paces and at - left > BURST_NS):
-            kept.append((at, None))
+            kept.append((at, sent))
         else:
             last = at
         left = at

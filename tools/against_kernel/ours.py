@@ -103,16 +103,16 @@ class Ours:
     def replay(
         self,
         script: Script,
-        happened: list[tuple[int, Event | None]],
+        happened: list[tuple[int, Event | int]],
         end: int,
         isn: int | None = None,
         stamp: int = 0,
     ) -> Played:
-        """Plays events at the times at which the kernel saw them. `None` is an emission that a timer caused."""
+        """Plays events at the times at which the kernel saw them. A number is an emission that a timer caused."""
         self.begin(script.algorithm, script.peer_first, "steered", isn, stamp)
         for at, event in happened:
-            if event is None:
-                self.exchange(f"emission {at}")
+            if isinstance(event, int):
+                self.exchange(f"emission {at} {event}")
             elif isinstance(event, Arrival):
                 self.arrival(at, event.segment)
             else:

@@ -9,7 +9,7 @@
 //! | `new PROFILE reno\|- JIFFY_NS exact\|steered ISN\|- STAMP_NS` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances |
 //! | `packet T HEX` | a packet arrives; the payload may be left out, since it is zeros |
 //! | `call T NAME ARGUMENTS` | a socket call: see [`Player::call`] |
-//! | `emission T` | the kernel has sent something now that a timer has caused |
+//! | `emission T N` | the kernel has sent its N-th segment now, which a timer has caused |
 //! | `to T` | the clock advances |
 //! | `info` | TCP_INFO, and what the connection knows of its sender |
 //! | `flush` | writes `.` and flushes the output |
@@ -75,10 +75,12 @@ struct Player {
     start: Time,
     jiffy: Span,
     timing: Timing,
-    /// When the last packet arrived, call was made, or timer expired.
-    last_event: Time,
+    /// The timers that were seen to run: when each is due, and since when that is so.
+    set: Vec<(Time, Time)>,
     listener: Option<RawFd>,
     connection: Option<RawFd>,
+    /// Number of segments sent.
+    sent: u64,
     output: String,
 }
 
@@ -97,22 +99,21 @@ impl Player {
             _ => return None,
         };
         let start = stack.now;
-        let (listener, connection, output) = (None, None, String::new());
-        Some(Self { stack, start, jiffy, timing, last_event: start, listener, connection, output })
+        let (set, listener, connection, sent, output) = (Vec::new(), None, None, 0, String::new());
+        Some(Self { stack, start, jiffy, timing, set, listener, connection, sent, output })
     }
 
     fn line(&mut self, words: &[&str]) -> Option<()> {
         match words {
             ["info"] => self.info(),
             ["to", at] => self.advance(at)?,
-            ["emission", at] => {
+            ["emission", at, number] => {
                 self.advance(at)?;
-                self.expire();
+                self.emit(number.parse().ok()?);
             }
             ["packet", at, hex] => {
                 self.advance(at)?;
                 self.stack.receive(&packet(hex)?);
-                self.last_event = self.stack.now;
             }
             ["call", at, name, arguments @ ..] => {
                 self.advance(at)?;
@@ -120,11 +121,11 @@ impl Player {
                 let at = (self.stack.now - self.start).as_ps() / 1000;
                 let result = result.unwrap_or_else(|error| -i64::from(error as i32));
                 writeln!(self.output, "result {at} {name} {result}").ok()?;
-                self.last_event = self.stack.now;
             }
             _ => return None,
         }
         self.print_sent();
+        self.note_timer();
         Some(())
     }
 
@@ -147,10 +148,31 @@ impl Player {
         Some(())
     }
 
+    /// Sends the segments up to the `number`-th. What only pacing has delayed leaves without any other timer: one that is due too
+    /// may belong to a later segment of the kernel.
+    fn emit(&mut self, number: u64) {
+        if self.sent < number {
+            self.stack.send_what_may_leave();
+            self.print_sent();
+        }
+        if self.sent < number {
+            self.expire();
+        }
+    }
+
     fn expire(&mut self) {
         self.stack.run_timers();
-        self.last_event = self.stack.now;
         self.print_sent();
+        self.note_timer();
+    }
+
+    /// Remembers when the next timer was set: others may run before it and end.
+    fn note_timer(&mut self) {
+        let due = self.stack.next_deadline();
+        self.set.retain(|&(known, _)| known > self.stack.now);
+        if !due.is_never() && self.set.iter().all(|&(known, _)| known != due) {
+            self.set.push((due, self.stack.now));
+        }
     }
 
     /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c).
@@ -160,7 +182,8 @@ impl Player {
         if due.is_never() {
             return Span::ZERO;
         }
-        let wait = due - self.last_event.min(due);
+        let set = self.set.iter().find(|&&(known, _)| known == due).map_or(self.stack.now, |&(_, set)| set);
+        let wait = due - set.min(due);
         let ticks = Span::from_ps(self.jiffy.as_ps() * 3);
         if wait.as_ps() < 48 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
     }
@@ -240,6 +263,7 @@ impl Player {
 
     fn print_sent(&mut self) {
         while let Some(SentPacket { at, bytes }) = self.stack.sent.pop_front() {
+            self.sent += 1;
             let headers = headers(&bytes);
             let at = (at - self.start).as_ps() / 1000;
             // Writing to a string cannot fail.

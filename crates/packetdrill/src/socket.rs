@@ -183,6 +183,9 @@ pub(crate) struct Socket {
     last_progress: Progress,
     /// When data was last received, for TCP_INFO.
     pub(crate) last_data: Time,
+    /// Whether new data arrived with an ECN-capable codepoint. Linux notes that even if ECN was not agreed
+    /// (`tcp_data_ecn_check()`).
+    pub(crate) ecn_seen: bool,
 }
 
 impl Socket {
@@ -213,6 +216,7 @@ impl Socket {
             wakes: 0,
             last_progress: Progress::START,
             last_data: Time::ZERO,
+            ecn_seen: false,
         }
     }
 

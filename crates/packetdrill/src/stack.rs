@@ -12,7 +12,7 @@ use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, dec
 use netspurt_tcp::config::{Config, StateMachine};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::options::Layout;
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
@@ -152,6 +152,15 @@ impl Stack {
         }
     }
 
+    /// Sends what may leave now without any timer: pacing may have delayed it until now.
+    pub(crate) fn send_what_may_leave(&mut self) {
+        let streams = self.sockets.iter().filter(|(_, socket)| socket.stream().is_some());
+        let ids: Vec<Id> = streams.map(|(&id, _)| id).collect();
+        for id in ids {
+            self.update(id);
+        }
+    }
+
     /// Completes each change of a socket: sends its packets, records its end, wakes waiting calls, moves it to its listener's
     /// queue, or removes it.
     pub(crate) fn update(&mut self, id: Id) {
@@ -280,11 +289,15 @@ impl Stack {
         stream.handle_segment(now, segment);
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
+        let ecn_seen = took && segment.ecn != Ecn::NotEct;
         if descriptor == Descriptor::Closed && took {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
             stream.abort(now);
             while stream.poll_transmit(now).is_some() {}
             self.reset(local, remote, segment);
+        }
+        if ecn_seen && let Some(socket) = self.sockets.get_mut(&id) {
+            socket.ecn_seen = true;
         }
         self.update(id);
     }

@@ -4,7 +4,7 @@
 use netspurt_packetdrill::{Interface, packetdrill_interface_init};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::options::Layout;
-use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -49,6 +49,11 @@ impl Drill {
 
     /// Sends the stack a segment with `len` bytes.
     fn send(&self, seq: u32, ack: u32, flags: Flags, len: u32) {
+        self.send_marked(seq, ack, flags, len, Ecn::NotEct);
+    }
+
+    /// The same with an ECN codepoint.
+    fn send_marked(&self, seq: u32, ack: u32, flags: Flags, len: u32, ecn: Ecn) {
         let segment = Segment {
             seq: Seq(seq),
             ack: Seq(ack),
@@ -57,7 +62,7 @@ impl Drill {
             payload: Payload { offset: 0, len },
             ..Segment::default()
         };
-        let ip = Ip::new(Addresses::V4 { source: THERE, destination: HERE });
+        let ip = Ip { ecn, ..Ip::new(Addresses::V4 { source: THERE, destination: HERE }) };
         let (body, mut bytes) = (vec![0; len as usize], Vec::new());
         encode_packet(&segment, PORTS, &ip, Layout::SHARED, Body::Bytes(&body), &mut bytes).unwrap();
         // SAFETY: the bytes exist for the whole call.
@@ -103,6 +108,18 @@ impl Drill {
         (fd, first)
     }
 
+    /// The options of TCP_INFO.
+    fn options(&self, fd: c_int) -> u8 {
+        let (mut bytes, mut len) = ([0_u8; 256], 256_u32);
+        let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+        // SAFETY: the buffer has the length that is passed.
+        let result = unsafe {
+            (self.0.getsockopt)(self.0.userdata, fd, level, name, bytes.as_mut_ptr().cast(), &raw mut len)
+        };
+        assert_eq!(result, 0);
+        bytes[5]
+    }
+
     fn write(&self, fd: c_int, len: usize) -> isize {
         let bytes = vec![0_u8; len];
         // SAFETY: the bytes exist for the whole call.
@@ -145,6 +162,17 @@ fn a_connection_is_accepted_carries_data_both_ways_and_closes() {
     assert_eq!(unsafe { (drill.0.close)(drill.0.userdata, fd) }, 0);
     assert_eq!(drill.receive().expect("the ACK of the FIN").0.tcp.segment.ack, Seq(802));
     assert!(drill.receive().expect("our FIN").0.tcp.segment.flags.has(Flags::FIN));
+}
+
+#[test]
+fn tcp_info_says_that_the_peer_uses_ecn_codepoints_even_if_ecn_was_not_agreed() {
+    const TCPI_OPT_ECN_SEEN: u8 = 16;
+    let drill = Drill::new();
+    let (fd, first) = drill.connected();
+    drill.send(101, first, Flags::ACK, 100);
+    assert_eq!(drill.options(fd) & TCPI_OPT_ECN_SEEN, 0);
+    drill.send_marked(201, first, Flags::ACK, 100, Ecn::Ect0);
+    assert_eq!(drill.options(fd) & TCPI_OPT_ECN_SEEN, TCPI_OPT_ECN_SEEN);
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Stack {
         match socket.stream() {
             Some(stream) => {
                 let idle = (self.now - socket.last_data).as_ps() / 1_000_000_000;
-                write(&mut fields, stream, self.now, idle as u32);
+                write(&mut fields, stream, self.now, idle as u32, socket.ecn_seen);
             }
             None => {
                 let listens = matches!(socket.role, Role::Listening { .. });
@@ -86,11 +86,12 @@ impl Stack {
 }
 
 /// Appends the fields. Those without a counterpart here are zero.
-fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
+fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_seen: bool) {
     let (info, stats, mss) = (stream.info(), stream.stats(), stream.segment_payload().max(1));
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
     let syn_data = syn_data_acknowledged(stream);
-    let used = [info.timestamps, info.sack, info.own_shift > 0, info.ecn, info.ecn_seen, syn_data];
+    let used =
+        [info.timestamps, info.sack, info.own_shift > 0, info.ecn, info.ecn_seen || ecn_seen, syn_data];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
     let sacked = segments(info.sacked);
