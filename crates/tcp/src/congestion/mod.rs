@@ -320,7 +320,7 @@ impl Congestion {
 
     /// [`Signal::Acked`], the most frequent signal, for algorithms that only need the MSS. Returns `false` for an
     /// algorithm that needs a [`View`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acked(&mut self, bytes: u32, mss: u32) -> bool {
         self.cwnd = match &mut self.algorithm {
             Algorithm::Reno(cc) if cc.always_grows() => cc.acked(bytes, mss),

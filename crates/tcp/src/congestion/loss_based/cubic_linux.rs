@@ -78,6 +78,8 @@ struct Curve {
     price: u32,
     /// The cwnd and the time of the last update of `price`.
     priced: (u32, u64),
+    /// Until when it holds if cwnd stays.
+    steady_until: Time,
     /// Segments acknowledged and not yet counted in `w_est`.
     uncounted: u32,
     w_est: u32,
@@ -194,7 +196,10 @@ impl CubicLinux {
     /// `tcp_cong_avoid_ai()`.
     #[inline(always)]
     fn avoid(&mut self, segments: u32, mss: u32, now: Time) {
-        let price = self.curve.price((self.window.cwnd / mss).max(1), segments, now);
+        let price = match self.curve.steady_price(self.window.cwnd, segments, mss, now) {
+            Some(price) => price,
+            None => self.curve.price((self.window.cwnd / mss).max(1), segments, now),
+        };
         self.window.avoid_at(price, segments, mss);
     }
 
@@ -233,9 +238,12 @@ impl Curve {
     /// The shortest round trip.
     #[inline]
     fn measure(&mut self, now: Time, rtt: Option<Span>) {
-        let settling = self.epoch.is_some_and(|epoch| now.since(epoch) < SETTLING);
-        if let Some(rtt) = rtt.filter(|_| !settling) {
-            self.shortest_rtt = Some(self.shortest_rtt.map_or(rtt, |known| known.min(rtt)));
+        let settling = || self.epoch.is_some_and(|epoch| now.since(epoch) < SETTLING);
+        if let Some(rtt) = rtt
+            && self.shortest_rtt.is_none_or(|known| rtt < known)
+            && !settling()
+        {
+            self.shortest_rtt = Some(rtt);
         }
     }
 
@@ -265,8 +273,18 @@ impl Curve {
         now
     }
 
-    /// `bictcp_update()`: the number of acknowledged segments per increase, after `segments` more were acknowledged.
+    /// [`Self::price`], if it was updated lately for a cwnd of as many bytes: then it is the same.
     #[inline(always)]
+    fn steady_price(&mut self, cwnd: u32, segments: u32, mss: u32, now: Time) -> Option<u32> {
+        let priced = u64::from(self.priced.0) * u64::from(mss);
+        let holds = now < self.steady_until && priced == u64::from(cwnd) && self.epoch.is_some();
+        holds.then(|| {
+            self.uncounted = self.uncounted.saturating_add(segments);
+            self.price
+        })
+    }
+
+    /// `bictcp_update()`: the number of acknowledged segments per increase, after `segments` more were acknowledged.
     fn price(&mut self, cwnd: u32, segments: u32, now: Time) -> u32 {
         let tick = ticks(now.since(Time::ZERO));
         let (for_cwnd, at) = self.priced;
@@ -282,6 +300,7 @@ impl Curve {
         self.uncounted = self.uncounted.saturating_add(segments);
         if !same_tick {
             self.priced = (cwnd, tick);
+            self.steady_until = Time::from_ps((tick + STEADY + 1).saturating_mul(TICK));
             let target = self.at(now.since(epoch) + self.shortest_rtt.unwrap_or(Span::ZERO));
             self.price = match target.checked_sub(cwnd) {
                 Some(ahead @ 1..) => cwnd / ahead,
@@ -352,9 +371,12 @@ impl CongestionControl for CubicLinux {
     }
 }
 
-/// A span in 2⁻¹⁰ s: 2¹⁰ / 10¹² = 2⁻² / 5¹².
+/// Picoseconds in 2⁻¹⁰ s: 10¹² / 2¹⁰ = 2² · 5¹².
+const TICK: u64 = 4 * 5_u64.pow(12);
+
+/// A span in 2⁻¹⁰ s.
 fn ticks(span: Span) -> u64 {
-    (span.as_ps() >> 2) / 5_u64.pow(12)
+    (span.as_ps() >> 2) / (TICK / 4)
 }
 
 #[cfg(test)]

@@ -224,3 +224,25 @@ fn extremes_do_not_overflow() {
         }
     }
 }
+
+#[test]
+fn a_price_that_holds_is_the_one_that_would_be_computed() {
+    let (mut held, mut now, mut steady) = (after_loss_at(400), START, 0);
+    for n in 0..20_000_u64 {
+        now += Span::from_us(n * 7919 % 9000);
+        let mss = if n % 4001 == 4000 { MSS + 1 } else { MSS };
+        let (cwnd, mut computed) = (held.window.cwnd, held.curve);
+        let price = held.curve.steady_price(cwnd, 1, mss, now);
+        if let Some(price) = price {
+            assert_eq!(computed.price((cwnd / mss).max(1), 1, now), price, "step {n}");
+            assert_eq!(held.curve, computed, "step {n}");
+            steady += 1;
+        }
+        ack(&mut held, now, RTT, 1);
+        if n % 7000 == 6999 {
+            held.on(Signal::EnterRecovery, &view(MSS, held.cwnd()));
+            held.on(Signal::ExitRecovery, &view(MSS, 0));
+        }
+    }
+    assert!(steady > 1000 && steady < 19_000, "{steady}");
+}

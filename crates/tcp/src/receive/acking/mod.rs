@@ -83,7 +83,7 @@ pub(crate) struct Memory {
 impl Acking {
     /// When to acknowledge, if `unacknowledged` data segments have arrived in order since the last ACK. For a policy
     /// with state use `arrives`.
-    #[inline]
+    #[inline(always)]
     pub fn due(self, now: Time, unacknowledged: u8) -> Due {
         match self {
             Self::EverySegment => Due::Now,

@@ -88,8 +88,9 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     entries: VecDeque<Entry>,
-    /// The start of the first entry.
+    /// The start of the first entry, and the end of the last one if there is any.
     edge: u64,
+    last_end: u64,
     /// First transmissions before this index were reported, retransmitted or marked lost.
     next: usize,
     /// Retransmissions in order of time; outdated ones are skipped when they are reached.
@@ -111,6 +112,7 @@ impl Flight {
         }
         let serial = self.next_serial();
         self.entries.push_back(Entry { end, at, serial, again: false, fate: Fate::InFlight });
+        self.last_end = end;
     }
 
     /// The number of the next transmission.
@@ -136,14 +138,18 @@ impl Flight {
     }
 
     /// The end of the last entry.
+    #[inline]
     fn end(&self) -> u64 {
-        self.entries.back().map_or(self.edge, |last| last.end)
+        let end = if self.entries.is_empty() { self.edge } else { self.last_end };
+        debug_assert_eq!(end, self.entries.back().map_or(self.edge, |last| last.end));
+        end
     }
 
     /// Adds a forgotten entry for data that was sent without a record, such as a window probe.
     #[cold]
     fn forget_up_to(&mut self, start: u64) {
         self.unusual += 1;
+        self.last_end = start;
         self.entries.push_back(Entry {
             end: start,
             at: Time::ZERO,
@@ -156,7 +162,7 @@ impl Flight {
     /// `range` is retransmitted.
     pub(crate) fn add_again(&mut self, range: Range, at: Time) {
         if self.entries.is_empty() {
-            (self.edge, self.next) = (range.start, 0);
+            (self.edge, self.last_end, self.next) = (range.start, range.start, 0);
         } else if self.end() < range.start {
             self.forget_up_to(range.start);
         }
@@ -169,6 +175,7 @@ impl Flight {
         self.later.push_back(Sent { range, at, serial, again: true });
         let first = self.split(range.start);
         let last = self.split(range.end);
+        self.last_end = self.last_end.max(range.end);
         if first == last {
             self.entries.push_back(entry);
             self.unusual += 1;

@@ -50,6 +50,12 @@ impl Sender {
         }
     }
 
+    /// The same off the path of most connections.
+    #[inline(never)]
+    fn open_window_apart(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
+        self.open_window(cx, now, bytes, flight);
+    }
+
     /// The same for an algorithm that needs more than the number of acknowledged bytes.
     #[inline(never)]
     fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
@@ -64,7 +70,7 @@ impl Sender {
     pub(crate) fn open_window_calmly(&mut self, cx: &Context, now: Time, before: u64, rtt: Option<Span>) {
         let bytes = (self.space.una - before) as u32;
         if !self.congestion.takes_avoidance_ack() {
-            return self.open_window(cx, now, bytes, self.space.max - before);
+            return self.open_window_apart(cx, now, bytes, self.space.max - before);
         }
         self.congestion.acked_in_avoidance(AvoidanceAck {
             bytes,
@@ -119,7 +125,7 @@ impl Sender {
     pub(crate) fn open_window_unless_marked(&mut self, cx: &mut Context, now: Time, bytes: u32, flight: u64) {
         let una = self.space.una;
         if !cx.ecn().is_some_and(|memory| memory.prevents_growth(una)) {
-            self.open_window(cx, now, bytes, flight);
+            self.open_window_apart(cx, now, bytes, flight);
         }
     }
 
