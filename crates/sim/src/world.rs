@@ -147,8 +147,8 @@ impl World {
 
     /// Ends the run now.
     pub fn finish(mut self, interrupted: bool) -> RunResult {
-        // All endpoints get as far as the first of them.
-        self.run_until(self.ahead);
+        // All endpoints and routers get as far as the first of them.
+        self.run_until(self.ahead.max(self.network.ahead()));
         self.sum_up_sessions();
         summary::summarise(self.into_course(), interrupted)
     }

@@ -292,6 +292,19 @@ fn hosts_that_get_ahead_of_others_do_the_same_as_event_by_event() {
 }
 
 #[test]
+fn routers_that_get_ahead_of_others_do_the_same_as_event_by_event() {
+    for seed in 0..1500 {
+        let spec = random_world(seed);
+        let fast = told(on_one_thread(&spec, seed));
+        let slow = told(on_one_thread(&WorldSpec { fuse: false, ..spec }, seed));
+        if fast != slow {
+            let mut lines = fast.lines().zip(slow.lines()).filter(|(ours, one)| ours != one);
+            panic!("seed {seed}: {:?}", lines.next());
+        }
+    }
+}
+
+#[test]
 fn a_run_on_several_threads_can_be_stopped() {
     let spec = crowd(
         &ChannelSpec::new(50_000_000, Span::from_ms(10)),

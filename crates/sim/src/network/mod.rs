@@ -10,6 +10,7 @@ pub mod delay;
 pub mod gather;
 pub mod impair;
 mod inbox;
+mod junction;
 pub mod loss;
 pub mod medium;
 pub mod middlebox;
@@ -20,7 +21,8 @@ pub mod schedule;
 pub mod token_bucket;
 
 use crate::engine::EventQueue;
-use crate::network::channel::{Channel, INBOX, LAST_FAN, MAX_PACKET};
+use crate::network::channel::{Channel, INBOX, JUNCTION, LAST_FAN, MAX_PACKET};
+use crate::network::junction::junctions::Junctions;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Datagram, Label, Packet, Slab, Stage};
 use crate::network::route::{NoRoute, Routes};
@@ -59,6 +61,7 @@ pub struct Network {
     hubs: Vec<Hub>,
     routes: Routes,
     fans: Fans,
+    junctions: Junctions,
     packets: Slab,
     /// The place of the packet that is being written.
     draft: u32,
@@ -147,6 +150,10 @@ impl Network {
             recorder.describe(&spec.links, (Time::ZERO + spec.duration).as_ps());
         }
         let fans = Fans::join(&mut channels, &routes);
+        let mut junctions = Junctions::default();
+        if spec.fuse && recorder.is_none() && !independent.is_empty() {
+            junctions = Junctions::find(spec, &mut channels, &routes);
+        }
         let mut packets = Slab::new();
         let draft = packets.reserve();
         Self {
@@ -154,6 +161,7 @@ impl Network {
             hubs,
             routes,
             fans,
+            junctions,
             packets,
             draft,
             queue: EventQueue::new(),
@@ -235,6 +243,13 @@ impl Network {
                     self.queue.push(next, source);
                 }
                 (slot, stage)
+            } else if channel.fan > LAST_FAN {
+                match channel.fan {
+                    // Nothing arrives at the far end of a border channel.
+                    fan if fan > JUNCTION => self.depart(source, now),
+                    fan => self.pass_junction(fan, now, until.as_ps()),
+                }
+                continue;
             } else {
                 let Self { fans, channels, packets, routes, queue, .. } = self;
                 let Some(landed) = fans.land(channels, packets, routes, queue, (source, now)) else {
@@ -255,6 +270,11 @@ impl Network {
     #[inline]
     pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
         self.fans.take_upcoming()
+    }
+
+    /// Up to when packets have been passed on ahead of other events.
+    pub(crate) const fn ahead(&self) -> Time {
+        Time::from_ps(self.junctions.ahead())
     }
 
     /// A lower bound of the time of the next due event.
@@ -386,18 +406,20 @@ impl Network {
         self.set_off(slot, hop.channel(), arrival, stage);
     }
 
-    /// Stores a packet until it arrives at the end of a channel.
+    /// Stores a packet until it arrives at the end of a channel: in the chain of the channel or of its fan, or at its junction.
     #[inline(always)]
     fn set_off(&mut self, slot: u32, number: u32, arrival: u64, stage: Stage) {
         if arrival > self.horizon {
             return self.packets.remove(slot);
         }
         let channel = &mut self.channels[number as usize];
-        let is_first = if channel.fan >= INBOX {
+        let fan = channel.fan;
+        let is_first = if fan >= INBOX {
             self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
-        } else if channel.fan > LAST_FAN {
-            let fan = channel.fan;
+        } else if fan > JUNCTION {
             return self.cross_border(slot, (number, fan), arrival, stage);
+        } else if fan > LAST_FAN {
+            self.junctions.take_off((&mut self.packets, &self.routes), fan, (slot, arrival, stage))
         } else {
             self.fans.take_off(channel, &mut self.packets, &self.routes, (slot, arrival, stage))
         };

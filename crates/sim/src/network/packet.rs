@@ -142,7 +142,7 @@ impl Label {
 }
 
 /// No place.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The position of a packet, and all its data that forwarding needs: half a cache line, the only one that an arrival
 /// reads.
@@ -271,6 +271,31 @@ impl Slab {
             self.flights.get(flight.next as usize)
         });
         self.flights.len() - free.count()
+    }
+
+    /// Sets the position of a packet that no other follows.
+    #[inline(always)]
+    pub(super) fn set_flight(&mut self, slot: u32, arrival: u64, stage: Stage) {
+        let flight = &mut self.flights[slot as usize];
+        (flight.arrival, flight.stage, flight.next) = (arrival, stage, NONE);
+    }
+
+    /// When a packet arrives, and its next step.
+    #[inline(always)]
+    pub(super) fn flight(&self, slot: u32) -> (u64, Stage) {
+        let Flight { arrival, stage, .. } = self.flights[slot as usize];
+        (arrival, stage)
+    }
+
+    /// The packet that follows a packet.
+    #[inline(always)]
+    pub(super) fn next(&self, slot: u32) -> u32 {
+        self.flights[slot as usize].next
+    }
+
+    /// Packet `next` follows packet `slot`.
+    pub(super) fn link(&mut self, slot: u32, next: u32) {
+        self.flights[slot as usize].next = next;
     }
 
     /// Adds a packet to those in flight through a channel. Returns whether it is the first to arrive.

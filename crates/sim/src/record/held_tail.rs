@@ -114,6 +114,11 @@ struct Hold {
 }
 
 impl Holds {
+    /// Whether nothing has been held recently.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Stores the present state of the connection at index `place`.
     pub(crate) fn note(&mut self, place: u32, flow: u32, (now, connection): (Time, &Connection)) {
         let held = connection.held(now).filter(|held| held.why.waits_for_ack());

@@ -95,7 +95,7 @@ impl World {
                 return self.note_progress(now, place);
             }
             let served = serve(endpoint, (network, cookies, spec), now, place);
-            if *is_watched || served != Served::Whole {
+            if served != Served::Whole || *is_watched && self.is_worth_recording(place) {
                 self.conclude_specially(now, place, served);
             }
             if inbox.next.is_never() {
@@ -135,6 +135,13 @@ impl World {
             Served::News => self.attend(now, place),
             Served::Whole | Served::Over => self.conclude(now, place, served == Served::Over),
         }
+    }
+
+    /// Whether the state of an endpoint is of interest to a recorder, or to other parts of the world.
+    #[inline]
+    fn is_worth_recording(&self, place: u32) -> bool {
+        self.network.recorder.is_some()
+            || self.part.as_ref().is_none_or(|part| part.looks_at(&self.endpoints[place as usize]))
     }
 
     /// Endpoint `place` has processed all its events up to `now`, which other endpoints may not have reached.

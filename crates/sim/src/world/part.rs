@@ -9,6 +9,7 @@ use crate::host::endpoint::Endpoint;
 use crate::network::Crossings;
 use crate::record::held_tail::{DelayedAck, Holds};
 use crate::spec::NodeId;
+use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 use std::sync::Arc;
 
@@ -61,6 +62,13 @@ impl Part {
             let ack = DelayedAck { now, since, place, received: connection.received() };
             self.messages.delayed_acks.push(ack);
         }
+    }
+
+    /// Whether [`Part::note_hold`] could note anything: an endpoint holds a segment for an ACK, or one has held one.
+    #[inline]
+    pub(super) fn looks_at(&self, endpoint: &Endpoint) -> bool {
+        let holds = |connection: &Connection| connection.holding().waits_for_ack();
+        !self.holds.is_empty() || endpoint.connection.as_ref().is_some_and(holds)
     }
 
     /// Endpoint `place` has been served.

@@ -87,8 +87,7 @@ impl Fans {
     ) -> Option<(u32, Stage)> {
         let channel_of = |position| routes.hop(position).channel();
         let Channel { fan, in_flight, .. } = &mut channels[channel as usize];
-        // Behind a border channel nothing lands here.
-        let chain = self.chains.get_mut(usize::from(*fan))?;
+        let chain = &mut self.chains[usize::from(*fan)];
         let Some((slot, stage, next)) = packets.leave(chain, now, channel, channel_of) else {
             let Arrived { slot, stage, next_arrival } = packets.land(in_flight, now)?;
             if let Some(next) = next_arrival {

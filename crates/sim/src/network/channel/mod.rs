@@ -49,8 +49,14 @@ pub(crate) const INBOX: u16 = u16::MAX - 1;
 /// No fan, but a border channel into the first part of the network. Border channels into other parts have the numbers below.
 pub(crate) const BORDER: u16 = u16::MAX - 2;
 
+/// No fan: the channel leads to the first junction. Channels to other junctions have the numbers below.
+pub(crate) const JUNCTION: u16 = BORDER - MAX_PARTS;
+
+/// The maximum number of junctions.
+pub(crate) const MAX_JUNCTIONS: u16 = 64;
+
 /// The highest number of a fan.
-pub(crate) const LAST_FAN: u16 = BORDER - MAX_PARTS;
+pub(crate) const LAST_FAN: u16 = JUNCTION - MAX_JUNCTIONS;
 
 /// The maximum number of parts of a network.
 pub(crate) const MAX_PARTS: u16 = 1024;
@@ -302,7 +308,7 @@ impl Channel {
         while let Some((start, size)) = self.waiting.front()
             && start <= now
         {
-            self.waiting.pop_front();
+            self.waiting.drop_front();
             self.waiting_bytes -= u64::from(size);
         }
     }
@@ -483,6 +489,11 @@ impl Channel {
     pub(crate) fn pace(&self) -> Option<(u64, u64)> {
         let is_steady = self.plain && self.ps_per_byte > 0 && self.end_latency == 0;
         is_steady.then_some((self.ps_per_byte, self.delay))
+    }
+
+    /// The least time from the entry of a packet to its arrival, if the channel is plain.
+    pub(crate) const fn lookahead(&self) -> u64 {
+        self.delay
     }
 
     /// Prefetches the data for an arriving packet.

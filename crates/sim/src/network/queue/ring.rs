@@ -43,9 +43,15 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
         let value = self.front()?;
+        self.drop_front();
+        Some(value)
+    }
+
+    /// Removes the first value, after [`Ring::front`] has returned it.
+    #[inline]
+    pub(crate) const fn drop_front(&mut self) {
         self.head = self.head.wrapping_add(1);
         self.len -= 1;
-        Some(value)
     }
 
     #[cold]

@@ -250,6 +250,12 @@ impl Routes {
         }
     }
 
+    /// Channels that are not computed together, each with the one before it on some route: once for each route.
+    pub(crate) fn parted(&self) -> impl Iterator<Item = (u32, u32)> {
+        let pairs = self.hops.windows(2).filter(|pair| !pair[0].is_last() && !pair[0].goes_on_at_once());
+        pairs.map(|pair| (pair[0].channel(), pair[1].channel()))
+    }
+
     /// Fused channels, each with the one before it: once for each route.
     pub(crate) fn fused(&self) -> impl Iterator<Item = (u32, u32)> {
         let pairs = self.hops.windows(2).filter(|pair| pair[0].goes_on_at_once());

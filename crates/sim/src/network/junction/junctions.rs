@@ -1,0 +1,104 @@
+//! Which routers are junctions, and the packets on their way to them.
+
+use crate::network::channel::{ALONE, Channel, JUNCTION, MAX_JUNCTIONS};
+use crate::network::junction::calendar::{Calendar, Passer};
+use crate::network::packet::{Slab, Stage};
+use crate::network::route::Routes;
+use crate::spec::WorldSpec;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A router at which packets are passed on ahead of other events.
+#[derive(Debug)]
+pub(in crate::network) struct Junction {
+    /// The least delay of the channels that lead here.
+    pub(super) lookahead: u64,
+    /// The time of its entry in the event queue; [`u64::MAX`] if there is none.
+    pub(super) armed_at: u64,
+    pub(super) calendar: Calendar,
+}
+
+/// The junctions of a network.
+#[derive(Debug, Default)]
+pub(in crate::network) struct Junctions {
+    pub(super) all: Vec<Junction>,
+    /// The packets that are passed on now.
+    pub(super) batch: Vec<Passer>,
+    /// Packets have been passed on up to this time.
+    pub(super) ahead: u64,
+}
+
+/// The number of the junction to which the channels with this fan lead.
+pub(super) const fn number_of(fan: u16) -> usize {
+    (JUNCTION - fan) as usize
+}
+
+impl Junctions {
+    /// Finds the junctions, and marks the channels that lead to them. Not all, if there are very many: those with most
+    /// channels are taken.
+    pub(in crate::network) fn find(spec: &WorldSpec, channels: &mut [Channel], routes: &Routes) -> Self {
+        let mut found = Self::default();
+        let sends_icmp =
+            |channel: &Channel| channel.impairments.as_ref().is_some_and(|all| all.narrowness.sends_icmp());
+        // A message of a router is sent at any time.
+        if channels.iter().any(sends_icmp) {
+            return found;
+        }
+        let end_of = |channel: u32| spec.links[channel as usize / 2].ends[1 - channel as usize % 2];
+        let hosts: BTreeSet<_> = spec.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+        let mut feeders: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+        let mut unfit: BTreeSet<_> = hosts;
+        for (before, this) in routes.parted() {
+            let node = end_of(before);
+            feeders.entry(node).or_default().insert(before);
+            if !channels[before as usize].leads_ahead() || !channels[this as usize].acts_on_arrivals_only() {
+                unfit.insert(node);
+            }
+        }
+        feeders.retain(|node, _| !unfit.contains(node));
+        let mut feeders: Vec<_> = feeders.into_iter().collect();
+        feeders.sort_by_key(|(node, feeders)| (std::cmp::Reverse(feeders.len()), *node));
+        for ((_, feeders), number) in feeders.into_iter().zip(0..MAX_JUNCTIONS) {
+            let delays = feeders.iter().map(|&feeder| channels[feeder as usize].lookahead());
+            let lookahead = delays.min().unwrap_or(0);
+            found.all.push(Junction { lookahead, armed_at: u64::MAX, calendar: Calendar::new() });
+            feeders.into_iter().for_each(|feeder| channels[feeder as usize].fan = JUNCTION - number);
+        }
+        found
+    }
+
+    /// Up to when packets have been passed on.
+    pub(in crate::network) const fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    /// Adds a packet to those in flight through a channel that leads to a junction. `fan` is that of the channel. Returns
+    /// whether it is the first to arrive.
+    #[inline(always)]
+    pub(in crate::network) fn take_off(
+        &mut self,
+        (packets, routes): (&mut Slab, &Routes),
+        fan: u16,
+        (slot, arrival, stage): (u32, u64, Stage),
+    ) -> bool {
+        let junction = &mut self.all[number_of(fan)];
+        let new = Passer { arrival, slot, stage };
+        junction.calendar.insert(packets, new, |position| routes.hop(position).channel());
+        let is_first = arrival < junction.armed_at;
+        if is_first {
+            junction.armed_at = arrival;
+        }
+        is_first
+    }
+}
+
+impl Channel {
+    /// Whether the arrivals at the end of this channel are known as long before as its delay: see [`Channel::lookahead`].
+    fn leads_ahead(&self) -> bool {
+        self.fan == ALONE && self.pace().is_some() && self.lookahead() > 0
+    }
+
+    /// Whether nothing but packets that arrive changes this channel, however many of them are passed on at once.
+    fn acts_on_arrivals_only(&self) -> bool {
+        self.partner.is_none() && self.station.is_none() && !self.keeps() && !self.gathers()
+    }
+}
