@@ -64,6 +64,13 @@ def met(holds: bool) -> str:
     return "met" if holds else "not met"
 
 
+TAIL = """
+The programs that apply the load, the clients and the host share the processors. With two of them, a median of more
+than twice the one before shows how long a client waits for a processor: the flood and the blind segments take one
+whole processor to send, and each of the sixteen downloads has as much right to the host's processor as the client.
+"""
+
+
 def main() -> int:
     """Measures and writes the page."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(SCRIPT.parent)])}
@@ -73,11 +80,10 @@ def main() -> int:
         print(run.stderr.strip(), file=sys.stderr)
         return run.returncode
     found = json.loads(run.stdout)
+    release = platform.release().partition("-")[0]
     table = f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}\n"
     table += "".join(row(name, each) for name, each in found.items())
-    PAGE.write_text(
-        f"{HEAD}{table}\nLinux {platform.release()}, {os.cpu_count()} processors.\n", encoding="utf-8"
-    )
+    PAGE.write_text(f"{HEAD}{table}\nLinux {release}, {os.cpu_count()} processors.\n{TAIL}", encoding="utf-8")
     print(table)
     return 0
 
