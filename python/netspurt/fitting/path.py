@@ -147,7 +147,7 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     opened = [facts for facts in all_facts if facts.vantage == "sender" or facts.handshake_s]
     delay = min(base(facts, rate) for facts in opened or all_facts)
     queue = _queue(all_facts, rate, delay)
-    packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate if rate > 0 else math.inf
+    packet_s = _packet_s(all_facts, rate)
     # The packet being sent is in part behind its first bit when another one enters.
     held = math.ceil(queue / packet_s - 0.05) if queue > 0 else 0
     full = tuple(overflows(facts, rate, delay, queue) for facts in all_facts)
@@ -240,19 +240,22 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
         steady = moved(*unqueued(all_facts, rate)) is None
         # Where few trains passed undisturbed, or the sender paced them, only the round trips show the rate.
         better = BETTER if _agreeing(found, rate, 0.0) < UNDISTURBED else MUCH
-        packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate
-        if steady and (better == BETTER or away[rate] > PART * packet_s):
+        if steady and (better == BETTER or away[rate] > PART * _packet_s(all_facts, rate)):
             searched, left = _searched(all_facts, min(away) * LOWER, max(away) * HIGHER)
             if left < better * away[rate] and away[rate] - left > NOISE_S:
                 rate = searched
     return rate, _agreeing(found, rate, share), len(found[TRAINS[seldom]])
 
 
+def _packet_s(all_facts: Sequence[Facts], rate: float) -> float:
+    """The time that a bottleneck of this rate needs to send a full packet."""
+    return 8 * (all_facts[0].segment + all_facts[0].header) / rate if rate > 0 else math.inf
+
+
 def _idle(all_facts: Sequence[Facts], rate: float) -> bool:
     """Whether hardly a packet waited at a bottleneck of this rate."""
     delay = min(base(facts, rate) for facts in all_facts)
-    packet_s = 8 * (all_facts[0].segment + all_facts[0].header) / rate
-    return _queue(all_facts, rate, delay) < WAITED * packet_s
+    return _queue(all_facts, rate, delay) < WAITED * _packet_s(all_facts, rate)
 
 
 def _sharp(all_facts: Sequence[Facts], rate: float) -> bool:

@@ -15,7 +15,7 @@ fn linux() -> Config {
 }
 
 /// 40 segments are written, of which cwnd permits ten; both ends have timestamps.
-fn stamped(config: Config) -> Lab {
+pub(crate) fn stamped(config: Config) -> Lab {
     let offer = Options {
         mss: Some(MSS as u16),
         sack_permitted: true,
@@ -28,7 +28,7 @@ fn stamped(config: Config) -> Lab {
 }
 
 /// Reports segments `from` to `to`, and echoes what left at `sent_ms`.
-fn report(sent_ms: u32, from: u32, to: u32) -> Options {
+pub(crate) fn report(sent_ms: u32, from: u32, to: u32) -> Options {
     let timestamps = Some(Timestamps { value: 1, echo: sent_ms });
     let mut options = Options { timestamps, ..Options::NONE };
     options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });

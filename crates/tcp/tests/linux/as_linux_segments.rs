@@ -23,7 +23,7 @@ fn established(old_segments: OldSegments) -> Lone {
 }
 
 /// The reported blocks of the last answer, relative to the peer's SYN.
-fn blocks(lone: &mut Lone, s: Segment) -> Vec<(i32, i32)> {
+pub(crate) fn blocks(lone: &mut Lone, s: Segment) -> Vec<(i32, i32)> {
     let irs = segment(ACK, 0, 1).seq;
     let out = lone.gets(s);
     let sack = out.last().expect("an answer").segment.options.sack;

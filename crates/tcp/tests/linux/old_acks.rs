@@ -1,5 +1,6 @@
 //! ACKs that others have overtaken, windows, and FINs in places of their own, as Linux takes them.
 
+use crate::as_linux_segments::blocks;
 use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, data, plain, segment};
 use netspurt_tcp::config::{Config, OldSegments, UnsentAcked};
 use netspurt_tcp::options::{Options, Timestamps};
@@ -23,14 +24,6 @@ fn stamped(old_segments: OldSegments) -> Lone {
 fn with_stamp(segment: Segment, value: u32) -> Segment {
     let timestamps = Some(Timestamps { value, echo: 0 });
     Segment { options: Options { timestamps, ..segment.options }, header_len: 32, ..segment }
-}
-
-/// The reported blocks of the last answer, relative to the peer's SYN.
-fn blocks(lone: &mut Lone, s: Segment) -> Vec<(i32, i32)> {
-    let irs = segment(ACK, 0, 1).seq;
-    let out = lone.gets(s);
-    let sack = out.last().expect("an answer").segment.options.sack;
-    sack.as_slice().iter().map(|b| (b.left.distance_from(irs), b.right.distance_from(irs))).collect()
 }
 
 #[test]

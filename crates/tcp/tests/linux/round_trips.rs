@@ -1,8 +1,9 @@
 //! RTT samples as in Linux (`tcp_ack_update_rtt()`), and ACKs that show nothing new.
 
+use crate::as_linux_recovery::{report, stamped};
 use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, Counting, Grows, PrrRule, Recovery, Reduces};
-use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::RackLoss;
 use netspurt_tcp::rto;
 use netspurt_tcp::time::Span;
@@ -15,27 +16,6 @@ fn linux() -> Config {
     config.rto =
         rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) };
     Config { prr: true, prr_rule: PrrRule::Linux, reduces: Reduces::Cwnd, undo: true, ..config }
-}
-
-/// Ten segments leave at 100 ms on a path of 100 ms; both ends have timestamps.
-fn stamped() -> Lab {
-    let offer = Options {
-        mss: Some(MSS as u16),
-        sack_permitted: true,
-        timestamps: Some(Timestamps::default()),
-        ..Options::NONE
-    };
-    let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
-    lab.write(40).out();
-    lab
-}
-
-/// Reports segments `from` to `to`, and echoes what left at `sent_ms`.
-fn report(sent_ms: u32, from: u32, to: u32) -> Options {
-    let timestamps = Some(Timestamps { value: 1, echo: sent_ms });
-    let mut options = Options { timestamps, ..Options::NONE };
-    options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
-    options
 }
 
 fn srtt_us(lab: &Lab) -> u64 {
@@ -55,7 +35,7 @@ fn the_first_segment_that_a_duplicate_ack_reports_gives_a_sample() {
 
 #[test]
 fn an_ack_of_data_of_which_some_was_sent_again_gives_the_age_of_the_echo() {
-    let mut lab = stamped();
+    let mut lab = stamped(linux());
     lab.at(200).ack_with(0, report(100, 2, 4));
     assert_eq!(lab.out()[0], (1, RackLoss));
     let before = srtt_us(&lab);

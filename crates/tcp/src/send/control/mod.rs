@@ -64,8 +64,8 @@ impl Sender {
     }
 
     /// [`Self::open_window`] after an ACK in the ordinary state that has moved SND.UNA from `before` and leaves data
-    /// outstanding, where losses are detected by time: `rtt` is the RTT that it shows. The algorithm that most of these
-    /// connections use is asked first.
+    /// outstanding, where losses are detected by time: `rtt` is the RTT that it shows. Tests first for the
+    /// congestion avoidance that most of these connections use.
     #[inline(always)]
     pub(crate) fn open_window_calmly(&mut self, cx: &Context, now: Time, before: u64, rtt: Option<Span>) {
         let bytes = (self.space.una - before) as u32;
