@@ -4,6 +4,7 @@
 //! `turns.rs` hosts with a processor, `session_actions.rs` the connections of sessions, and `datagrams.rs` flows without a
 //! connection.
 
+mod answering;
 mod datagrams;
 mod detours;
 mod endings;
@@ -71,6 +72,8 @@ pub struct World {
     retiring: Retiring,
     /// Whether states of endpoints are recorded or passed to other parts.
     is_watched: bool,
+    /// Whether endpoints take the short loop of `answering.rs`.
+    answers: bool,
     /// Which part of the world this is, if it is simulated in parts.
     part: Option<Box<Part>>,
     pub(crate) cookies: Cookies,
@@ -91,6 +94,7 @@ impl World {
     /// The world of `spec` at time zero.
     pub fn new(spec: WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
         let is_watched = recorder.is_some();
+        let answers = spec.fuse && !is_watched;
         let network = Network::with_inboxes(&spec, seed, recorder, &Self::independent_hosts(&spec))?;
         let hosts = spec.nodes.iter().map(Host::new).collect();
         let numbering = spec.numbering();
@@ -109,6 +113,7 @@ impl World {
             sessions: Sessions::default(),
             retiring: Retiring::default(),
             is_watched,
+            answers,
             part: None,
             cookies: Cookies::default(),
             numbering,

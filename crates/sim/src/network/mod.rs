@@ -31,6 +31,7 @@ use crate::record::probe::{Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, WorldSpec};
 pub(crate) use border::crossings::Crossings;
 use channel::fans::Fans;
+pub(crate) use junction::uplink::Uplink;
 use medium::hub::Hub;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
@@ -347,11 +348,7 @@ impl Network {
     pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
         let packet = self.packets.get_mut(slot);
-        packet.endpoint = label.endpoint;
-        packet.size = label.size;
-        packet.generation = label.generation;
-        packet.content = Content::Segment;
-        packet.resend = label.resend;
+        packet.address(label);
         self.data_packets += u64::from(packet.segment.payload.len > 0);
         self.forward(slot, label.size, label.route, now.as_ps());
     }

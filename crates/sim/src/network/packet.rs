@@ -132,6 +132,18 @@ pub struct Label {
     pub resend: bool,
 }
 
+impl Packet {
+    /// Puts a label on a packet with a segment.
+    #[inline(always)]
+    pub(crate) fn address(&mut self, label: Label) {
+        self.endpoint = label.endpoint;
+        self.size = label.size;
+        self.generation = label.generation;
+        self.content = Content::Segment;
+        self.resend = label.resend;
+    }
+}
+
 impl Label {
     /// This label on a packet with `segment`, which is sent for `reason`.
     #[inline]
@@ -142,7 +154,7 @@ impl Label {
 }
 
 /// No place.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The position of a packet, and all its data that forwarding needs: half a cache line, the only one that an arrival
 /// reads.

@@ -4,30 +4,12 @@ use super::World;
 use crate::host::app::AppSpec;
 use crate::host::endpoint::Endpoint;
 use crate::host::processor::{Pace, Processor};
+use crate::network::packet::NONE;
 use crate::spec::WorldSpec;
+use crate::world::answering::{Inbox, Left};
 use crate::world::serving::{Served, Taken, serve, take_packet};
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::Time;
-
-/// No packet, or no channel.
-const NONE: u32 = u32::MAX;
-
-/// The packets that an endpoint processes now.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Inbox {
-    /// The first of them; none if a timer was due.
-    slot: u32,
-    /// The channel through which others may follow.
-    channel: u32,
-    /// When the next one arrives.
-    next: Time,
-    /// Until when others may be processed.
-    until: Time,
-}
-
-impl Inbox {
-    const EMPTY: Self = Self { slot: NONE, channel: NONE, next: Time::NEVER, until: Time::ZERO };
-}
 
 impl World {
     /// The hosts that share nothing with other flows: each has one end of one flow, without a session, a processor or code of a
@@ -84,18 +66,30 @@ impl World {
     #[inline(never)]
     fn work(&mut self, mut now: Time, place: u32, mut inbox: Inbox) {
         loop {
-            let Self { endpoints, network, cookies, spec, is_watched, .. } = self;
-            let endpoint = &mut endpoints[place as usize];
-            let taken = match inbox.slot {
-                NONE => Taken::Processed,
-                slot => take_packet(endpoint, network, now, slot),
+            let left = match inbox.slot {
+                NONE => Left::Service,
+                _ if self.answers => self.answer(&mut now, place, &mut inbox),
+                _ => Left::Packet,
             };
-            if taken != Taken::Processed {
-                self.take_specially(now, taken, inbox);
+            if left == Left::Nothing {
                 return self.note_progress(now, place);
             }
-            let served = serve(endpoint, (network, cookies, spec), now, place);
-            if served != Served::Whole || *is_watched && self.is_worth_recording(place) {
+            let Self { endpoints, network, cookies, spec, .. } = self;
+            let endpoint = &mut endpoints[place as usize];
+            if left == Left::Packet {
+                let taken = take_packet(endpoint, network, now, inbox.slot);
+                if taken != Taken::Processed {
+                    self.take_specially(now, taken, inbox);
+                    return self.note_progress(now, place);
+                }
+            }
+            let served = match left {
+                Left::Nothing | Left::Packet | Left::Service => {
+                    serve(endpoint, (network, cookies, spec), now, place)
+                }
+                Left::More | Left::Dropped { .. } => self.finish_answer(now, place, inbox.slot, left),
+            };
+            if served != Served::Whole || self.is_watched && self.is_worth_recording(place) {
                 self.conclude_specially(now, place, served);
             }
             if inbox.next.is_never() {
@@ -139,7 +133,7 @@ impl World {
 
     /// Whether the state of an endpoint is of interest to a recorder, or to other parts of the world.
     #[inline]
-    fn is_worth_recording(&self, place: u32) -> bool {
+    pub(super) fn is_worth_recording(&self, place: u32) -> bool {
         self.network.recorder.is_some()
             || self.part.as_ref().is_none_or(|part| part.looks_at(&self.endpoints[place as usize]))
     }

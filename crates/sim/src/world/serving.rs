@@ -110,7 +110,13 @@ fn keep_cookie(endpoint: &Endpoint, cookies: &mut Cookies, spec: &WorldSpec) {
 
 /// Sends all segments that a connection has ready. `label` is the label of its packets.
 #[inline]
-fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
+pub(super) fn transmit(
+    connection: &mut Connection,
+    network: &mut Network,
+    now: Time,
+    flow: u32,
+    label: Label,
+) {
     loop {
         let segment = network.draft();
         let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };

@@ -13,7 +13,7 @@ mod input;
 mod output;
 #[cfg(test)]
 mod pairs;
-mod prediction;
+pub(crate) mod prediction;
 mod sizes;
 #[cfg(test)]
 mod slivers;

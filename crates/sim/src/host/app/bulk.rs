@@ -1,8 +1,8 @@
 //! Bulk transfer: one end writes its data and closes; the other reads everything and closes when the data has ended.
 
 use super::application::{Action, AppSpec, Application, read_all};
-use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
+use netspurt_tcp::{Connection, Space};
 
 /// A writer that found the send buffer full writes again when this fraction of it is free. The fraction is small enough not
 /// to slow the transfer down. It avoids many small writes, each of which would be the end of application data.
@@ -14,6 +14,13 @@ const fn endless(bytes: Option<u64>) -> u64 {
         Some(bytes) => bytes,
         None => u64::MAX,
     }
+}
+
+/// Whether there is enough room to write, if `left` bytes are left to write.
+#[inline(always)]
+const fn is_enough(space: Space, left: u64) -> bool {
+    let part = space.buffer / PART;
+    space.room > 0 && space.room >= if left < part { left } else { part }
 }
 
 /// The sending end. It is done when the last byte has been acknowledged.
@@ -35,6 +42,13 @@ impl BulkSender {
         connection.written() < self.all
     }
 
+    /// Whether its next action is to wait for room in the send buffer.
+    #[inline(always)]
+    pub(crate) const fn waits(&self, space: Space) -> bool {
+        let left = self.all.saturating_sub(space.written);
+        left > 0 && !is_enough(space, left)
+    }
+
     /// Whether everything has been written.
     fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
         if !connection.is_closing() {
@@ -50,15 +64,12 @@ impl BulkSender {
 impl Application for BulkSender {
     #[inline(always)]
     fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
-        let left = self.all.saturating_sub(connection.written());
-        if left == 0 {
-            return self.wind_up(now, connection);
+        let space = connection.space();
+        match self.all.saturating_sub(space.written) {
+            0 => self.wind_up(now, connection),
+            left if is_enough(space, left) => Action::Write(left.min(space.room)),
+            _ => Action::Wait(Time::NEVER),
         }
-        let room = connection.room();
-        if room > 0 && room >= left.min(connection.send_buffer() / PART) {
-            return Action::Write(left.min(room));
-        }
-        Action::Wait(Time::NEVER)
     }
 
     fn done(&self) -> Time {
@@ -86,15 +97,23 @@ impl BulkReceiver {
     }
 }
 
+impl BulkReceiver {
+    /// The next data has been read, `received` bytes in all, and more may follow.
+    #[inline(always)]
+    pub(crate) const fn note_read(&mut self, now: Time, received: u64) {
+        if received >= self.all && self.done.is_never() {
+            self.done = now;
+        }
+    }
+}
+
 impl Application for BulkReceiver {
     #[inline(always)]
     fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
         if let Some(read) = read_all(connection) {
             return read;
         }
-        if connection.received() >= self.all && self.done.is_never() {
-            self.done = now;
-        }
+        self.note_read(now, connection.received());
         if connection.peer_finished() && !connection.is_closing() {
             return Action::Close;
         }

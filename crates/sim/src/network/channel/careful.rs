@@ -217,7 +217,7 @@ impl Network {
     }
 
     #[cold]
-    pub(in crate::network) fn discard(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
+    pub(crate) fn discard(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
         self.note_drop(slot, number, at, cause);
         self.packets.remove(slot);
     }

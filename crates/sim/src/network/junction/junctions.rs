@@ -28,7 +28,7 @@ pub(in crate::network) struct Junctions {
 }
 
 /// The number of the junction to which the channels with this fan lead.
-pub(super) const fn number_of(fan: u16) -> usize {
+pub(in crate::network) const fn number_of(fan: u16) -> usize {
     (JUNCTION - fan) as usize
 }
 
@@ -71,6 +71,12 @@ impl Junctions {
         self.ahead
     }
 
+    /// The junction with this number.
+    #[inline(always)]
+    pub(in crate::network) fn get_mut(&mut self, number: usize) -> &mut Junction {
+        &mut self.all[number]
+    }
+
     /// Adds a packet to those in flight through a channel that leads to a junction. `fan` is that of the channel. Returns
     /// whether it is the first to arrive.
     #[inline(always)]
@@ -78,14 +84,26 @@ impl Junctions {
         &mut self,
         (packets, routes): (&mut Slab, &Routes),
         fan: u16,
+        passer: (u32, u64, Stage),
+    ) -> bool {
+        self.get_mut(number_of(fan)).take_off(packets, routes, passer)
+    }
+}
+
+impl Junction {
+    /// Adds a packet to those in flight to this junction. Returns whether it is the first to arrive.
+    #[inline(always)]
+    pub(in crate::network) fn take_off(
+        &mut self,
+        packets: &mut Slab,
+        routes: &Routes,
         (slot, arrival, stage): (u32, u64, Stage),
     ) -> bool {
-        let junction = &mut self.all[number_of(fan)];
         let new = Passer { arrival, slot, stage };
-        junction.calendar.insert(packets, new, |position| routes.hop(position).channel());
-        let is_first = arrival < junction.armed_at;
+        self.calendar.insert(packets, new, |position| routes.hop(position).channel());
+        let is_first = arrival < self.armed_at;
         if is_first {
-            junction.armed_at = arrival;
+            self.armed_at = arrival;
         }
         is_first
     }

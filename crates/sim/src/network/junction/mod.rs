@@ -8,6 +8,7 @@
 
 mod calendar;
 pub(super) mod junctions;
+pub(super) mod uplink;
 
 use crate::network::Network;
 use calendar::Passer;

@@ -12,16 +12,22 @@ impl Sender {
     /// The number of bytes that [`write`](Self::write) accepts now.
     #[inline]
     pub(crate) fn room(&self, cx: &Context) -> u64 {
+        self.room_and_buffer(cx).0
+    }
+
+    /// The same with the size of the send buffer.
+    #[inline]
+    pub(crate) fn room_and_buffer(&self, cx: &Context) -> (u64, u64) {
+        let buffer = self.send_buffer(cx);
         let shut = matches!(cx.state(), State::Closed | State::Listen | State::LastAck | State::TimeWait);
         if shut || self.is_closing() {
-            return 0;
+            return (0, buffer);
         }
-        let buffer = self.send_buffer(cx);
         if Self::counts_memory(cx, buffer) {
-            return self.room_in_packets(cx);
+            return (self.room_in_packets(cx), buffer);
         }
         let buffered = self.space.data_end() - self.space.una.max(1);
-        buffer.saturating_sub(buffered)
+        (buffer.saturating_sub(buffered), buffer)
     }
 
     /// The size of the send buffer in bytes.

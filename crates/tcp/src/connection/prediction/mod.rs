@@ -6,9 +6,13 @@
 //! writes afterwards, so a segment that it declines changes no state. A test sends the same segments through both
 //! paths.
 
+pub(crate) mod answer;
+#[cfg(test)]
+mod answer_pairs;
+
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
-use crate::record::reason::Reason;
+use crate::record::reason::{Hold, Reason};
 use crate::send::decide::ordinary::Ordinary;
 use crate::time::Time;
 use crate::wire::segment::{Ecn, Flags, Payload, Segment};
@@ -17,15 +21,7 @@ impl Connection {
     /// Processes the segment if it is one of these. Returns `false`, without any change, if it needs the full path.
     #[inline]
     pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
-        let options = &segment.options;
-        let expected = self.cx.predicts_arrival()
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
-            && segment.seq == self.rcv.seq(self.rcv.nxt())
-            && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
-            && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
-            && self.snd.predicts_arrival()
-            && self.is_stamp_in_order(segment);
-        if !expected {
+        if !self.is_expected(segment) {
             return false;
         }
         let start = self.rcv.nxt();
@@ -39,6 +35,19 @@ impl Connection {
             self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
         }
         taken
+    }
+
+    /// Whether the segment is one of these, as far as can be told without its payload and its acknowledgment number.
+    #[inline(always)]
+    fn is_expected(&self, segment: &Segment) -> bool {
+        let options = &segment.options;
+        self.cx.predicts_arrival()
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.seq == self.rcv.seq(self.rcv.nxt())
+            && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
+            && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
+            && self.snd.predicts_arrival()
+            && self.is_stamp_in_order(segment)
     }
 
     /// Whether the timestamp passes PAWS, if timestamps were negotiated.
@@ -84,14 +93,7 @@ impl Connection {
         let undisturbed = self.cx.predicts_departure() && self.rcv.is_in_order();
         let decision = if undisturbed { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
         match decision {
-            Ordinary::Data { then } => {
-                let reason = self.send_data(now, segment, then.is_some());
-                self.snd.count_run(segment.payload.len);
-                if let Some(why) = then {
-                    self.snd.hold_ordinary(&mut self.cx, now, why);
-                }
-                Some(Departure { reason, last: then.is_some() })
-            }
+            Ordinary::Data { then } => Some(self.send_ordinary_data(now, then, segment)),
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);
                 self.snd.hold_ordinary(&mut self.cx, now, why);
@@ -99,6 +101,17 @@ impl Connection {
             }
             Ordinary::Other => self.transmit_any(now, segment),
         }
+    }
+
+    /// Sends a full segment of new data. If it fills the window, `then` is the reason why no other follows.
+    #[inline(always)]
+    fn send_ordinary_data(&mut self, now: Time, then: Option<Hold>, segment: &mut Segment) -> Departure {
+        let reason = self.send_data(now, segment, then.is_some());
+        self.snd.count_run(segment.payload.len);
+        if let Some(why) = then {
+            self.snd.hold_ordinary(&mut self.cx, now, why);
+        }
+        Departure { reason, last: then.is_some() }
     }
 
     /// Sends a full segment of new data. `fills`: it fills the window, and more data waits.

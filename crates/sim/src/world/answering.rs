@@ -1,0 +1,176 @@
+//! Bulk transfers without disturbance: an endpoint processes the packets of its inbox in a short loop. Each packet takes the
+//! segment that answers it, and leaves through the host's uplink.
+//!
+//! This does the same as the general loop in `inbox.rs`. It leaves to that loop all that `Connection::answer_data` and
+//! `Connection::answer_ack` leave to the general calls.
+
+use super::World;
+use crate::host::app::App;
+use crate::host::endpoint::Endpoint;
+use crate::host::processor::Pace;
+use crate::network::Uplink;
+use crate::network::loss::Cause;
+use crate::network::packet::{Content, Label, NONE};
+use crate::record::digest::Digest;
+use crate::world::serving::{Served, transmit};
+use netspurt_tcp::segment::Segment;
+use netspurt_tcp::time::Time;
+use netspurt_tcp::{Answer, Connection};
+
+/// The packets that an endpoint processes now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inbox {
+    /// The first of them; none if a timer was due.
+    pub(super) slot: u32,
+    /// The channel through which others may follow.
+    pub(super) channel: u32,
+    /// When the next one arrives.
+    pub(super) next: Time,
+    /// Until when others may be processed.
+    pub(super) until: Time,
+}
+
+impl Inbox {
+    pub(super) const EMPTY: Self = Self { slot: NONE, channel: NONE, next: Time::NEVER, until: Time::ZERO };
+}
+
+/// Why the short loop has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Left {
+    /// No other packet is to be processed now.
+    Nothing,
+    /// The packet of the inbox, which is not processed yet.
+    Packet,
+    /// Its segment is processed, and the endpoint is to be served.
+    Service,
+    /// The endpoint is served, but for segments that may follow the last one.
+    More,
+    /// The same, and the last one was dropped: the channel and the reason. `is_last`: no other follows.
+    Dropped { channel: u32, cause: Cause, is_last: bool },
+}
+
+/// What the short loop needs of an endpoint.
+struct Desk<'a> {
+    connection: &'a mut Connection,
+    digest: &'a mut Digest,
+    armed_at: &'a mut Time,
+    /// Nothing that arrives later is processed, whatever the connection waits for.
+    until: Time,
+    label: Label,
+    /// The generation of packets for the connection.
+    generation: u16,
+    /// The number of the connection's timer.
+    timer: u32,
+}
+
+impl World {
+    /// Endpoint `place` answers the packets of its inbox, the first of them at `now`, as long as they are ordinary.
+    #[inline(never)]
+    pub(super) fn answer(&mut self, now: &mut Time, place: u32, inbox: &mut Inbox) -> Left {
+        if self.is_watched && self.is_worth_recording(place) {
+            return Left::Packet;
+        }
+        let endpoint = &mut self.endpoints[place as usize];
+        if !endpoint.open || endpoint.pace != Pace::Free {
+            return Left::Packet;
+        }
+        let label = endpoint.label(place);
+        let Endpoint { connection: Some(connection), app, digest, armed_at, .. } = endpoint else {
+            return Left::Packet;
+        };
+        let Some(uplink) = self.network.uplink(inbox.channel, label.route) else { return Left::Packet };
+        let (generation, timer) = (label.generation, 2 * place + 1);
+        let until = inbox.until.min(endpoint.app_armed_at);
+        let desk = Desk { connection, digest, armed_at, until, label, generation, timer };
+        match app {
+            App::BulkSender(app) => desk.answer(uplink, now, inbox, |connection, now, segment| {
+                connection.answer_ack(now, segment, |space| app.waits(space))
+            }),
+            App::BulkReceiver(app) => desk.answer(uplink, now, inbox, |connection, now, segment| {
+                let answer = connection.answer_data(now, segment);
+                if answer != Answer::Declined {
+                    app.note_read(now, connection.received());
+                }
+                answer
+            }),
+            _ => Left::Packet,
+        }
+    }
+
+    /// Does what the short loop has left to be done for endpoint `place`, which is served then.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn finish_answer(&mut self, now: Time, place: u32, slot: u32, left: Left) -> Served {
+        let mut is_last = false;
+        if let Left::Dropped { channel, cause, is_last: last } = left {
+            self.network.discard(slot, channel, now.as_ps(), cause);
+            is_last = last;
+        }
+        let Self { endpoints, network, .. } = self;
+        let endpoint = &mut endpoints[place as usize];
+        let label = endpoint.label(place);
+        if let Some(connection) = endpoint.connection.as_mut().filter(|_| !is_last) {
+            transmit(connection, network, now, endpoint.flow, label);
+        }
+        if super::note_deadline(endpoint, network, now, place) { Served::Over } else { Served::Whole }
+    }
+}
+
+impl Desk<'_> {
+    #[inline(always)]
+    fn answer(
+        self,
+        mut uplink: Uplink<'_>,
+        now: &mut Time,
+        inbox: &mut Inbox,
+        mut answer: impl FnMut(&mut Connection, Time, &mut Segment) -> Answer,
+    ) -> Left {
+        let Self { connection, digest, armed_at, until, label, generation, timer } = self;
+        loop {
+            let packet = uplink.packet(inbox.slot);
+            if packet.content != Content::Segment || packet.generation != generation {
+                return Left::Packet;
+            }
+            let mut told = *digest;
+            told.fold_segment(now.as_ps(), &packet.segment);
+            let departure = match answer(connection, *now, &mut packet.segment) {
+                Answer::Declined => return Left::Packet,
+                Answer::Sent(departure) => Some(departure),
+                Answer::Silent => None,
+                Answer::Taken => {
+                    *digest = told;
+                    uplink.release(inbox.slot);
+                    return Left::Service;
+                }
+            };
+            *digest = told;
+            if let Some(departure) = departure {
+                packet.address(label.on(&packet.segment, departure.reason));
+                let what = (packet.size, packet.segment.payload.len > 0);
+                if let Err(cause) = uplink.send(*now, inbox.slot, what) {
+                    return Left::Dropped { channel: uplink.number(), cause, is_last: departure.last };
+                }
+                if !departure.last {
+                    return Left::More;
+                }
+            } else {
+                uplink.release(inbox.slot);
+            }
+            let deadline = connection.next_deadline();
+            if deadline < *armed_at {
+                *armed_at = deadline.max(*now);
+                uplink.arm(*armed_at, timer);
+            }
+            let next = inbox.next;
+            if next > until.min(*armed_at) {
+                if !next.is_never() {
+                    uplink.leave_inbox(next);
+                }
+                return Left::Nothing;
+            }
+            let Some((slot, following)) = uplink.land(next) else { return Left::Nothing };
+            *now = next;
+            (inbox.slot, inbox.next) = (slot, following);
+        }
+    }
+}
