@@ -37,7 +37,7 @@ from netspurt.remedies.catalogue import candidates
 from netspurt.remedies.changing import changed
 from netspurt.remedies.proof import kernel, timing
 from netspurt.remedies.remedy import Remedy
-from netspurt.remedies.shortest_queue import APART
+from netspurt.remedies.queue_range import is_apart
 from netspurt.remedies.situation import Situation
 from netspurt.remedies.source import situation_of
 
@@ -267,7 +267,7 @@ def prove(case: Mapping[str, Any], name: str, folder: Path) -> str:
                 "remedy": outcome.name,
                 "predicted_s": outcome.seconds,
                 "gain": outcome.gain,
-                "short_queue_s": outcome.short_queue_s,
+                "other_queues_s": [outcome.short_queue_s, outcome.long_queue_s],
                 "proven_s": seconds,
                 "half_s": half,
             }
@@ -431,7 +431,7 @@ def is_wrong(pair: Mapping[str, Any]) -> bool:
 
 def is_doubted(pair: Mapping[str, Any]) -> bool:
     """Whether a warning said that the time depends on how long the queue is."""
-    return bool((pair["short_queue_s"] or 0.0) > (1 + APART) * pair["predicted_s"])
+    return any(is_apart(each, pair["predicted_s"]) for each in pair["other_queues_s"])
 
 
 def main() -> None:

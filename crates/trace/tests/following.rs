@@ -94,6 +94,30 @@ fn a_retransmission_after_its_acknowledgment_is_spurious() {
 }
 
 #[test]
+fn segments_sent_again_behind_a_repaired_hole_are_spurious_if_they_cannot_have_caused_the_ack() {
+    let mut script = opened();
+    for n in 0..5 {
+        script.at(100 + u64::from(n)).stamped(100 * n, 100, stamps(100 + n, 1));
+    }
+    // A timeout: everything is sent again. The first was lost, and the ACK of its repair covers the others.
+    for (n, at) in [500, 501, 515].into_iter().enumerate() {
+        script.at(at).stamped(100 * n as u32, 100, stamps(at as u32, 1));
+    }
+    script.at(530).ack(false, 500, stamps(9, 500));
+    let told = script.told();
+    assert_eq!(
+        told.happened(),
+        [
+            ("retransmitted", "timeout", 0),
+            ("retransmitted", "timeout", 100),
+            ("retransmitted", "timeout", 200),
+            ("spurious", "order", 100),
+            ("spurious", "order", 200)
+        ]
+    );
+}
+
+#[test]
 fn two_sack_reports_of_three_segments_are_a_loss_report() {
     let mut script = opened();
     five(&mut script, &[]);

@@ -15,10 +15,9 @@ import numpy as np
 from netspurt.fitting import hosts
 from netspurt.fitting.capacity import Recording
 from netspurt.fitting.facts import Facts
-from netspurt.fitting.path import Path
+from netspurt.fitting.path import Path, unseen_limit
 
-AMPLE = 1000
-"""Packets of a queue that never overflowed, unless it was seen to be longer."""
+UNKNOWN = "the true limit is unknown; assumed is a bandwidth-delay product, or twice what waited"
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
             "one way: half of the least round trip without the time to send a packet; sure. "
             "The split between the directions is unknown and does not matter",
         ),
-        _queue(path, choice),
+        _queue(path, flows, choice),
         *_policer(path, flows, choice),
         *_shaper(path, flows),
         *_trace(flows, choice),
@@ -179,7 +178,7 @@ def _change(path: Path) -> list[str]:
     ]
 
 
-def _queue(path: Path, choice: Choice) -> str:
+def _queue(path: Path, flows: Sequence[Facts], choice: Choice) -> str:
     held = path.queue_packets + choice.longer
     if choice.discipline:
         why = "losses while few packets waited, spread out; a discipline that keeps the queue short explains them"
@@ -190,15 +189,15 @@ def _queue(path: Path, choice: Choice) -> str:
             f"queueing delay of {path.queue_s * 1e3:.2f} ms at {path.overflows} losses, times the rate; "
             "likely drop-tail",
         )
-    limit = max(AMPLE, 2 * held)
+    limit = unseen_limit(path, flows[0].segment + flows[0].header)
     if path.policer is not None and choice.queue:
         return _line(
             f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}',
-            f"at most {held} packets waited, and the losses are those of a policer; the true limit is unknown",
+            f"at most {held} packets waited, and the losses are those of a policer; {UNKNOWN}",
         )
     return _line(
         f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}',
-        f"never seen to overflow: at most {held} packets waited; the true limit is unknown",
+        f"never seen to overflow: at most {held} packets waited; {UNKNOWN}",
     )
 
 

@@ -54,6 +54,8 @@ class Facts:
         options: columns of the capture's table of streams, of the sender and of the receiver.
         sent: time, offset and length of each packet of the sender, those without data among them.
         lost: whether that packet was lost.
+        doubtful: lost packets of a connection without SACK at which no acknowledgment stopped: they were sent again
+            before the one in front of them was repaired, and may have arrived.
         acks: time, acknowledged offset, window, first SACK block (two columns) of each packet of the receiver.
         samples: time of sending, RTT and length of each RTT sample of data.
         handshake_s: the RTT of the handshake; None if the capture does not show it.
@@ -83,6 +85,7 @@ class Facts:
     retransmitted: int
     spurious: int
     offload: bool
+    doubtful: npt.NDArray[np.bool_]
 
     @property
     def repeated_syns(self) -> npt.NDArray[np.bool_]:
@@ -188,6 +191,7 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
         theirs["sack_from"].to_numpy(),
         theirs["sack_until"].to_numpy(),
     )
+    exact = vantage != "sender" or all(each["sack"] for each in streams.values())
     if vantage != "sender":
         sent, lost, repairs = unseen.filled(sent, lost, events)
         samples = repairs if vantage == "receiver" else samples
@@ -218,6 +222,7 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
         retransmitted=streams[sender]["retransmitted"],
         spurious=streams[sender]["spurious"],
         offload=direction["offload"],
+        doubtful=np.zeros(len(lost), dtype=bool) if exact else lost & ~np.isin(sent[1], acks[1]),
     )
 
 
@@ -269,23 +274,22 @@ def _lost(sent: tuple[Floats, Counts, Counts], events: pl.DataFrame) -> npt.NDAr
     A packet whose original was never captured was lost before the place of capture; it has no row here.
     """
     time, seq, length = sent
-    lost = np.zeros(len(time), dtype=bool)
-    superfluous: dict[int, int] = {}
     rows = events.select("event", "seq", "time_s").to_dicts()
-    for row in rows:
-        if row["event"] == "spurious":
-            superfluous[row["seq"]] = superfluous.get(row["seq"], 0) + 1
     again = {(row["seq"], row["time_s"]) for row in rows if row["event"] == "retransmitted"}
     last: dict[int, int] = {}
-    for index in range(len(time)):
-        if not length[index]:
-            continue
-        offset = int(seq[index])
-        before = last.get(offset)
-        if before is not None and (offset, float(time[index])) in again:
-            if superfluous.get(offset, 0):
-                superfluous[offset] -= 1
-            else:
-                lost[before] = True
+    # Of each offset, its retransmissions, each with the transmission before it.
+    copies: dict[int, list[tuple[float, int]]] = {}
+    for index in np.flatnonzero(length > 0).tolist():
+        offset, now = int(seq[index]), float(time[index])
+        if offset in last and (offset, now) in again:
+            copies.setdefault(offset, []).append((now, last[offset]))
         last[offset] = index
+    for row in rows:
+        mine = copies.get(row["seq"], []) if row["event"] == "spurious" else []
+        # The evidence is of the latest copy that was sent by then.
+        superfluous = next((copy for copy in reversed(mine) if copy[0] <= row["time_s"]), None)
+        if superfluous is not None:
+            mine.remove(superfluous)
+    lost = np.zeros(len(time), dtype=bool)
+    lost[[before for mine in copies.values() for _, before in mine]] = True
     return lost

@@ -136,6 +136,7 @@ def fit(
     found = estimate(flows)
     if found.rate_bps <= 0:
         raise RequestError(f"{path} shows no rate: no two packets followed each other closely enough")
+    flows = [replace(facts, lost=lost) for facts, lost in zip(flows, found.lost, strict=True)]
     captured = measure(flows)
     search = Search(flows, captured, loss, advance)
     tried = [] if rate == "trace" else search.on(found)

@@ -65,6 +65,9 @@ RTTs."""
 MUCH = 0.2
 """It leaves at most this part unexplained. Trains agree with a sender that paces below the capacity, too."""
 
+LESS = 0.99
+"""It leaves at most this part unexplained where hardly anything waited: then the few packets that did show the rate."""
+
 AGAIN = 3
 """So many searches reach upward if the best rate is the highest one tried."""
 
@@ -83,8 +86,14 @@ PART = 0.05
 NOISE_S = 1e-6
 """Less than this is noise."""
 
+LEAST_NOISE_S = 1e-7
+"""The same for a mean in which only a few packets differ."""
+
 CLEARLY = 1.05
 """A rate that leaves more of the round trips unexplained, by this factor, is wrong."""
+
+SHORTEST = 10
+"""Packets of the shortest queue that is assumed where no loss shows its limit."""
 
 ALIKE = 5
 """Number of round trips that must agree for an estimate of a packet's transmission time."""
@@ -123,6 +132,8 @@ class Path:
     """Whether packets waited often enough to show the rate. If not, the path may be faster."""
     full: tuple[npt.NDArray[np.bool_], ...] = field(default=(), repr=False, compare=False)
     """For each connection, which of its packets a full queue dropped."""
+    lost: tuple[npt.NDArray[np.bool_], ...] = field(default=(), repr=False, compare=False)
+    """For each connection, which of its packets were lost: see `replay.Replayed`."""
     replayed: bool = False
     """Whether the limit of the queue follows from a replay, and is known to a packet."""
     policer: Policer | None = field(default=None, repr=False)
@@ -151,20 +162,21 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     # The packet being sent is in part behind its first bit when another one enters.
     held = math.ceil(queue / packet_s - 0.05) if queue > 0 else 0
     full = tuple(overflows(facts, rate, delay, queue) for facts in all_facts)
+    lost = tuple(facts.lost for facts in all_facts)
     sure, bucket, step = False, None, None
     if rate > 0 and all(facts.vantage == "sender" for facts in all_facts):
         replayed = replay(all_facts, rate, held)
         if replayed.limit is not None:
-            held, full, sure = replayed.limit, replayed.full, True
+            held, full, lost, sure = replayed.limit, replayed.full, replayed.lost, True
+            all_facts = [replace(facts, lost=mine) for facts, mine in zip(all_facts, lost, strict=True)]
             queue = held * packet_s
-        lost = sum(int(facts.lost.sum()) for facts in all_facts)
-        if sum(int(each.sum()) for each in full) < OWN * lost or not sure:
+        if _count(full) < OWN * _count(lost) or not sure:
             bucket = policer(all_facts, rate)
         if bucket is not None:
             held, full, sure = replayed.most, bucket.full, True
             queue = held * packet_s
         step = moved(*unqueued(all_facts, rate))
-    overflowed = sum(int(each.sum()) for each in full)
+    overflowed = _count(full)
     sharp = rate > 0 and _sharp(all_facts, rate)
     return Path(
         rate,
@@ -173,16 +185,21 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         delay,
         queue,
         overflowed,
-        sum(int(facts.lost.sum()) for facts in all_facts) - overflowed,
+        _count(lost) - overflowed,
         sum(int((facts.sent[2] > 0).sum()) for facts in all_facts),
         held,
         rate_sure=not seldom or sharp or (share > AGREE and queue >= WAITED * packet_s),
         full=full,
+        lost=lost,
         replayed=sure,
         policer=bucket,
         moved=step,
         reordering=reordering(all_facts, rate) if rate > 0 else None,
     )
+
+
+def _count(packets: Sequence[npt.NDArray[np.bool_]]) -> int:
+    return sum(int(each.sum()) for each in packets)
 
 
 def shaped(all_facts: Sequence[Facts], path: Path) -> Path | None:
@@ -239,10 +256,13 @@ def _rate(all_facts: Sequence[Facts], seldom: bool) -> tuple[float, float, int]:
         # A change of the delay would be taken for a queue.
         steady = moved(*unqueued(all_facts, rate)) is None
         # Where few trains passed undisturbed, or the sender paced them, only the round trips show the rate.
-        better = BETTER if _agreeing(found, rate, 0.0) < UNDISTURBED else MUCH
-        if steady and (better == BETTER or away[rate] > PART * _packet_s(all_facts, rate)):
+        agree = _agreeing(found, rate, 0.0)
+        better, noise = (BETTER if agree < UNDISTURBED else MUCH), NOISE_S
+        if seldom and agree <= AGREE and not _sharp(all_facts, rate):
+            better, noise = LESS, LEAST_NOISE_S
+        if steady and (better != MUCH or away[rate] > PART * _packet_s(all_facts, rate)):
             searched, left = _searched(all_facts, min(away) * LOWER, max(away) * HIGHER)
-            if left < better * away[rate] and away[rate] - left > NOISE_S:
+            if left < better * away[rate] and away[rate] - left > noise:
                 rate = searched
     return rate, _agreeing(found, rate, share), len(found[TRAINS[seldom]])
 
@@ -373,6 +393,14 @@ def plateau(rates: Floats) -> tuple[float, float]:
     centre = logs[close[np.argmax(near[close])]]
     agree = logs[np.abs(logs - centre) <= WIDTH]
     return float(np.exp(np.median(agree))), float(np.mean(np.abs(logs - centre) <= 2 * WIDTH))
+
+
+def unseen_limit(path: Path, wire: int) -> int:
+    """Packets of ``wire`` bytes that a queue is taken to hold if no loss shows its limit.
+
+    One bandwidth-delay product is usual. It is at least twice as long as the queue that was seen.
+    """
+    return max(round(path.rate_bps * path.delay_s / 8 / wire), 2 * path.queue_packets, SHORTEST)
 
 
 def base(facts: Facts, rate: float) -> float:

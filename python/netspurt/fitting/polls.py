@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from netspurt.errors import RequestError
 from netspurt.fitting.checking import Row
-from netspurt.fitting.draft import AMPLE, CONTROLS, Control, interval
-from netspurt.fitting.path import Path
+from netspurt.fitting.draft import CONTROLS, UNKNOWN, Control, interval
+from netspurt.fitting.path import Path, unseen_limit
 from netspurt.scenario import Scenario, parse
 
 if TYPE_CHECKING:
@@ -156,12 +156,12 @@ def _fitted(file: File, rows: pl.DataFrame, known: pl.DataFrame, number: int, si
 def _text(path: Path, control: Control, mss: int, size: int, busy: float, window: int | None) -> str:
     one_way, limit = (
         path.delay_s / 2,
-        max(path.queue_packets, 4) if path.overflows else max(AMPLE, 2 * path.queue_packets),
+        max(path.queue_packets, 4) if path.overflows else unseen_limit(path, mss + HEADER),
     )
     seen = (
-        "the longest queueing delay"
+        "the longest queueing delay, times the rate; unsure"
         if path.overflows
-        else "never seen to overflow; at least the longest delay"
+        else f"never seen to overflow: {UNKNOWN}"
     )
     lines = [
         f'duration = "{max(4 * busy, busy + 10):.3f} s"  # more than the transfer needs',
@@ -170,7 +170,7 @@ def _text(path: Path, control: Control, mss: int, size: int, busy: float, window
         'between = ["client", "server"]',
         f'rate = "{path.rate_bps:.0f} bit/s"  # the {PLATEAU:.0%} quantile of the delivery rates; likely',
         f'delay = "{one_way * 1e6:.1f} us"  # half of the least RTT that the kernel saw; sure',
-        f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}  # {seen}, times the rate; unsure',
+        f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}  # {seen}',
     ]
     if path.stray:
         low, high = interval(path.stray, path.packets)

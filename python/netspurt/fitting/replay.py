@@ -45,11 +45,13 @@ class Replayed:
     Attributes:
         limit: packets that wait in a full queue; None if the losses do not come from a full queue.
         full: for each connection, which of its packets a full queue dropped.
+        lost: for each connection, which of its packets were lost: without doubtful ones that found room in the queue.
         most: the largest number of packets that waited.
     """
 
     limit: int | None
     full: tuple[Mask, ...]
+    lost: tuple[Mask, ...]
     most: int
 
 
@@ -59,6 +61,7 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
     size = np.concatenate([facts.sent[2] + facts.header for facts in all_facts]).astype(float)
     count = np.concatenate([np.maximum(np.ceil(facts.sent[2] / facts.segment), 1) for facts in all_facts])
     lost = np.concatenate([facts.lost for facts in all_facts])
+    doubtful = np.concatenate([facts.doubtful for facts in all_facts])
     data = np.concatenate([facts.sent[2] > 0 for facts in all_facts])
     order = np.argsort(time, kind="stable")
     service = size * 8 / rate_bps
@@ -66,7 +69,8 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
         time[order].tolist(),
         service[order].tolist(),
         count[order].tolist(),
-        (lost & data)[order].tolist(),
+        (lost & ~doubtful & data)[order].tolist(),
+        doubtful[order].tolist(),
         data[order].tolist(),
         SLACK * float(service.max(initial=0.0)),
     )
@@ -74,7 +78,7 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
     best = max(
         (
             packets.waiting(limit, strays)
-            for limit in _limits(np.array(free.found)[(lost & data)[order]], near)
+            for limit in _limits(np.array(free.found)[(lost & ~doubtful & data)[order]], near)
             for strays in (False, True)
         ),
         key=lambda each: (each.hits - each.false, -each.limit),
@@ -84,9 +88,11 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
         best = free
     full = np.zeros(len(time), dtype=bool)
     full[order] = best.full
-    parts = np.split(full, np.cumsum([len(facts.lost) for facts in all_facts])[:-1])
+    ends = np.cumsum([len(facts.lost) for facts in all_facts])[:-1]
+    believed = lost if best is free else lost & (full | ~doubtful)
     most = int(max(best.found, default=0))
-    return Replayed(None if best is free else int(best.limit), tuple(parts), most)
+    limit = None if best is free else int(best.limit)
+    return Replayed(limit, tuple(np.split(full, ends)), tuple(np.split(believed, ends)), most)
 
 
 def unexplained(all_facts: Sequence[Facts], rate_bps: float) -> float:
@@ -126,8 +132,8 @@ class Waiting:
     Attributes:
         limit: packets that may wait.
         found: packets that waited when each packet arrived.
-        full: which of the lost packets found the queue full.
-        hits: how many these are.
+        full: which of the lost packets found the queue full, the doubtful ones among them.
+        hits: how many these are, without the doubtful ones.
         false: packets that found the queue full and were not lost.
     """
 
@@ -150,6 +156,7 @@ class Packets:
     service: list[float]
     count: list[float]
     lost: list[bool]
+    doubtful: list[bool]
     data: list[bool]
     slack_s: float
 
@@ -159,8 +166,8 @@ class Packets:
         begins: list[float] = []
         sizes: list[float] = []
         free, head, inside, hits, false = -math.inf, 0, 0.0, 0, 0
-        for now, service, count, lost, data in zip(
-            self.time, self.service, self.count, self.lost, self.data, strict=True
+        for now, service, count, lost, doubtful, data in zip(
+            self.time, self.service, self.count, self.lost, self.doubtful, self.data, strict=True
         ):
             until = now - self.slack_s if lost else now + self.slack_s
             while head < len(begins) and begins[head] <= now - self.slack_s:
@@ -172,9 +179,9 @@ class Packets:
                 place += 1
             found.append(here)
             over = here >= limit
-            full.append(over and lost)
+            full.append(over and (lost or doubtful))
             hits += over and lost
-            false += over and data and not lost
+            false += over and data and not lost and not doubtful
             if over or (lost and not strays):
                 continue
             start = max(free, now)

@@ -19,7 +19,7 @@ from netspurt.remedies.outcome import Outcome
 from netspurt.remedies.own import given, own
 from netspurt.remedies.proposals.queues import higher_rate
 from netspurt.remedies.remedy import Remedy
-from netspurt.remedies.shortest_queue import on_shortest
+from netspurt.remedies.queue_range import on_range
 from netspurt.remedies.situation import Situation
 from netspurt.remedies.source import Start, situation_of, start_of
 from netspurt.remedies.trying import ORIGINAL, Report, Tried, prepare, simulate
@@ -239,7 +239,7 @@ def what_if(
     )
     found = answer()
     if start.waited is not None:
-        said = on_shortest(found.remedies, tried, start.waited, measure, jobs)
+        said = on_range(found.remedies, tried, start.waited, measure, jobs)
         found.warnings += [said] if said else []
     _add_others(found, tried, situation, jobs)
     found.remedies.sort(key=lambda each: each.rank)

@@ -68,6 +68,7 @@ class Outcome:
         whole: whether the transfer ended within the duration of the scenario in every run.
         short_queue_s: the seconds if the queue holds only as many packets as waited in the capture; None where a loss
             shows its limit, or it was not tried.
+        long_queue_s: the same with a long queue, of 1000 packets.
         proven: of ``prove``.
     """
 
@@ -84,6 +85,7 @@ class Outcome:
     others: tuple[Others, Others] | None = None
     whole: bool = True
     short_queue_s: float | None = None
+    long_queue_s: float | None = None
     proven: Proven | None = None
 
     @property
@@ -136,6 +138,7 @@ class Outcome:
             "distinguishable": self.distinct,
             "completed": self.whole,
             "short_queue_seconds": None if self.short_queue_s is None else _finite(self.short_queue_s),
+            "long_queue_seconds": None if self.long_queue_s is None else _finite(self.long_queue_s),
             "queueing_s": {"now": _finite(self.queueing_s[0]), "then": _finite(self.queueing_s[1])},
             "others": None,
             "how": list(self.how),

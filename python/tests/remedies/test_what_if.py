@@ -285,6 +285,9 @@ def test_remedies_that_need_a_longer_queue_than_the_capture_shows_are_named(tmp_
     assert greedy.short_queue_s is not None
     assert greedy.short_queue_s > 1.25 * greedy.seconds
     assert greedy.document()["short_queue_seconds"] == greedy.short_queue_s
+    assert greedy.document()["long_queue_seconds"] == greedy.long_queue_s
+    assert greedy.long_queue_s is not None
+    assert greedy.long_queue_s <= greedy.seconds
     assert any(
         "packets waited in the capture" in each and "parallel-connections" in each for each in found.warnings
     )
@@ -294,7 +297,7 @@ def test_a_queue_that_overflowed_needs_no_second_prediction(tmp_path: Path) -> N
     capture = tmp_path / "full.pcapng"
     scenario(BULK, limit="30 packets").run(1, pcap=capture, capture=["a"])
     found = ns.what_if(capture, seeds=1)
-    assert all(each.short_queue_s is None for each in found.remedies)
+    assert all(each.short_queue_s is each.long_queue_s is None for each in found.remedies)
 
 
 def test_the_folder_of_a_run_is_a_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

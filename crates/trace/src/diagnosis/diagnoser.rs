@@ -175,7 +175,8 @@ impl Watch for Diagnoser {
             Event::Retransmitted { cause, after } if happened.start >= 0 => {
                 view.note_resent(at, packet, (happened.start, happened.len), (cause, after.is_some()));
             }
-            Event::Spurious { proof } if happened.start >= 0 => {
+            // Segments beyond a hole that are sent again with it do not make the repair of the hole needless.
+            Event::Spurious { proof } if happened.start >= 0 && proof != Proof::Order => {
                 view.note_needless(packet, (happened.start, happened.len), proof == Proof::DSack);
             }
             _ => {}

@@ -1,6 +1,8 @@
 //! Detects spurious retransmissions by the ACKs that follow.
 
 use crate::follow::stream::pieces::Piece;
+use crate::stamp::Stamp;
+use netspurt_tcp::time::Span;
 use std::collections::VecDeque;
 
 /// Number of stored retransmissions per stream; the oldest are dropped first.
@@ -15,11 +17,13 @@ pub enum Proof {
     DSack,
     /// The ACK echoes the timestamp of an earlier transmission (RFC 3522, "Eifel").
     Timestamps,
+    /// The ACK that covers it was caused by a segment sent before it, or came sooner than a round trip after it.
+    Order,
 }
 
 impl Proof {
     /// Every proof, in declaration order.
-    pub const ALL: [Self; 3] = [Self::Acknowledged, Self::DSack, Self::Timestamps];
+    pub const ALL: [Self; 4] = [Self::Acknowledged, Self::DSack, Self::Timestamps, Self::Order];
 
     /// The name used in files.
     pub const fn name(self) -> &'static str {
@@ -27,6 +31,7 @@ impl Proof {
             Self::Acknowledged => "acknowledged",
             Self::DSack => "d-sack",
             Self::Timestamps => "timestamps",
+            Self::Order => "order",
         }
     }
 }
@@ -68,6 +73,21 @@ pub(in crate::follow) fn eifel(front: &Piece, echo: u32) -> bool {
     front.resent && first != last && echo.wrapping_sub(last).cast_signed() < 0
 }
 
+/// Whether the ACK that filled the hole at `front` shows that the retransmission of a later piece was spurious.
+///
+/// A receiver acknowledges at once when a hole is filled (RFC 5681, section 4.2), and echoes the timestamp of the segment
+/// that filled it (RFC 7323, section 4.3). What was sent after that segment had not arrived then, so the ACK covers an
+/// earlier transmission. Timestamps must differ: a receiver may answer several segments with equal ones together.
+pub(in crate::follow) fn was_sent_later(front: &Piece, piece: &Piece, echo: u32) -> bool {
+    let (Some(filled), Some(value)) = (front.last.value, piece.last.value) else { return false };
+    front.resent && piece.resent && filled == echo && value.wrapping_sub(echo).cast_signed() > 0
+}
+
+/// Whether the ACK at `now` covers a retransmission that cannot have reached the receiver by then: `least` is the least RTT.
+pub(in crate::follow) fn is_too_soon(piece: &Piece, now: Stamp, least: Span) -> bool {
+    piece.resent && now.since(piece.last.at) < least
+}
+
 /// Whether the first block of a SACK option is a D-SACK (RFC 2883, section 4): below the acknowledgment, or within the
 /// second block.
 pub(in crate::follow) const fn is_d_sack(first: (i64, i64), ack: i64, second: Option<(i64, i64)>) -> bool {
@@ -84,7 +104,6 @@ pub(in crate::follow) const fn is_d_sack(first: (i64, i64), ack: i64, second: Op
 mod tests {
     use super::*;
     use crate::follow::stream::pieces::Sending;
-    use crate::stamp::Stamp;
 
     #[test]
     fn an_echo_older_than_the_retransmission_proves_the_original_arrived() {
@@ -94,6 +113,28 @@ mod tests {
         assert!(!eifel(&piece, 9) && !eifel(&piece, 10));
         assert!(!eifel(&Piece { last: sending(5), ..piece }, 4), "both have the same timestamp");
         assert!(!eifel(&Piece { resent: false, ..piece }, 5));
+    }
+
+    #[test]
+    fn an_ack_that_echoes_an_earlier_retransmission_proves_a_later_one_spurious() {
+        let sending = |value| Sending { at: Stamp(0), value: Some(value), identification: 0 };
+        let resent = |start, value| Piece { last: sending(value), resent: true, ..Piece::new(start, start + 10, sending(1)) };
+        let front = resent(0, 9);
+        assert!(was_sent_later(&front, &resent(10, 10), 9));
+        assert!(!was_sent_later(&front, &resent(10, 9), 9), "one ACK may answer both");
+        assert!(!was_sent_later(&front, &resent(10, 10), 10), "the later one caused the ACK");
+        assert!(!was_sent_later(&front, &Piece::new(10, 20, sending(10)), 9), "it was sent once");
+        assert!(!was_sent_later(&Piece::new(0, 10, sending(9)), &resent(10, 10), 9), "the first did not fill a hole");
+    }
+
+    #[test]
+    fn an_ack_within_less_than_a_round_trip_proves_a_retransmission_spurious() {
+        let sending = |at| Sending { at: Stamp(at), value: None, identification: 0 };
+        let piece = Piece { last: sending(1000), resent: true, ..Piece::new(0, 10, sending(0)) };
+        let least = Span::from_ns(800);
+        assert!(is_too_soon(&piece, Stamp(1799), least));
+        assert!(!is_too_soon(&piece, Stamp(1800), least));
+        assert!(!is_too_soon(&Piece { resent: false, ..piece }, Stamp(1001), least));
     }
 
     #[test]

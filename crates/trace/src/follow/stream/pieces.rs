@@ -111,6 +111,11 @@ impl Pieces {
         }
     }
 
+    /// The pieces that begin below `ack`.
+    pub(in crate::follow) fn below(&self, ack: i64) -> impl Iterator<Item = &Piece> {
+        self.outstanding.iter().take_while(move |piece| piece.start < ack)
+    }
+
     /// Removes the first piece below `ack`, or the part of it below `ack`.
     #[inline]
     pub(in crate::follow) fn take_below(&mut self, ack: i64) -> Option<Piece> {
