@@ -1,0 +1,60 @@
+"""Which packets of a capture were lost, where only cumulative acknowledgments report it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netspurt as ns
+from netspurt.fitting.facts import read
+from netspurt.fitting.path import estimate
+
+SCENARIO = """duration = "60 s"
+[tcp]
+profile = "bbr"
+sack = false
+[link.path]
+between = ["left", "right"]
+rate = "{rate} Mbit/s"
+delay = "{delay} ms"
+queue = {{ kind = "drop-tail", limit = "{queue} packets" }}
+[[flow]]
+app = {{ kind = "bulk", bytes = "3 MB" }}
+from = "left"
+to = "right"
+"""
+
+
+@pytest.mark.parametrize(("rate", "delay", "queue"), [(8, 30, 33), (6.6, 6, 9), (11.2, 14, 25)])
+def test_without_sack_a_segment_sent_again_need_not_have_been_lost(
+    tmp_path: Path, rate: float, delay: int, queue: int
+) -> None:
+    capture = tmp_path / "trace.pcapng"
+    run = ns.parse(SCENARIO.format(rate=rate, delay=delay, queue=queue)).run(pcap=capture, capture=["left"])
+    dropped = run.links["drops_queue"][0]
+    facts, _ = read(capture)
+    found = estimate(facts)
+    assert found.queue_packets == queue
+    assert facts[0].retransmitted > 1.05 * dropped
+    assert found.overflows == pytest.approx(dropped, rel=0.15)
+    assert found.stray == 0
+
+
+def test_a_loss_at_which_no_acknowledgment_stopped_is_doubtful(tmp_path: Path) -> None:
+    capture = tmp_path / "trace.pcapng"
+    ns.parse(SCENARIO.format(rate=8, delay=30, queue=33)).run(pcap=capture, capture=["left"])
+    facts = read(capture)[0][0]
+    assert facts.doubtful.any()
+    assert not np.isin(facts.sent[1][facts.doubtful], facts.acks[1]).any()
+    assert (facts.doubtful <= facts.lost).all()
+
+
+def test_with_sack_no_loss_is_doubtful(tmp_path: Path) -> None:
+    capture = tmp_path / "trace.pcapng"
+    text = SCENARIO.format(rate=8, delay=30, queue=33).replace("sack = false", "sack = true")
+    run = ns.parse(text).run(pcap=capture, capture=["left"])
+    facts, _ = read(capture)
+    assert not facts[0].doubtful.any()
+    assert estimate(facts).overflows == run.links["drops_queue"][0]
