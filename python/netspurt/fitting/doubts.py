@@ -57,6 +57,9 @@ LEAST_LOST = 3
 NEVER_S = 1000.0
 """Stands for the time of a transfer that does not end."""
 
+ENDLESS_S = NEVER_S / len(SEEDS)
+"""The least mean if one transfer does not end."""
+
 
 def doubts(captured: Measured, simulated: Measured, path: Estimate, choice: Choice) -> list[str]:
     """Sentences on what would meet another sender otherwise."""
@@ -95,6 +98,12 @@ def disagreement(search: Search, path: Estimate, best: Tried, chance: Choice | N
     """
     mine = chance or best[1]
     times = _times(path, search.flows, mine)
+    endless = [control.name for control, now in zip(OTHERS, times, strict=True) if now >= ENDLESS_S]
+    if endless:
+        return (
+            f"on the fitted path the transfer does not end with {' or '.join(endless)}: {_words(path, mine)} would meet "
+            "another sender otherwise, so predictions for one are uncertain"
+        )
     for other, choice in _others(search, path, best, mine):
         for control, now, then in zip(OTHERS, times, _times(other, search.flows, choice), strict=True):
             if abs(math.log(then / now)) > math.log(1 + APART):

@@ -1,0 +1,38 @@
+"""Doubts about predictions from a fit that explains its capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import netspurt as ns
+
+OUTAGES = """duration = "60 s"
+[tcp]
+profile = "bbr"
+[link.path]
+between = ["client", "server"]
+rate = "15249437 bit/s"
+delay = "12309 us"
+queue = { kind = "drop-tail", limit = "12 packets" }
+[[change]]
+at = "3.181 s"
+every = "3.783 s"
+set = { "link.path.up" = false }
+[[change]]
+at = "3.783 s"
+every = "3.783 s"
+set = { "link.path.up" = true }
+[[flow]]
+app = { kind = "bulk", bytes = "12 MB" }
+from = "client"
+to = "server"
+"""
+
+
+def test_a_list_of_losses_that_stops_another_sender_for_good_is_doubted(tmp_path: Path) -> None:
+    capture = tmp_path / "trace.pcapng"
+    ns.parse(OUTAGES).run(pcap=capture, capture=["client"], snaplen=128)
+    fit = ns.fit(capture)
+    assert fit.explains
+    assert not fit.predicts
+    assert any("does not end with cubic" in each for each in fit.warnings)
