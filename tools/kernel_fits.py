@@ -36,8 +36,8 @@ from netspurt.fitting import fit
 from netspurt.remedies.catalogue import candidates
 from netspurt.remedies.changing import changed
 from netspurt.remedies.proof import kernel, timing
-from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.queue_range import is_apart
+from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.situation import Situation
 from netspurt.remedies.source import situation_of
 

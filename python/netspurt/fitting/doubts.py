@@ -101,8 +101,8 @@ def disagreement(search: Search, path: Estimate, best: Tried, chance: Choice | N
     endless = [control.name for control, now in zip(OTHERS, times, strict=True) if now >= ENDLESS_S]
     if endless:
         return (
-            f"on the fitted path the transfer does not end with {' or '.join(endless)}: {_words(path, mine)} would meet "
-            "another sender otherwise, so predictions for one are uncertain"
+            f"on the fitted path the transfer does not end with {' or '.join(endless)}: {_words(path, mine)} would "
+            "meet another sender otherwise, so predictions for one are uncertain"
         )
     for other, choice in _others(search, path, best, mine):
         for control, now, then in zip(OTHERS, times, _times(other, search.flows, choice), strict=True):

@@ -18,8 +18,8 @@ from netspurt.remedies.others import Others, beside
 from netspurt.remedies.outcome import Outcome
 from netspurt.remedies.own import given, own
 from netspurt.remedies.proposals.queues import higher_rate
-from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.queue_range import on_range
+from netspurt.remedies.remedy import Remedy
 from netspurt.remedies.situation import Situation
 from netspurt.remedies.source import Start, situation_of, start_of
 from netspurt.remedies.trying import ORIGINAL, Report, Tried, prepare, simulate

@@ -118,13 +118,20 @@ mod tests {
     #[test]
     fn an_ack_that_echoes_an_earlier_retransmission_proves_a_later_one_spurious() {
         let sending = |value| Sending { at: Stamp(0), value: Some(value), identification: 0 };
-        let resent = |start, value| Piece { last: sending(value), resent: true, ..Piece::new(start, start + 10, sending(1)) };
+        let resent = |start, value| Piece {
+            last: sending(value),
+            resent: true,
+            ..Piece::new(start, start + 10, sending(1))
+        };
         let front = resent(0, 9);
         assert!(was_sent_later(&front, &resent(10, 10), 9));
         assert!(!was_sent_later(&front, &resent(10, 9), 9), "one ACK may answer both");
         assert!(!was_sent_later(&front, &resent(10, 10), 10), "the later one caused the ACK");
         assert!(!was_sent_later(&front, &Piece::new(10, 20, sending(10)), 9), "it was sent once");
-        assert!(!was_sent_later(&Piece::new(0, 10, sending(9)), &resent(10, 10), 9), "the first did not fill a hole");
+        assert!(
+            !was_sent_later(&Piece::new(0, 10, sending(9)), &resent(10, 10), 9),
+            "the first did not fill a hole"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One direction of a connection: the data of one side, and the ACKs of the other side.
 
+mod convicted;
 pub(super) mod delivered;
 pub(super) mod edges;
 pub(super) mod gaps;
@@ -11,7 +12,7 @@ use crate::conversation::{Side, StreamFields};
 use crate::follow::report::StreamReport;
 use crate::follow::retransmission::probes::{Probe, probe};
 use crate::follow::retransmission::reordering::{Late, judge_late};
-use crate::follow::retransmission::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack, is_too_soon, was_sent_later};
+use crate::follow::retransmission::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack};
 use crate::follow::retransmission::{Cause, Evidence, Phase, Verdict, is_silent, judge};
 use crate::follow::rtt::estimate::Estimate;
 use crate::follow::rtt::turnaround::Turnaround;
@@ -478,28 +479,6 @@ impl Stream {
             self.delivered.process(piece, at, self.estimate.least());
         }
         self.reported.add(left, right)
-    }
-
-    fn convicted<W: Watch>(&mut self, start: i64, len: u32, proof: Proof, scene: &mut EventContext<'_, W>) {
-        self.report.spurious += 1;
-        scene.report(self.side, start, len, Event::Spurious { proof });
-    }
-
-    /// Looks for retransmissions behind the first one that cannot have caused the ACK that covers them.
-    #[cold]
-    fn convict_later<W: Watch>(&mut self, ack: i64, echo: Option<u32>, scene: &mut EventContext<'_, W>) {
-        let mut pieces = self.pieces.below(ack);
-        let Some(front) = pieces.next() else { return };
-        let later: Vec<_> = pieces.filter(|piece| piece.resent).copied().collect();
-        // An ACK of two segments may have been delayed: then it did not fill a hole.
-        let filler = echo.filter(|_| self.pieces.below(ack).nth(2).is_some()).map(|echo| (*front, echo));
-        for piece in later {
-            let proved = is_too_soon(&piece, scene.at, self.estimate.least())
-                || filler.is_some_and(|(front, echo)| was_sent_later(&front, &piece, echo));
-            if proved && self.suspects.prove(piece.start, piece.end).is_some() {
-                self.convicted(piece.start, piece.len(), Proof::Order, scene);
-            }
-        }
     }
 
     /// Processes an ACK of new data.
