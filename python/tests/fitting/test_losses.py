@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import netspurt as ns
-from netspurt.fitting.facts import read
+from netspurt.fitting.checking import measure
+from netspurt.fitting.draft import Choice
+from netspurt.fitting.facts import Facts, read
+from netspurt.fitting.path import Path as Estimate
 from netspurt.fitting.path import estimate
+from netspurt.fitting.search import Search
 
 SCENARIO = """duration = "60 s"
 [tcp]
@@ -58,3 +63,19 @@ def test_with_sack_no_loss_is_doubtful(tmp_path: Path) -> None:
     facts, _ = read(capture)
     assert not facts[0].doubtful.any()
     assert estimate(facts).overflows == run.links["drops_queue"][0]
+
+
+def test_losses_that_a_replay_explains_by_the_queue_are_no_list(tmp_path: Path) -> None:
+    capture = tmp_path / "trace.pcapng"
+    ns.parse(SCENARIO.format(rate=8, delay=30, queue=33)).run(pcap=capture, capture=["left"])
+    flows, _ = read(capture)
+    found = estimate(flows)
+    assert found.replayed
+    assert all(choice.queue for choice in tried(flows, found))
+    assert not all(choice.queue for choice in tried(flows, replace(found, replayed=False)))
+
+
+def tried(flows: list[Facts], path: Estimate) -> list[Choice]:
+    """The candidates on a path."""
+    search = Search(flows, measure(flows), "script", lambda done, whole: None)
+    return [choice for _, choice, _ in search.on(path)]
