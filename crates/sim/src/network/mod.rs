@@ -21,8 +21,9 @@ pub mod schedule;
 pub mod token_bucket;
 
 use crate::engine::EventQueue;
-use crate::network::channel::{Channel, INBOX, JUNCTION, LAST_FAN, MAX_PACKET};
+use crate::network::channel::{Channel, INBOX, JUNCTION, LAST_FAN, MAX_PACKET, Passage};
 use crate::network::junction::junctions::Junctions;
+use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Datagram, Label, Packet, Slab, Stage};
 use crate::network::route::{NoRoute, Routes};
@@ -375,14 +376,27 @@ impl Network {
 
     /// Passes a packet to the channel of this hop at `at`, and through all further hops that can be computed at once.
     #[inline(always)]
-    fn forward(&mut self, slot: u32, size: u32, mut position: u32, mut at: u64) {
+    fn forward(&mut self, slot: u32, size: u32, position: u32, at: u64) {
+        self.forward_by(Channel::enter, (slot, size), position, at);
+    }
+
+    /// The same by [`Channel::enter`] or [`Channel::enter_crowd`].
+    #[inline(always)]
+    fn forward_by(
+        &mut self,
+        enter: impl Fn(&mut Channel, u64, u32) -> Result<Passage, Cause>,
+        (slot, size): (u32, u32),
+        mut position: u32,
+        mut at: u64,
+    ) {
         loop {
-            let hop = self.routes.hop(position);
-            let channel = &mut self.channels[hop.channel() as usize];
+            let Self { routes, channels, packets, queue, .. } = self;
+            let hop = routes.hop(position);
+            let channel = &mut channels[hop.channel() as usize];
             if !channel.is_plain() {
                 return self.forward_carefully(slot, position, at);
             }
-            at = match channel.enter(at, size) {
+            at = match enter(channel, at, size) {
                 Ok(passage) => passage.arrival,
                 Err(cause) => return self.discard(slot, hop.channel(), at, cause),
             };
@@ -391,6 +405,12 @@ impl Network {
                 continue;
             }
             let (arrival, stage) = channel.behind(hop, at, Stage { size, onward: position });
+            if channel.fan >= INBOX && arrival <= self.horizon {
+                if packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
+                    queue.push(arrival, hop.channel());
+                }
+                return;
+            }
             return self.set_off(slot, hop.channel(), arrival, stage);
         }
     }

@@ -142,6 +142,16 @@ impl Packet {
         self.content = Content::Segment;
         self.resend = label.resend;
     }
+
+    /// Puts the label of an answer on a packet in which a segment has arrived: new data or an ACK, from the receiver of that
+    /// segment to its sender. Returns the bytes of the packet, and whether it has data.
+    #[inline(always)]
+    pub(crate) fn readdress(&mut self, endpoint: u32) -> (u32, bool) {
+        self.endpoint = endpoint;
+        self.size = IP_HEADER + self.segment.wire_len();
+        self.resend = false;
+        (self.size, self.segment.payload.len > 0)
+    }
 }
 
 impl Label {
@@ -297,6 +307,19 @@ impl Slab {
     pub(super) fn flight(&self, slot: u32) -> (u64, Stage) {
         let Flight { arrival, stage, .. } = self.flights[slot as usize];
         (arrival, stage)
+    }
+
+    /// When a packet arrives, its next step, and the packet that follows it.
+    #[inline(always)]
+    pub(super) fn place_of(&self, slot: u32) -> (u64, Stage, u32) {
+        let Flight { arrival, stage, next, .. } = self.flights[slot as usize];
+        (arrival, stage, next)
+    }
+
+    /// A packet and those that follow it; none if there is none.
+    pub(super) fn following(&self, slot: u32) -> impl Iterator<Item = u32> {
+        let some = |slot: u32| (slot != NONE).then_some(slot);
+        std::iter::successors(some(slot), move |&slot| some(self.next(slot)))
     }
 
     /// The packet that follows a packet.

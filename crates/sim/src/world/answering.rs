@@ -56,8 +56,9 @@ struct Desk<'a> {
     armed_at: &'a mut Time,
     /// Nothing that arrives later is processed, whatever the connection waits for.
     until: Time,
-    label: Label,
-    /// The generation of packets for the connection.
+    /// The endpoint at the other end.
+    receiver: u32,
+    /// The generation of packets for the connection, and of its own.
     generation: u16,
     /// The number of the connection's timer.
     timer: u32,
@@ -79,14 +80,15 @@ impl World {
             return Left::Packet;
         };
         let Some(uplink) = self.network.uplink(inbox.channel, label.route) else { return Left::Packet };
-        let (generation, timer) = (label.generation, 2 * place + 1);
+        let Label { endpoint: receiver, generation, .. } = label;
+        let timer = 2 * place + 1;
         let until = inbox.until.min(endpoint.app_armed_at);
-        let desk = Desk { connection, digest, armed_at, until, label, generation, timer };
+        let desk = Desk { connection, digest, armed_at, until, receiver, generation, timer };
         match app {
-            App::BulkSender(app) => desk.answer(uplink, now, inbox, |connection, now, segment| {
+            App::BulkSender(app) => desk.answer::<false>(uplink, now, inbox, |connection, now, segment| {
                 connection.answer_ack(now, segment, |space| app.waits(space))
             }),
-            App::BulkReceiver(app) => desk.answer(uplink, now, inbox, |connection, now, segment| {
+            App::BulkReceiver(app) => desk.answer::<true>(uplink, now, inbox, |connection, now, segment| {
                 let answer = connection.answer_data(now, segment);
                 if answer != Answer::Declined {
                     app.note_read(now, connection.received());
@@ -117,60 +119,60 @@ impl World {
 }
 
 impl Desk<'_> {
+    /// `RECEIVES`: the endpoint sends nothing but ACKs, and they bring no deadline nearer.
     #[inline(always)]
-    fn answer(
+    fn answer<const RECEIVES: bool>(
         self,
         mut uplink: Uplink<'_>,
-        now: &mut Time,
+        begun: &mut Time,
         inbox: &mut Inbox,
         mut answer: impl FnMut(&mut Connection, Time, &mut Segment) -> Answer,
     ) -> Left {
-        let Self { connection, digest, armed_at, until, label, generation, timer } = self;
-        loop {
-            let packet = uplink.packet(inbox.slot);
+        let Self { connection, digest, armed_at, until, receiver, generation, timer } = self;
+        // In registers, as far as there are any.
+        let (mut now, mut slot, mut next) = (*begun, inbox.slot, inbox.next);
+        let left = loop {
+            let packet = uplink.packet(slot);
             if packet.content != Content::Segment || packet.generation != generation {
-                return Left::Packet;
+                break Left::Packet;
             }
-            let mut told = *digest;
-            told.fold_segment(now.as_ps(), &packet.segment);
-            let departure = match answer(connection, *now, &mut packet.segment) {
-                Answer::Declined => return Left::Packet,
-                Answer::Sent(departure) => Some(departure),
-                Answer::Silent => None,
-                Answer::Taken => {
-                    *digest = told;
-                    uplink.release(inbox.slot);
-                    return Left::Service;
-                }
-            };
-            *digest = told;
-            if let Some(departure) = departure {
-                packet.address(label.on(&packet.segment, departure.reason));
-                let what = (packet.size, packet.segment.payload.len > 0);
-                if let Err(cause) = uplink.send(*now, inbox.slot, what) {
-                    return Left::Dropped { channel: uplink.number(), cause, is_last: departure.last };
+            let before = *digest;
+            digest.fold_segment(now.as_ps(), &packet.segment);
+            let answer = answer(connection, now, &mut packet.segment);
+            if let Answer::Sent(departure) = answer {
+                let what = packet.readdress(receiver);
+                if let Err(cause) = uplink.send(now, slot, what) {
+                    break Left::Dropped { channel: uplink.number(), cause, is_last: departure.last };
                 }
                 if !departure.last {
-                    return Left::More;
+                    break Left::More;
                 }
+            } else if answer == Answer::Declined {
+                *digest = before;
+                break Left::Packet;
             } else {
-                uplink.release(inbox.slot);
+                uplink.release(slot);
+                if answer == Answer::Taken {
+                    break Left::Service;
+                }
             }
-            let deadline = connection.next_deadline();
-            if deadline < *armed_at {
-                *armed_at = deadline.max(*now);
-                uplink.arm(*armed_at, timer);
+            if !RECEIVES || answer == Answer::Silent {
+                let deadline = connection.next_deadline();
+                if deadline < *armed_at {
+                    *armed_at = deadline.max(now);
+                    uplink.arm(*armed_at, timer);
+                }
             }
-            let next = inbox.next;
             if next > until.min(*armed_at) {
                 if !next.is_never() {
                     uplink.leave_inbox(next);
                 }
-                return Left::Nothing;
+                break Left::Nothing;
             }
-            let Some((slot, following)) = uplink.land(next) else { return Left::Nothing };
-            *now = next;
-            (inbox.slot, inbox.next) = (slot, following);
-        }
+            let Some((other, following)) = uplink.land(next) else { break Left::Nothing };
+            (now, slot, next) = (next, other, following);
+        };
+        (*begun, inbox.slot, inbox.next) = (now, slot, next);
+        left
     }
 }

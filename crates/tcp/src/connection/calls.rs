@@ -145,6 +145,12 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn tune_to_read(&mut self, now: Time, len: u64) {
+        self.tune_to_read_inline(now, len);
+    }
+
+    /// The same for a caller that is not on the path of other connections.
+    #[inline(always)]
+    pub(super) fn tune_to_read_inline(&mut self, now: Time, len: u64) {
         self.rcv.tune_to_reader(&self.cx, now);
         if self.cx.config.acking.counts_segments() {
             self.rcv.on_read(&self.cx, len);

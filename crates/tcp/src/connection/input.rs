@@ -472,7 +472,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn schedule_ack(&mut self, now: Time, text: Text, segment: &Segment) {
         if self.cx.config.acking.counts_segments() {
-            self.rcv.schedule_ack(now, text, self.cx.config.acking);
+            self.rcv.schedule_ack(now, text, &self.cx.config.acking);
         } else {
             self.schedule_ack_otherwise(now, text, segment);
         }

@@ -18,7 +18,7 @@ pub(crate) struct PathTimes {
 impl Receiver {
     /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
-    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) {
+    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: &Acking) {
         if let Some(when) = self.when_to_acknowledge(now, text, acking)
             && self.delayed_ack.is_never()
         {
@@ -40,7 +40,7 @@ impl Receiver {
         let when = if acking.has_state() {
             self.apply_stateful_policy(cx, now, times, text, segment)
         } else {
-            self.when_to_acknowledge(now, text, acking)
+            self.when_to_acknowledge(now, text, &acking)
         };
         if let Some(when) = when {
             self.delayed_ack = self.delayed_ack.min(when);
@@ -104,7 +104,7 @@ impl Receiver {
             self.acknowledge_when(now, due, false)
         } else {
             acking.on_possible_loss(now, &arrival, memory);
-            self.when_to_acknowledge(now, text, acking)
+            self.when_to_acknowledge(now, text, &acking)
         }
     }
 

@@ -386,7 +386,7 @@ impl Receiver {
 
     /// Decides when the last segment is acknowledged. Returns the deadline, if the ACK is delayed.
     #[inline(always)]
-    pub(super) fn when_to_acknowledge(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
+    pub(super) fn when_to_acknowledge(&mut self, now: Time, text: Text, acking: &Acking) -> Option<Time> {
         match text {
             Text::InOrder { fills_gap } => {
                 self.unacknowledged = self.unacknowledged.saturating_add(1);
@@ -493,6 +493,14 @@ impl Receiver {
         (from, len)
     }
 
+    /// Reads all there is; returns its length.
+    #[inline(always)]
+    pub(crate) fn read_all(&mut self) -> u64 {
+        let len = self.readable();
+        self.read += len;
+        len
+    }
+
     /// The possible increase of the announced window. It is zero if an ACK is due, because that ACK announces the
     /// window too.
     #[inline]
@@ -537,6 +545,20 @@ impl Receiver {
             || (grows == WindowGrowth::AtOnce && self.is_open_enough(permitted, agreed.mss));
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
+        self.edge = self.edge.max(self.nxt + u64::from(window));
+        (self.announced_read, self.announced_window) = (self.read as u32, field);
+        (field, window)
+    }
+
+    /// [`Self::announce`] when data has arrived since the last announcement and all of it has been read.
+    #[inline(always)]
+    pub(crate) fn announce_after_read(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
+        let promised = self.window();
+        let growth = self.buffer.saturating_sub(promised);
+        if growth < (self.buffer / 2).min(u32::from(agreed.mss)) || growth == 0 {
+            return self.announce(agreed, grows);
+        }
+        let (field, window) = agreed.write_window(self.buffer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
         (self.announced_read, self.announced_window) = (self.read as u32, field);
         (field, window)

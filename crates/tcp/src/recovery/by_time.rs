@@ -513,10 +513,16 @@ impl LossRecovery {
 
     /// [`Self::set_timeout`] in the ordinary state.
     #[inline(always)]
-    pub(crate) fn set_timeout_calmly(&mut self, at: Time) -> bool {
-        let Some(rack) = self.rack_mut() else { return false };
-        rack.timeout = at;
-        rack.counted.is_none()
+    pub(crate) fn set_timeout_calmly(&mut self, at: Time) {
+        if let Some(rack) = self.rack_mut() {
+            rack.timeout = at;
+        }
+    }
+
+    /// Whether a tail loss probe may be sent, in the ordinary state.
+    #[inline(always)]
+    pub(crate) fn probes_calmly(&self) -> bool {
+        self.rack().is_some_and(|rack| rack.counted.is_none())
     }
 
     /// The retransmission timer expires at `at`. Returns whether a tail loss probe may be sent before.

@@ -85,11 +85,18 @@ impl Sender {
         self.move_max(cx, now, end);
     }
 
-    /// The same with or without a log, if nothing is lost.
+    /// The same behind an ACK in the ordinary state that has restarted the timer. The tail loss probe is not armed.
     #[inline(always)]
-    pub(crate) fn log_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
+    pub(crate) fn occupy_behind_ack(&mut self, now: Time, end: u64) {
+        self.space.last_sent = now;
+        self.recovery.time_segment(now, end);
+        (self.space.nxt, self.space.max) = (end, end);
+    }
+
+    /// Logs the transmission of new data up to `end`, if nothing is lost.
+    #[inline(always)]
+    pub(crate) fn log_anew(&mut self, now: Time, end: u64) {
         self.recovery.log_calmly(now, self.space.max, end);
-        self.occupy_anew(cx, now, end);
     }
 
     /// Whether transmissions are logged.

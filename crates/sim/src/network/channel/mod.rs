@@ -243,10 +243,27 @@ impl Channel {
     /// packet enters when the queue releases it.
     #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
+        self.enter_or(now, size, Self::wait)
+    }
+
+    /// The same without a call where packets wait often.
+    #[inline(always)]
+    pub(crate) fn enter_crowd(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
+        self.enter_or(now, size, |channel, now, size| channel.wait_until(channel.busy_until, now, size))
+    }
+
+    /// [`Channel::enter`]; `wait` is called if the transmitter is busy.
+    #[inline(always)]
+    fn enter_or(
+        &mut self,
+        now: u64,
+        size: u32,
+        wait: impl FnOnce(&mut Self, u64, u32) -> Result<(), Cause>,
+    ) -> Result<Passage, Cause> {
         let size = size + self.framing;
         let mut start = now;
         if now < self.busy_until {
-            self.wait(now, size)?;
+            wait(self, now, size)?;
             start = self.busy_until;
         }
         let transmission = match self.ps_per_byte {

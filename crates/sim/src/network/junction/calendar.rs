@@ -45,6 +45,8 @@ pub(super) struct Calendar {
     words: [u64; PAGES as usize],
     /// The number of the present page, counted from time 0. No packet arrives before it.
     page: u64,
+    /// The last page from which packets are taken now.
+    last_page: u64,
     shift: u32,
     /// Packets of later pages: arrival and place.
     far: BinaryHeap<Reverse<(u64, u32)>>,
@@ -57,6 +59,7 @@ impl Calendar {
             first: Box::new([NONE; LISTS]),
             words: [0; PAGES as usize],
             page: 0,
+            last_page: 0,
             shift: SHIFT,
             far: BinaryHeap::new(),
             fit: Fit::default(),
@@ -75,14 +78,14 @@ impl Calendar {
             *word |= bit;
             self.first[slice as usize % LISTS] = slot;
         } else {
-            self.insert_among_others(packets, new, &channel_of);
+            self.insert_among_others(packets, slot, &channel_of);
         }
     }
 
     /// Adds a packet to a list that is not empty, or to those that arrive much later.
     #[inline(never)]
-    fn insert_among_others(&mut self, packets: &mut Slab, new: Passer, channel_of: &dyn Fn(u32) -> u32) {
-        let Passer { arrival, slot, stage } = new;
+    fn insert_among_others(&mut self, packets: &mut Slab, slot: u32, channel_of: &dyn Fn(u32) -> u32) {
+        let (arrival, stage) = packets.flight(slot);
         let slice = arrival >> self.shift;
         if slice / SLICES - self.page >= PAGES {
             self.fit.refused += 1;
@@ -106,47 +109,50 @@ impl Calendar {
         }
     }
 
-    /// Moves packets that arrive before `end` into `batch`, in order. `now` is the arrival of the first one. Packets that arrive
-    /// more than 63 pages later stay, whatever `end` is.
-    pub(super) fn take(
-        &mut self,
-        packets: &mut Slab,
-        (now, end): (u64, u64),
-        channel_of: impl Fn(u32) -> u32,
-        batch: &mut Vec<Passer>,
-    ) {
+    /// Prepares to take packets from `now` on, which is the arrival of the first one.
+    pub(super) fn advance(&mut self, packets: &mut Slab, now: u64, channel_of: impl Fn(u32) -> u32) {
         if self.fit.taken >= REVIEW {
             self.review(packets, &channel_of);
         }
         self.page = (now >> self.shift) / SLICES;
+        self.last_page = self.page + PAGES - 1;
         while let Some(&Reverse((arrival, slot))) = self.far.peek()
-            && (arrival >> self.shift) / SLICES - self.page < PAGES
+            && (arrival >> self.shift) / SLICES <= self.last_page
         {
             self.far.pop();
             let (_, stage) = packets.flight(slot);
             self.insert(packets, Passer { arrival, slot, stage }, &channel_of);
         }
-        let begun = batch.len();
-        let last = (end - 1) >> self.shift;
-        let last_page = (last / SLICES).min(self.page + PAGES - 1);
-        for page in self.page..=last_page {
-            let word = &mut self.words[(page % PAGES) as usize];
-            while *word != 0 {
-                let slice = page * SLICES + u64::from(word.trailing_zeros());
-                if slice > last {
-                    break;
+    }
+
+    /// Removes the next packet, if it arrives before `end`. Packets that arrive more than 63 pages after the last
+    /// [`advance`](Self::advance) stay, whatever `end` is.
+    #[inline(always)]
+    pub(super) fn take(&mut self, packets: &Slab, end: u64) -> Option<Passer> {
+        loop {
+            let word = &mut self.words[(self.page % PAGES) as usize];
+            if *word == 0 {
+                if self.page == self.last_page || (self.page + 1) * SLICES > (end - 1) >> self.shift {
+                    return None;
                 }
-                let list = &mut self.first[slice as usize % LISTS];
-                let rest = take_list(packets, *list, end, batch);
-                if rest != NONE {
-                    *list = rest;
-                    break;
-                }
-                *word &= *word - 1;
+                self.page += 1;
+                continue;
             }
+            let slice = self.page * SLICES + u64::from(word.trailing_zeros());
+            let first = &mut self.first[slice as usize % LISTS];
+            let slot = *first;
+            let (arrival, stage, next) = packets.place_of(slot);
+            if arrival >= end {
+                return None;
+            }
+            if next == NONE {
+                *word &= *word - 1;
+            } else {
+                *first = next;
+            }
+            self.fit.taken += 1;
+            return Some(Passer { arrival, slot, stage });
         }
-        self.page = last_page;
-        self.fit.taken += (batch.len() - begun) as u64;
     }
 
     /// The first packet: its arrival and its hop.
@@ -175,7 +181,10 @@ impl Calendar {
         for (page, word) in self.words.iter_mut().enumerate() {
             while *word != 0 {
                 let list = self.first[page * SLICES as usize + word.trailing_zeros() as usize];
-                take_list(packets, list, u64::MAX, &mut all);
+                all.extend(packets.following(list).map(|slot| {
+                    let (arrival, stage) = packets.flight(slot);
+                    Passer { arrival, slot, stage }
+                }));
                 *word &= *word - 1;
             }
         }
@@ -186,20 +195,6 @@ impl Calendar {
         }
         self.fit = Fit::default();
     }
-}
-
-/// Moves the packets of a list that arrive before `end` into `batch`. Returns the first of the others.
-#[inline(always)]
-fn take_list(packets: &Slab, mut slot: u32, end: u64, batch: &mut Vec<Passer>) -> u32 {
-    while slot != NONE {
-        let (arrival, stage) = packets.flight(slot);
-        if arrival >= end {
-            break;
-        }
-        batch.push(Passer { arrival, slot, stage });
-        slot = packets.next(slot);
-    }
-    slot
 }
 
 #[cfg(test)]
@@ -218,7 +213,7 @@ mod tests {
         for (spread, pending) in cases.into_iter().chain([(1 << 34, 3), (1 << 36, 2), (1 << 40, 5)]) {
             let (mut calendar, mut packets, mut state) = (Calendar::new(), Slab::new(), spread);
             let mut expected = std::collections::BTreeSet::new();
-            let (mut now, mut number, mut batch) = (0, 0, Vec::new());
+            let (mut now, mut number) = (0, 0);
             while number < 30_000 || !expected.is_empty() {
                 while number < 30_000 && expected.len() < pending {
                     // The hop of a packet stands for its channel. No two of one channel arrive at the same time.
@@ -233,8 +228,8 @@ mod tests {
                 let first = *expected.first().unwrap();
                 assert_eq!(calendar.first(&packets).unwrap().0, first.0, "spread {spread}");
                 let end = first.0 + 1 + below(&mut state, spread / 2 + 1);
-                calendar.take(&mut packets, (first.0, end), |hop| hop, &mut batch);
-                for packet in batch.drain(..) {
+                calendar.advance(&mut packets, first.0, |hop| hop);
+                while let Some(packet) = calendar.take(&packets, end) {
                     assert_eq!(Some((packet.arrival, packet.stage.hop())), expected.pop_first());
                     packets.remove(packet.slot);
                 }

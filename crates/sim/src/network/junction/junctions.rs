@@ -21,8 +21,6 @@ pub(in crate::network) struct Junction {
 #[derive(Debug, Default)]
 pub(in crate::network) struct Junctions {
     pub(super) all: Vec<Junction>,
-    /// The packets that are passed on now.
-    pub(super) batch: Vec<Passer>,
     /// Packets have been passed on up to this time.
     pub(super) ahead: u64,
 }

@@ -11,6 +11,7 @@ pub(super) mod junctions;
 pub(super) mod uplink;
 
 use crate::network::Network;
+use crate::network::channel::Channel;
 use calendar::Passer;
 use junctions::number_of;
 
@@ -20,23 +21,23 @@ impl Network {
     #[inline(never)]
     pub(super) fn pass_junction(&mut self, fan: u16, now: u64, until: u64) {
         let Self { junctions, packets, routes, .. } = self;
-        let junction = &mut junctions.all[number_of(fan)];
+        let number = number_of(fan);
+        let junction = junctions.get_mut(number);
         if junction.armed_at != now {
             // An earlier packet has taken the place of this entry.
             return;
         }
         let channel_of = |position| routes.hop(position).channel();
         let end = now.saturating_add(junction.lookahead).min(until.saturating_add(1));
-        let mut batch = std::mem::take(&mut junctions.batch);
-        junction.calendar.take(packets, (now, end), channel_of, &mut batch);
+        junction.calendar.advance(packets, now, channel_of);
         junctions.ahead = junctions.ahead.max(end - 1);
-        for &Passer { arrival, slot, stage } in &batch {
-            self.forward(slot, stage.size, stage.onward, arrival);
+        loop {
+            let next = self.junctions.get_mut(number).calendar.take(&self.packets, end);
+            let Some(Passer { arrival, slot, stage }) = next else { break };
+            self.forward_by(Channel::enter_crowd, (slot, stage.size), stage.onward, arrival);
         }
-        batch.clear();
         let Self { junctions, packets, routes, queue, .. } = self;
-        junctions.batch = batch;
-        let junction = &mut junctions.all[number_of(fan)];
+        let junction = junctions.get_mut(number);
         junction.armed_at = u64::MAX;
         if let Some((arrival, hop)) = junction.calendar.first(packets) {
             junction.armed_at = arrival;

@@ -65,7 +65,7 @@ impl Window {
     /// If ACKs are counted, each adds `mss * mss / cwnd`, at least one byte, and no fraction is kept (RFC 5681, section
     /// 3.1, equation 3; 4.3BSD). If bytes are counted, cwnd increases by one segment whenever a whole cwnd has been
     /// acknowledged (RFC 3465, section 2.1).
-    #[inline]
+    #[inline(always)]
     pub(super) fn avoid(&mut self, bytes: u32, mss: u32) {
         match self.growth.counting {
             Counting::Acks | Counting::AcksByRfc5681 => {

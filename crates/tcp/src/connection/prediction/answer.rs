@@ -6,6 +6,7 @@
 //! at its own. What it declines it leaves unchanged. A test takes the same segments both ways (`answer_pairs.rs`).
 
 use crate::connection::{Connection, Departure};
+use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::Hold;
 use crate::send::decide::ordinary::Ordinary;
 use crate::time::Time;
@@ -45,14 +46,37 @@ impl Connection {
         let is_ordinary = segment.payload.len > 0
             && self.is_expected(segment)
             && self.permits_answers()
-            && self.snd.decide_ordinary(&self.cx) == Ordinary::NoData(Hold::NoData);
+            && self.snd.has_sent_all();
         let start = self.rcv.nxt();
-        if !is_ordinary || !self.process_predicted_data(now, segment) {
+        if !is_ordinary || !self.takes_data(segment) {
             return Answer::Declined;
         }
+        if self.cx.config.initial_receive_window.is_some() {
+            self.tune_and_read(now, segment);
+        } else {
+            self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
+            let len = self.rcv.read_all();
+            if !matches!(self.rcv.due(), AckDue::Now(_)) {
+                self.rcv.on_read(&self.cx, len);
+            }
+        }
         self.note_arrival(now, start, segment);
-        self.read(now, u64::MAX);
-        self.answer_without_data(now, Hold::NoData, segment)
+        let mut answer = Answer::Silent;
+        if let AckDue::Now(reason) = self.rcv.due() {
+            let window = self.rcv.announce_after_read(&self.cx.agreed, self.cx.config.window_growth);
+            self.write_ack(now, (reason, window), segment);
+            answer = Answer::Sent(Departure { reason, last: true });
+        }
+        self.snd.hold_ordinary(&mut self.cx, now, Hold::NoData);
+        answer
+    }
+
+    /// The data of a segment is taken: schedules its ACK and reads it, where the receive window adapts.
+    #[inline(never)]
+    fn tune_and_read(&mut self, now: Time, segment: &Segment) {
+        self.take_data_and_tune(now, segment);
+        let len = self.rcv.read_all();
+        self.tune_to_read_inline(now, len);
     }
 
     /// [`handle_segment`](Self::handle_segment) and, if the application `waits` for room,
@@ -65,24 +89,37 @@ impl Connection {
         segment: &mut Segment,
         waits: impl FnOnce(Space) -> bool,
     ) -> Answer {
-        let is_ordinary = segment.payload.len == 0 && self.is_expected(segment) && self.permits_answers();
+        let is_ordinary = segment.payload.len == 0
+            && self.is_expected(segment)
+            && self.permits_answers()
+            && self.snd.sends_in_turn();
         let start = self.rcv.nxt();
-        if !is_ordinary || !self.snd.take_predicted_ack(&mut self.cx, now, segment) {
+        if !is_ordinary || !self.snd.take_predicted_ack_unprobed(&mut self.cx, now, segment) {
             return Answer::Declined;
         }
         self.note_arrival(now, start, segment);
-        if !waits(self.space()) {
-            return Answer::Taken;
-        }
-        match self.snd.decide_ordinary(&self.cx) {
-            Ordinary::Data { then } => Answer::Sent(self.send_ordinary_data(now, then, segment)),
-            Ordinary::NoData(why) => self.answer_without_data(now, why, segment),
+        let decision =
+            if waits(self.space()) { self.snd.decide_undisturbed(&self.cx) } else { Ordinary::Other };
+        let answer = match decision {
+            Ordinary::Data { then } => {
+                let end = self.send_data(now, segment, then.is_some());
+                self.snd.occupy_behind_ack(now, end);
+                Answer::Sent(self.conclude_data(now, then, segment))
+            }
+            Ordinary::NoData(why) => {
+                let reason = self.send_ack(now, segment);
+                self.snd.hold_ordinary(&mut self.cx, now, why);
+                reason.map_or(Answer::Silent, |reason| Answer::Sent(Departure { reason, last: true }))
+            }
             Ordinary::Other => Answer::Taken,
-        }
+        };
+        // Once for both, the ACK and the data that it sets free.
+        self.snd.probe_calmly(&self.cx, now);
+        answer
     }
 
     /// The space of the send buffer.
-    #[inline]
+    #[inline(always)]
     pub fn space(&self) -> Space {
         let (room, buffer) = self.snd.room_and_buffer(&self.cx);
         Space { written: self.written(), room, buffer }
@@ -101,13 +138,5 @@ impl Connection {
         if self.cx.agreed.timestamps {
             self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
         }
-    }
-
-    /// No data leaves, for the reason `why`; an ACK may be due.
-    #[inline(always)]
-    fn answer_without_data(&mut self, now: Time, why: Hold, segment: &mut Segment) -> Answer {
-        let reason = self.send_ack(now, segment);
-        self.snd.hold_ordinary(&mut self.cx, now, why);
-        reason.map_or(Answer::Silent, |reason| Answer::Sent(Departure { reason, last: true }))
     }
 }

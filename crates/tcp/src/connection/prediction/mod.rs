@@ -60,31 +60,45 @@ impl Connection {
     /// Processes the next data in order, with no other information.
     #[inline(always)]
     fn process_predicted_data(&mut self, now: Time, segment: &Segment) -> bool {
-        let payload = segment.payload;
-        if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(payload) {
+        if !self.takes_data(segment) {
             return false;
         }
-        // WL1 may be larger after a segment without data.
-        self.snd.confirm_window(segment.seq, segment.ack);
         if self.cx.config.initial_receive_window.is_some() {
-            self.take_data_and_tune(now, segment);
+            self.take_data_and_tune_apart(now, segment);
         } else {
             self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
         }
         true
     }
 
-    /// Schedules the ACK of data that [`Self::process_predicted_data`] has taken, and adapts the receive window to it.
-    #[cold]
-    #[inline(never)]
+    /// Takes the next data in order, if the segment says nothing else.
+    #[inline(always)]
+    fn takes_data(&mut self, segment: &Segment) -> bool {
+        if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(segment.payload) {
+            return false;
+        }
+        // WL1 may be larger after a segment without data.
+        self.snd.confirm_window(segment.seq, segment.ack);
+        true
+    }
+
+    /// Schedules the ACK of data that [`Self::takes_data`] has taken, and adapts the receive window to it.
+    #[inline(always)]
     fn take_data_and_tune(&mut self, now: Time, segment: &Segment) {
         let text = Text::InOrder { fills_gap: false };
         self.rcv.tune_to_data(&self.cx, now, self.snd.first_sent(), segment);
         if self.cx.config.acking.counts_segments() {
-            self.rcv.schedule_ack(now, text, self.cx.config.acking);
+            self.rcv.schedule_ack(now, text, &self.cx.config.acking);
         } else if !self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment) {
             self.schedule_ack_otherwise(now, text, segment);
         }
+    }
+
+    /// [`Self::take_data_and_tune`] off the path of other connections.
+    #[cold]
+    #[inline(never)]
+    fn take_data_and_tune_apart(&mut self, now: Time, segment: &Segment) {
+        self.take_data_and_tune(now, segment);
     }
 
     /// Sends a segment by the fast path, or else by the full path.
@@ -93,7 +107,11 @@ impl Connection {
         let undisturbed = self.cx.predicts_departure() && self.rcv.is_in_order();
         let decision = if undisturbed { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
         match decision {
-            Ordinary::Data { then } => Some(self.send_ordinary_data(now, then, segment)),
+            Ordinary::Data { then } => {
+                let end = self.send_data(now, segment, then.is_some());
+                self.snd.occupy_anew(&mut self.cx, now, end);
+                Some(self.conclude_data(now, then, segment))
+            }
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);
                 self.snd.hold_ordinary(&mut self.cx, now, why);
@@ -103,39 +121,38 @@ impl Connection {
         }
     }
 
-    /// Sends a full segment of new data. If it fills the window, `then` is the reason why no other follows.
+    /// A full segment of new data is sent. If it fills the window, `then` is the reason why no other follows.
     #[inline(always)]
-    fn send_ordinary_data(&mut self, now: Time, then: Option<Hold>, segment: &mut Segment) -> Departure {
-        let reason = self.send_data(now, segment, then.is_some());
+    fn conclude_data(&mut self, now: Time, then: Option<Hold>, segment: &Segment) -> Departure {
         self.snd.count_run(segment.payload.len);
         if let Some(why) = then {
             self.snd.hold_ordinary(&mut self.cx, now, why);
         }
-        Departure { reason, last: then.is_some() }
+        Departure { reason: Reason::NewData, last: then.is_some() }
     }
 
-    /// Sends a full segment of new data. `fills`: it fills the window, and more data waits.
-    #[inline]
-    fn send_data(&mut self, now: Time, segment: &mut Segment, fills: bool) -> Reason {
+    /// Writes a full segment of new data; the caller updates the send sequence space. `fills`: it fills the window, and more
+    /// data waits. Returns the position of its end.
+    #[inline(always)]
+    fn send_data(&mut self, now: Time, segment: &mut Segment, fills: bool) -> u64 {
         let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
         let end = start + u64::from(len);
-        self.write_header(now, start, segment);
+        let window = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
+        self.write_header(now, (start, window), segment);
         self.rcv.segment_leaves(&self.cx, now, len);
         segment.flags =
             if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
         if self.cx.config.push_bursts || self.snd.is_logging() {
-            self.send_data_apart(now, segment, fills);
-        } else {
-            self.snd.occupy_anew(&mut self.cx, now, end);
+            self.mark_and_log(now, segment, fills);
         }
-        Reason::NewData
+        end
     }
 
     /// The rest of [`Self::send_data`] with bursts or a log of transmissions. Not inlined: the registers that it takes would
     /// cost the other profiles.
     #[inline(never)]
-    fn send_data_apart(&mut self, now: Time, segment: &mut Segment, fills: bool) {
+    fn mark_and_log(&mut self, now: Time, segment: &mut Segment, fills: bool) {
         let start = segment.payload.offset + 1;
         let end = start + u64::from(segment.payload.len);
         if self.cx.config.push_bursts {
@@ -145,7 +162,7 @@ impl Connection {
                 _ => self.push_at_burst_end(segment),
             }
         }
-        self.snd.log_anew(&mut self.cx, now, end);
+        self.snd.log_anew(now, end);
     }
 
     /// Sets PSH if new data ends a burst. Not inlined: the registers that it takes would cost the other profiles.
@@ -162,18 +179,29 @@ impl Connection {
     #[inline(always)]
     fn send_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Reason> {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
-        let position = self.snd.ack_position(reason);
-        self.write_header(now, position, segment);
-        self.rcv.segment_leaves(&self.cx, now, 0);
-        segment.flags = Flags::ACK;
-        segment.payload = Payload { offset: position.saturating_sub(1), len: 0 };
+        let window = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
+        self.write_ack(now, (reason, window), segment);
         Some(reason)
     }
 
-    /// Writes the header fields that both kinds have in common.
+    /// Writes an acknowledgment that announces `window`.
     #[inline(always)]
-    fn write_header(&mut self, now: Time, position: u64, segment: &mut Segment) {
-        let (window, announced) = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
+    fn write_ack(&mut self, now: Time, (reason, window): (Reason, (u16, u32)), segment: &mut Segment) {
+        let position = self.snd.ack_position(reason);
+        self.write_header(now, (position, window), segment);
+        self.rcv.segment_leaves(&self.cx, now, 0);
+        segment.flags = Flags::ACK;
+        segment.payload = Payload { offset: position.saturating_sub(1), len: 0 };
+    }
+
+    /// Writes the header fields that both kinds have in common, with the field of the window and what it announces.
+    #[inline(always)]
+    fn write_header(
+        &mut self,
+        now: Time,
+        (position, (window, announced)): (u64, (u16, u32)),
+        segment: &mut Segment,
+    ) {
         self.write_options(now, announced, segment);
         segment.window = window;
         segment.seq = self.snd.space().seq(position);

@@ -84,8 +84,8 @@ impl Acking {
     /// When to acknowledge, if `unacknowledged` data segments have arrived in order since the last ACK. For a policy
     /// with state use `arrives`.
     #[inline(always)]
-    pub fn due(self, now: Time, unacknowledged: u8) -> Due {
-        match self {
+    pub fn due(&self, now: Time, unacknowledged: u8) -> Due {
+        match *self {
             Self::EverySegment => Due::Now,
             Self::Delayed { every, delay } => delayed::due(now, unacknowledged, every, delay),
             Self::FreeTick { every, period, phase } => {

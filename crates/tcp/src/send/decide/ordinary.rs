@@ -27,11 +27,26 @@ impl Sender {
     /// Decides by the fast path. If it decides, the result is the same as that of [`Self::decide`].
     #[inline]
     pub(crate) fn decide_ordinary(&self, cx: &Context) -> Ordinary {
+        let undisturbed = self.sends_in_turn() && self.recovery.is_quiet();
+        if undisturbed { self.decide_undisturbed(cx) } else { Ordinary::Other }
+    }
+
+    /// Whether only new data is sent, if nothing is lost.
+    #[inline(always)]
+    pub(crate) fn sends_in_turn(&self) -> bool {
+        self.unusual.is_empty() && self.space.nxt == self.space.max
+    }
+
+    /// Whether there is nothing to send, if only new data is sent.
+    #[inline(always)]
+    pub(crate) fn has_sent_all(&self) -> bool {
+        self.sends_in_turn() && self.space.max == self.space.data_end()
+    }
+
+    /// [`Self::decide_ordinary`] where nothing is lost and only new data is sent.
+    #[inline(always)]
+    pub(crate) fn decide_undisturbed(&self, cx: &Context) -> Ordinary {
         let snd = &self.space;
-        let undisturbed = self.unusual.is_empty() && self.recovery.is_quiet() && snd.nxt == snd.max;
-        if !undisturbed {
-            return Ordinary::Other;
-        }
         let (mss, waiting) = (u64::from(cx.agreed.payload), snd.data_end() - snd.nxt);
         if waiting == 0 {
             return Ordinary::NoData(Hold::NoData);
@@ -112,6 +127,21 @@ impl Sender {
     /// Returns whether it was processed.
     #[inline(always)]
     pub(crate) fn take_predicted_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> bool {
+        let taken = self.take_predicted_ack_unprobed(cx, now, segment);
+        if taken {
+            self.probe_calmly(cx, now);
+        }
+        taken
+    }
+
+    /// The same, but the caller arms the tail loss probe: with [`Self::probe_calmly`], after it has sent what it can.
+    #[inline(always)]
+    pub(crate) fn take_predicted_ack_unprobed(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        segment: &Segment,
+    ) -> bool {
         let bytes = segment.ack.distance_from(self.space.seq(self.space.una));
         let flight = self.space.max - self.space.una;
         if bytes <= 0 || bytes as u64 >= flight {
@@ -148,7 +178,7 @@ impl Sender {
         self.advance_calmly(segment, ack);
         self.open_window_calmly(cx, now, before, rtt);
         self.cwnd_limited = false;
-        self.restart_calmly(cx, now);
+        self.restart_unprobed(cx, now);
         self.start_user_timeout(cx, now);
         true
     }

@@ -130,15 +130,11 @@ impl Timers {
 impl TimerGrain {
     /// When a timer of `span`, set now, expires. On a ticking clock it expires at the n-th tick from now, where n ticks
     /// are at least `span`.
-    #[inline]
+    #[inline(always)]
     pub fn deadline(self, now: Time, span: Span) -> Time {
         match self {
             Self::Continuous => now + span,
-            Self::Ticks { period, phase } => {
-                let ticks = span.as_ps().div_ceil(period.as_ps()).max(1);
-                let last = ticks_until(now, period, phase);
-                Time::ZERO + phase + period.saturating_mul(last + ticks - 1)
-            }
+            Self::Ticks { period, phase } => deadline_in_ticks(now, span, (period, phase)),
         }
     }
 
@@ -152,6 +148,14 @@ impl TimerGrain {
             }
         }
     }
+}
+
+/// When a timer of `span` expires on a clock that ticks.
+#[inline(never)]
+fn deadline_in_ticks(now: Time, span: Span, (period, phase): (Span, Span)) -> Time {
+    let ticks = span.as_ps().div_ceil(period.as_ps()).max(1);
+    let last = ticks_until(now, period, phase);
+    Time::ZERO + phase + period.saturating_mul(last + ticks - 1)
 }
 
 /// Ticks at or before `now`.

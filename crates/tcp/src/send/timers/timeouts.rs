@@ -159,13 +159,18 @@ impl Sender {
         }
     }
 
-    /// [`Self::restart_retransmit`] where losses are detected by time, in the ordinary state.
+    /// [`Self::restart_retransmit`] where losses are detected by time, in the ordinary state, without the tail loss probe.
     #[inline(always)]
-    pub(crate) fn restart_calmly(&mut self, cx: &Context, now: Time) {
+    pub(crate) fn restart_unprobed(&mut self, cx: &Context, now: Time) {
         self.timers.restart(now, cx.config.timer_grain);
-        let timeout = self.timers.main().0;
-        if self.recovery.set_timeout_calmly(timeout) {
-            self.arm_probe(cx, now, timeout);
+        self.recovery.set_timeout_calmly(self.timers.main().0);
+    }
+
+    /// Arms the tail loss probe after [`Self::restart_unprobed`], if losses are detected by time.
+    #[inline(always)]
+    pub(crate) fn probe_calmly(&mut self, cx: &Context, now: Time) {
+        if self.recovery.probes_calmly() {
+            self.arm_probe(cx, now, self.timers.main().0);
         }
     }
 

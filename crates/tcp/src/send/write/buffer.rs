@@ -16,7 +16,7 @@ impl Sender {
     }
 
     /// The same with the size of the send buffer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn room_and_buffer(&self, cx: &Context) -> (u64, u64) {
         let buffer = self.send_buffer(cx);
         let shut = matches!(cx.state(), State::Closed | State::Listen | State::LastAck | State::TimeWait);
@@ -31,7 +31,7 @@ impl Sender {
     }
 
     /// The size of the send buffer in bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_buffer(&self, cx: &Context) -> u64 {
         if let Some(first) = cx.config.initial_send_buffer {
             let mss = u64::from(cx.agreed.mss.max(1));
