@@ -29,7 +29,7 @@ mod prediction;
 pub use config::{profile, validate};
 pub use congestion::{delivery_rate, ecn};
 pub use connection::calls::{Behind, WriteError};
-pub use connection::prediction::answer::{Answer, Space};
+pub use connection::prediction::answer::{Answer, Space, Wish};
 pub use connection::socket_options::Change;
 pub use connection::syn_cookie;
 pub use connection::{Connection, Departure, Transmission};

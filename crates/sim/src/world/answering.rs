@@ -86,7 +86,7 @@ impl World {
         let desk = Desk { connection, digest, armed_at, until, receiver, generation, timer };
         match app {
             App::BulkSender(app) => desk.answer::<false>(uplink, now, inbox, |connection, now, segment| {
-                connection.answer_ack(now, segment, |space| app.waits(space))
+                connection.answer_ack(now, segment, |space| app.wishes(space))
             }),
             App::BulkReceiver(app) => desk.answer::<true>(uplink, now, inbox, |connection, now, segment| {
                 let answer = connection.answer_data(now, segment);

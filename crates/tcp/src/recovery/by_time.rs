@@ -69,12 +69,15 @@ impl LossRecovery {
     }
 
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_calm(&self) -> bool {
-        let calm = |departures: &Departures| {
-            departures.flight.is_plain() && departures.rack.as_ref().is_none_or(Rack::is_calm)
-        };
-        self.loss.is_quiet() && self.departures.as_deref().is_none_or(calm)
+        self.loss.is_quiet()
+            && match self.departures.as_deref() {
+                None => true,
+                Some(Departures { flight, rack, .. }) => {
+                    flight.is_plain() && rack.as_ref().is_none_or(|rack| rack.is_calm())
+                }
+            }
     }
 
     /// When the first unacknowledged segment was sent, if it was sent only once and losses are detected by time. Otherwise one

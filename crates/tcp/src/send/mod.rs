@@ -125,6 +125,7 @@ impl Sender {
     }
 
     /// The smoothed RTT, if there is a sample.
+    #[inline]
     pub(crate) fn srtt(&self, cx: &Context) -> Option<Span> {
         self.rto.srtt(&cx.config.rto)
     }

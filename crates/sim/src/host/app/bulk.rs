@@ -2,7 +2,7 @@
 
 use super::application::{Action, AppSpec, Application, read_all};
 use netspurt_tcp::time::Time;
-use netspurt_tcp::{Connection, Space};
+use netspurt_tcp::{Connection, Space, Wish};
 
 /// A writer that found the send buffer full writes again when this fraction of it is free. The fraction is small enough not
 /// to slow the transfer down. It avoids many small writes, each of which would be the end of application data.
@@ -42,11 +42,17 @@ impl BulkSender {
         connection.written() < self.all
     }
 
-    /// Whether its next action is to wait for room in the send buffer.
+    /// Its next action, if that needs no look at the connection.
     #[inline(always)]
-    pub(crate) const fn waits(&self, space: Space) -> bool {
+    pub(crate) const fn wishes(&self, space: Space) -> Wish {
         let left = self.all.saturating_sub(space.written);
-        left > 0 && !is_enough(space, left)
+        if left > 0 && !is_enough(space, left) {
+            Wish::Wait
+        } else if left > space.room {
+            Wish::Fill
+        } else {
+            Wish::Other
+        }
     }
 
     /// Whether everything has been written.

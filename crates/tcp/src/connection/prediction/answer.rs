@@ -8,6 +8,7 @@
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::Hold;
+use crate::send::Sender;
 use crate::send::decide::ordinary::Ordinary;
 use crate::time::Time;
 use crate::wire::segment::Segment;
@@ -23,6 +24,17 @@ pub enum Answer {
     Silent,
     /// The segment is processed, and the one that leaves is written over it.
     Sent(Departure),
+}
+
+/// What an application does when an ACK has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wish {
+    /// It waits for room in the send buffer.
+    Wait,
+    /// It writes as much as there is room for, and has more to write.
+    Fill,
+    /// Anything else: it must be asked.
+    Other,
 }
 
 /// The space of a send buffer.
@@ -79,7 +91,7 @@ impl Connection {
         self.tune_to_read_inline(now, len);
     }
 
-    /// [`handle_segment`](Self::handle_segment) and, if the application `waits` for room,
+    /// [`handle_segment`](Self::handle_segment), a [`write`](Self::write) if the application `wishes` so, and
     /// [`transmit_into`](Self::transmit_into). `segment` arrives; its answer is written over it. Unless that is the last one,
     /// others may follow it. Declines all but an ACK of a part of the outstanding data on a connection in its common state.
     #[inline(always)]
@@ -87,7 +99,7 @@ impl Connection {
         &mut self,
         now: Time,
         segment: &mut Segment,
-        waits: impl FnOnce(Space) -> bool,
+        wishes: impl FnOnce(Space) -> Wish,
     ) -> Answer {
         let is_ordinary = segment.payload.len == 0
             && self.is_expected(segment)
@@ -98,8 +110,13 @@ impl Connection {
             return Answer::Declined;
         }
         self.note_arrival(now, start, segment);
-        let decision =
-            if waits(self.space()) { self.snd.decide_undisturbed(&self.cx) } else { Ordinary::Other };
+        let space = self.space();
+        let is_served = match wishes(space) {
+            Wish::Wait => true,
+            Wish::Fill => self.fill(now, space),
+            Wish::Other => false,
+        };
+        let decision = if is_served { self.snd.decide_undisturbed(&self.cx) } else { Ordinary::Other };
         let answer = match decision {
             Ordinary::Data { then } => {
                 let end = self.send_data(now, segment, then.is_some());
@@ -123,6 +140,16 @@ impl Connection {
     pub fn space(&self) -> Space {
         let (room, buffer) = self.snd.room_and_buffer(&self.cx);
         Space { written: self.written(), room, buffer }
+    }
+
+    /// Fills the send buffer, if it is full then: one that counts memory may have room even after that. Returns whether it did.
+    #[inline(never)]
+    fn fill(&mut self, now: Time, space: Space) -> bool {
+        let fills = !Sender::counts_memory(&self.cx, space.buffer);
+        if fills {
+            self.snd.write(&mut self.cx, now, space.room, true);
+        }
+        fills
     }
 
     /// Whether nothing but the segment that arrives decides what leaves.

@@ -2,7 +2,7 @@
 //! segments for the same reasons, and leave the same state behind.
 
 use crate::config::{Config, Cutting, profile};
-use crate::connection::prediction::answer::{Answer, Space};
+use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::{Connection, Transmission};
 use crate::receive::acking::Acking;
 use crate::time::{Span, Time};
@@ -66,6 +66,14 @@ fn waits(all: u64, space: Space) -> bool {
     left > 0 && (space.room == 0 || space.room < left.min(space.buffer / 8))
 }
 
+fn wishes(all: u64, space: Space) -> Wish {
+    match all - space.written {
+        _ if waits(all, space) => Wish::Wait,
+        left if left > space.room => Wish::Fill,
+        _ => Wish::Other,
+    }
+}
+
 impl Transfer {
     /// A segment arrives at an end, or a timer may have run out. Returns what the end sends.
     fn advance(&mut self, now: Time, end: usize, arrives: Option<Segment>) -> Vec<Transmission> {
@@ -81,7 +89,7 @@ impl Transfer {
             return sent;
         }
         let answer = match end {
-            0 => tcp.answer_ack(now, &mut segment, |space| waits(all, space)),
+            0 => tcp.answer_ack(now, &mut segment, |space| wishes(all, space)),
             _ => tcp.answer_data(now, &mut segment),
         };
         match answer {

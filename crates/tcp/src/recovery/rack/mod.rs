@@ -60,7 +60,7 @@ pub(crate) struct Rack {
 
 impl Rack {
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_calm(&self) -> bool {
         self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
     }
