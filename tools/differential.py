@@ -130,7 +130,7 @@ def compare(ours: Ours, run: Run) -> Differs | None:
     phases: tuple[int | None, ...] = CYCLE_PHASES if run.script.algorithm == "bbr" else (None,)
     best: Differs | None = None
     for isn in phases:
-        played = ours.replay(run.script, happened(run), run.end, isn, stamp_phase(run))
+        played = ours.replay(run.script, happened(run), run.played.sent, run.end, isn, stamp_phase(run))
         one = difference(run, played, JIFFY_NS)
         if one is None:
             return None

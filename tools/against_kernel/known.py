@@ -44,7 +44,9 @@ def _data_behind_fin(run: Run, difference: Difference) -> bool:
             continue
         segment = event.segment
         end = segment.seq + segment.length
-        if fin is not None and segment.length and end > fin:
+        # A FIN at another place is no different: our stream ends at the first one.
+        elsewhere = bool(segment.flags & FIN) and end != fin
+        if fin is not None and ((segment.length and end > fin) or elsewhere):
             return True
         if segment.flags & FIN:
             fin = end if fin is None else min(fin, end)

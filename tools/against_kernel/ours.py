@@ -23,6 +23,15 @@ class Played:
     info: bytes = b""
 
 
+def repeats(sent: list[Sent], number: int) -> bool:
+    """Whether the segment of this number, from 1 on, carries data that one before it has carried."""
+    if not 0 < number <= len(sent):
+        return False
+    before, segment = sent[: number - 1], sent[number - 1].segment
+    top = max((one.segment.seq + one.segment.length for one in before), default=0)
+    return segment.length > 0 and segment.seq + segment.length <= top
+
+
 class Ours:
     """A running `netspurt-replay`."""
 
@@ -104,15 +113,19 @@ class Ours:
         self,
         script: Script,
         happened: list[tuple[int, Event | int]],
+        kernel: list[Sent],
         end: int,
         isn: int | None = None,
         stamp: int = 0,
     ) -> Played:
-        """Plays events at the times at which the kernel saw them. A number is an emission that a timer caused."""
+        """Plays events at the times at which the kernel saw them. A number is an emission that a timer caused.
+
+        `kernel` are the segments that the kernel has sent.
+        """
         self.begin(script.algorithm, script.peer_first, "steered", isn, stamp)
         for at, event in happened:
             if isinstance(event, int):
-                self.exchange(f"emission {at} {event}")
+                self.exchange(f"emission {at} {event} {'again' if repeats(kernel, event) else 'new'}")
             elif isinstance(event, Arrival):
                 self.arrival(at, event.segment)
             else:

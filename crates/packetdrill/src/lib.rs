@@ -6,7 +6,7 @@
 //! * `shared_stack.rs`: the stack as packetdrill's two threads share it; blocking calls
 //! * `calls/`: the socket calls, none of which waits
 //! * `replay.rs`: scripts from a pipe instead of packetdrill
-//! * `stack.rs`: the virtual clock, and the packets between the network and the sockets
+//! * `stack/`: the virtual clock, and the packets between the network and the sockets
 //! * `socket.rs`, `socket_options.rs`, `epoll.rs`, `fast_open.rs`, `sysctl.rs`, `icmp.rs`, `offload.rs`: the parts of the stack
 //!
 //! Each layer imports only those below it. The stack stores no payload: it sends zeros, and readers get zeros, as in

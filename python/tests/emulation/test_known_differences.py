@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 from against_kernel.compare import Difference
 from against_kernel.kernel import Run
 from against_kernel.known import reason
-from against_kernel.ours import Played
+from against_kernel.ours import Played, repeats
 from against_kernel.packets import ACK, FIN, Numbers, Segment, Sent
 from against_kernel.scripts import MS, Arrival, Script
 
@@ -37,11 +37,13 @@ def data(seq: int, length: int = 100, flags: int = ACK) -> Segment:
     ("fin", "after", "at", "expected"),
     [
         (data(1, 0, ACK | FIN), data(1), 30, BEHIND_FIN),
+        (data(11, 0, ACK | FIN), data(1, 0, ACK | FIN), 30, BEHIND_FIN),
+        (data(11, 0, ACK | FIN), data(11, 0, ACK | FIN), 30, None),
         (data(1, 0, ACK | FIN), data(1), 15, None),
         (data(101, 0, ACK | FIN), data(1), 30, None),
         (data(1, 0), data(1), 30, None),
     ],
-    ids=["data behind it", "after the difference", "data before it", "no FIN"],
+    ids=["data behind it", "another FIN", "the same FIN", "after the difference", "data before it", "no FIN"],
 )
 def test_data_behind_a_fin_explains_only_what_follows_it(
     fin: Segment, after: Segment, at: int, expected: str | None
@@ -67,3 +69,8 @@ def test_joined_acks_follow_three_others_and_at_least_two_segments(
     arrivals = [(10 * MS, data(601)), (second, data(701))]
     difference = Difference("sack of ACK", earlier, "", 10 * MS)
     assert reason(run(arrivals, sent), difference) == expected
+
+
+def test_a_segment_repeats_data_if_an_earlier_one_reaches_as_far() -> None:
+    sent = [Sent(n * MS, data(seq, 100)) for n, seq in enumerate([1, 101, 1, 151])]
+    assert [repeats(sent, number) for number in range(6)] == [False, False, False, True, False, False]

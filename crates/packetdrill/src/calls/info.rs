@@ -2,6 +2,7 @@
 
 use crate::socket::Role;
 use crate::stack::Stack;
+use netspurt_tcp::config::StateMachine;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::fast_open::SynData;
 use netspurt_tcp::state::State;
@@ -38,9 +39,11 @@ const fn micros(span: Span) -> u32 {
     (span.as_ps() / 1_000_000) as u32
 }
 
-/// The kernel's number of a state (include/net/tcp_states.h).
-fn state_number(state: State) -> u8 {
+/// The kernel's number of a state (include/net/tcp_states.h). In TIME-WAIT, the socket of Linux is closed: a small one takes
+/// its place (`tcp_time_wait()`).
+fn state_number(state: State, rules: StateMachine) -> u8 {
     match state {
+        State::TimeWait if rules != StateMachine::Freebsd => 7,
         State::Established => 1,
         State::SynSent => 2,
         State::SynReceived => 3,
@@ -55,12 +58,13 @@ fn state_number(state: State) -> u8 {
     }
 }
 
-/// TCP_CA_Open, _Disorder, _Recovery, _Loss.
+/// TCP_CA_Open, _Disorder, _CWR, _Recovery, _Loss. Duplicate ACKs that report nothing leave Linux in TCP_CA_Open.
 fn phase_number(info: &Info) -> u8 {
     match info.phase {
         Phase::Recovery => 3,
         Phase::TimeoutRecovery => 4,
-        _ if info.sacked > 0 || info.dup_acks > 0 => 1,
+        _ if info.reduces_for_mark => 2,
+        _ if info.sacked > 0 || info.lost > 0 => 1,
         _ => 0,
     }
 }
@@ -77,7 +81,8 @@ impl Stack {
             }
             None => {
                 let listens = matches!(socket.role, Role::Listening { .. });
-                fields.bytes(&[state_number(if listens { State::Listen } else { State::Closed })]);
+                let state = if listens { State::Listen } else { State::Closed };
+                fields.bytes(&[state_number(state, self.settings.config.state_machine)]);
             }
         }
         fields.0.resize(SIZE, 0);
@@ -95,13 +100,17 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
     let sacked = segments(info.sacked);
-    fields.bytes(&[state_number(stream.state()), phase_number(&info), info.unanswered, 0]);
+    // The end of a connection frees what is not acknowledged (`tcp_write_queue_purge()`).
+    let is_over = stream.state() == State::Closed;
+    let unacknowledged = if is_over { 0 } else { segments(info.unacknowledged) };
+    let rules = stream.config().state_machine;
+    fields.bytes(&[state_number(stream.state(), rules), phase_number(&info), info.unanswered, 0]);
     fields.bytes(&[info.backoff, options, shifts, 0]);
     fields.words(&[micros(stream.rto()), 40_000, mss, 536]);
     // Linux counts a lost segment in `lost_out` until it is acknowledged, even after its retransmission.
     let resent = info.resent.saturating_sub(info.probed);
     let lost = segments(info.lost + resent);
-    fields.words(&[segments(info.unacknowledged), sacked, lost, segments(resent), 0]);
+    fields.words(&[unacknowledged, sacked, lost, segments(resent), 0]);
     fields.words(&[0, 0, idle_ms, 0]);
     let ssthresh = stream.ssthresh();
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };

@@ -111,6 +111,12 @@ pub trait CongestionControl: core::fmt::Debug + Send {
         let _ = (cwnd, ssthresh);
     }
 
+    /// The connection is open and paces; `srtt` is the RTT of the handshake, if it gave a sample. An algorithm with a pacing
+    /// rate of its own sets the first one.
+    fn begin_pace(&mut self, srtt: Option<Span>) {
+        let _ = srtt;
+    }
+
     /// Processes the delivery rate sample of an ACK, after all other effects of the ACK. It is called for every ACK,
     /// but only if delivery rates are measured (`Kind::needs_rates`, or pacing).
     fn delivered(&mut self, sample: &RateSample, view: &View) {

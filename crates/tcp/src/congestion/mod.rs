@@ -36,7 +36,7 @@ pub use none::Unlimited;
 
 use crate::config::{Growth, HyStart, SavedPath};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use slow_start::careful_resume::CarefulResume;
 
 /// The choice of an algorithm with its parameters.
@@ -360,6 +360,11 @@ impl Congestion {
     pub(crate) fn lost(&mut self, segment: &LostSegment, view: &View) {
         self.algorithm.get_mut().lost(segment, view);
         self.cwnd = self.algorithm.get().cwnd();
+    }
+
+    /// Sets the initial pacing rate of an algorithm that has one.
+    pub(crate) fn begin_pace(&mut self, srtt: Option<Span>) {
+        self.algorithm.get_mut().begin_pace(srtt);
     }
 
     /// The pacing rate of the algorithm.

@@ -147,6 +147,12 @@ impl Connection {
         if self.cx.config.state_machine == StateMachine::Freebsd && self.fits_buffer(now, segment, start) {
             return self.arrives_inside(now, segment, start);
         }
+        if self.is_stray_ack_on_linux(segment) {
+            if !segment.flags.has(Flags::RST) {
+                self.cx.reply(Reply::reset_for(segment));
+            }
+            return;
+        }
         let without_ack = !segment.flags.any(Flags::ACK | Flags::RST | Flags::SYN);
         if without_ack
             && self.cx.config.old_segments == OldSegments::Linux
@@ -174,6 +180,18 @@ impl Connection {
             stamps.value = self.rcv.ts_recent();
         }
         self.arrives_inside(now, &segment, start);
+    }
+
+    /// Whether a segment acknowledges something else than our SYN-ACK. Linux then looks neither at its place nor at its
+    /// timestamp: the listener answers it with a reset (`tcp_check_req()`).
+    #[cold]
+    fn is_stray_ack_on_linux(&self, segment: &Segment) -> bool {
+        self.cx.state() == State::SynReceived
+            && self.cx.passive
+            && self.cx.config.old_segments == OldSegments::Linux
+            && !self.cx.is_open_early()
+            && segment.flags.has(Flags::ACK)
+            && self.snd.space().acknowledged_by(segment.ack).is_none_or(|ack| ack == 0)
     }
 
     /// Whether an ACK with an old timestamp is only a duplicate that another one has overtaken, which Linux takes

@@ -179,6 +179,11 @@ impl Connection {
         self.snd.space().wnd()
     }
 
+    /// The window that we have announced, in bytes from the next expected one on.
+    pub fn receive_window(&self) -> u32 {
+        self.rcv.window()
+    }
+
     /// The largest window that the peer has announced so far.
     pub fn largest_peer_window(&self) -> u32 {
         self.snd.space().max_wnd()

@@ -22,6 +22,8 @@ pub struct Info {
     pub probed: u64,
     /// The window of a recovery with PRR, which takes the place of cwnd, in bytes.
     pub recovery_window: Option<u64>,
+    /// Whether a congestion mark is reducing the window gradually (TCP_CA_CWR).
+    pub reduces_for_mark: bool,
     /// Bytes received out of order.
     pub out_of_order: u64,
     /// Consecutive duplicate ACKs.

@@ -4,7 +4,7 @@
 
 use super::departures::{Concluded, Departures};
 use super::flight::{Flight, Sent};
-use super::prr::{Progress, Prr, Start};
+use super::prr::{Prr, Start};
 use super::rack::Rack;
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
@@ -194,12 +194,6 @@ impl LossRecovery {
         self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked()))
     }
 
-    /// The window of a recovery with PRR.
-    pub(crate) fn prr_window(&self) -> Option<u64> {
-        let prr = self.rack()?.prr.as_ref()?;
-        (self.loss.phase == Phase::Fast).then(|| prr.window())
-    }
-
     /// Whether a tail loss probe may be sent, and when the retransmission timer expires.
     #[inline]
     pub(crate) fn timeout_beside_probe(&self) -> Option<(bool, Time)> {
@@ -285,7 +279,7 @@ impl LossRecovery {
     pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
         let Some(departures) = &mut self.departures else { return };
         departures.flight.add(start, end, now);
-        if self.loss.phase == Phase::Fast
+        if (self.loss.phase == Phase::Fast || self.loss.reduces_until > 0)
             && let Some(prr) = departures.rack.as_mut().and_then(|rack| rack.prr.as_mut())
         {
             prr.sent(end - start);
@@ -355,6 +349,18 @@ impl LossRecovery {
             rack.deliver(flight, least, now, piece, &is_echoed);
         }
         shows_original
+    }
+
+    /// An ACK of `range` may complete a segment of which an earlier one had acknowledged a part. Linux takes that for
+    /// reordering, because the segment begins below what was acknowledged before (`tcp_clean_rtx_queue()`).
+    pub(crate) fn note_completion(&mut self, range: Range) {
+        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return };
+        if let Some(start) = flight.completes_first(range)
+            && loss.reported().first().is_none_or(|reported| reported.start > range.start)
+        {
+            rack.reordering.note_late(start);
+        }
     }
 
     /// An ACK of `range` carries new SACK reports, too.
@@ -454,11 +460,13 @@ impl LossRecovery {
         self.rack().map(|rack| rack.delivered)
     }
 
-    /// A recovery begins. `prr` is the rule by which its window is reduced, if any, and cwnd before that.
+    /// A recovery begins. `prr` is the rule by which its window is reduced, if any, and cwnd before that. A reduction that is
+    /// under way goes on instead (`tcp_enter_recovery()`).
     pub(crate) fn recover_by_time(&mut self, una: u64, max: u64, prr: Option<(PrrRule, u32)>) {
+        let goes_on = self.is_reducing();
         self.enter(Phase::Fast, max);
         let sacked = self.loss.sacked();
-        if let Some(rack) = self.rack_mut() {
+        if let Some(rack) = self.rack_mut().filter(|rack| !goes_on || rack.prr.is_none()) {
             rack.prr = prr.map(|(rule, cwnd)| {
                 let start =
                     Start { outstanding: max - una, sacked, newly: rack.delivered, cwnd: u64::from(cwnd) };
@@ -490,26 +498,31 @@ impl LossRecovery {
         }
     }
 
-    /// An ACK in a recovery with PRR.
-    pub(crate) fn proceed(&mut self, progress: Progress) {
-        if let Some(prr) = self.rack_mut().and_then(|rack| rack.prr.as_mut()) {
-            prr.on_ack(progress);
-        }
-    }
-
     /// The recovery was spurious. Returns false if none can be undone. `as_linux`: what RACK has marked lost in a fast recovery
-    /// is no longer in its list (`tcp_rack_detect_loss()`), and an undo does not put it back; a timeout finds it.
-    pub(crate) fn undo(&mut self, as_linux: bool) -> bool {
+    /// is no longer in its list (`tcp_rack_detect_loss()`), and an undo does not put it back; a timeout finds it. What duplicate
+    /// ACKs report above `una`, a partial ACK, still counts (`tcp_try_undo_partial()`). Without SACK, an ACK of all data that
+    /// was outstanding restores the windows, but the recovery and its PRR go on (`tcp_try_undo_recovery()`).
+    pub(crate) fn undo(&mut self, as_linux: bool, una: u64) -> bool {
         let Some(departures) = &mut self.departures else { return false };
         let Some(rack) = &mut departures.rack else { return false };
         if rack.undo.take().is_none() {
             return false;
         }
+        let counted = rack.counted.filter(|_| self.loss.phase == Phase::Fast && una < self.loss.recover);
         let passes_over = as_linux && self.loss.phase != Phase::Loss;
         rack.hold_nothing_lost(&mut departures.flight, passes_over);
+        let is_held = as_linux && rack.counted.is_some() && una == self.loss.recover;
+        if is_held && self.loss.phase == Phase::Fast {
+            return true;
+        }
         rack.prr = None;
         if self.loss.phase != Phase::Open {
             self.loss.trouble().leave();
+        }
+        if counted.is_some() {
+            rack.counted = counted;
+            // The recovery does not prevent another one.
+            self.loss.trouble().recover = 0;
         }
         true
     }

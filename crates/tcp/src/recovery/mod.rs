@@ -196,7 +196,7 @@ impl LossRecovery {
     /// A loss is detected without a timeout. `max` is SND.MAX.
     pub(crate) fn enter(&mut self, phase: Phase, max: u64) {
         let loss = self.loss.trouble();
-        (loss.phase, loss.recover) = (phase, max);
+        (loss.phase, loss.recover, loss.reduces_until) = (phase, max, 0);
         (loss.partial_seen, loss.inflation) = (false, 0);
     }
 
@@ -210,7 +210,7 @@ impl LossRecovery {
     /// All outstanding data is retransmitted in order, after a timeout or because it was too long for the path.
     pub(crate) fn go_back(&mut self, max: u64) {
         let loss = self.loss.trouble();
-        (loss.phase, loss.recover) = (Phase::Loss, max);
+        (loss.phase, loss.recover, loss.reduces_until) = (Phase::Loss, max, 0);
         (loss.dup_acks, loss.inflation) = (0, 0);
         loss.resend = None;
     }
@@ -259,13 +259,17 @@ impl LossRecovery {
         self.loss.trouble().resend = None;
     }
 
-    /// `range` is retransmitted. `by_scoreboard`: the scoreboard has chosen it, in fast recovery.
-    pub(crate) fn note_resent(&mut self, range: Range, reason: Reason, by_scoreboard: bool) {
+    /// `range` is retransmitted; a full segment has `mss` bytes. `by_scoreboard`: the scoreboard has chosen it, in fast recovery.
+    pub(crate) fn note_resent(&mut self, range: Range, reason: Reason, by_scoreboard: bool, mss: u32) {
+        let by_time = self.is_by_time();
         let Some(loss) = self.loss.known() else { return };
         if let Some(resend) = loss.resend
             && resend.start == range.start
         {
-            loss.resend = resend.rest(range.end);
+            // SACK blocks may have made a segment shorter. Where losses are detected by time, the windows permit the rest or
+            // not (`tcp_retransmit_skb()`).
+            let was_cut = by_time && resend.len <= mss;
+            loss.resend = resend.rest(range.end).filter(|_| !was_cut);
         }
         if loss.phase == Phase::Fast
             && by_scoreboard

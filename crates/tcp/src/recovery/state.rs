@@ -26,6 +26,9 @@ pub(super) struct LossState {
     pub(super) inflation: u32,
     /// The end of the data that was outstanding when the loss was detected (RFC 6582, `recover`; RFC 6675, RecoveryPoint).
     pub(super) recover: u64,
+    /// The end of the data that was outstanding when a congestion mark began to reduce the window gradually (TCP_CA_CWR); 0 if
+    /// none does.
+    pub(super) reduces_until: u64,
     /// Whether a partial ACK has already restarted the timer in this recovery (RFC 6582, section 3.2, step 3).
     pub(super) partial_seen: bool,
     /// The data that is sent next regardless of windows.
@@ -110,6 +113,7 @@ static QUIET: LossState = LossState {
     dup_acks: 0,
     inflation: 0,
     recover: 0,
+    reduces_until: 0,
     partial_seen: false,
     resend: None,
     scoreboard: None,
@@ -190,6 +194,7 @@ impl LossState {
     fn is_over(&self, una: u64) -> bool {
         self.phase == Phase::Open
             && self.recover < una
+            && self.reduces_until == 0
             && self.dup_acks == 0
             && self.inflation == 0
             && self.resend.is_none()

@@ -142,7 +142,8 @@ impl Sender {
         self.run = 0;
         let sent = Range::new(plan.start, end);
         self.stop_timing(cx);
-        self.recovery.note_resent(sent, plan.reason, cx.config.recovery == Recovery::Sack);
+        let by_scoreboard = cx.config.recovery == Recovery::Sack;
+        self.recovery.note_resent(sent, plan.reason, by_scoreboard, u32::from(cx.agreed.payload));
         self.forget_mtu_probe();
         // A SYN has its own timer and no other state.
         if sent.start > 0 {

@@ -20,6 +20,7 @@ impl Sender {
             resent: self.recovery.resent() + self.syn_data_again(cx),
             probed: self.recovery.probed(),
             recovery_window: self.recovery.prr_window(),
+            reduces_for_mark: self.recovery.is_reducing(),
             out_of_order: 0,
             dup_acks: self.recovery.dup_acks(),
             unanswered: self.timers.unanswered,

@@ -100,7 +100,6 @@ impl Sender {
             self.recovery.note_first_round_trip(now, now - sent);
         }
         self.take_sample(cx, now, ack, None);
-        self.begin_pace(cx);
         self.space.una = self.space.una.max(ack.min(1));
         self.space.nxt = self.space.nxt.max(self.space.una);
         let retransmitted = self.timers.unanswered > 0;
@@ -114,6 +113,7 @@ impl Sender {
         if retransmitted {
             self.begin_after_lost_syn(cx);
         }
+        self.begin_pace(cx);
     }
 
     /// Starts after a retransmitted SYN. The initial window is one segment (RFC 5681, section 3.1), and the RTO is at

@@ -9,5 +9,6 @@ mod as_linux;
 mod as_linux_recovery;
 mod as_linux_segments;
 mod cwnd_in_packets;
+mod marks_and_parts;
 mod old_acks;
 mod round_trips;

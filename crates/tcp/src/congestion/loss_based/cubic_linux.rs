@@ -345,13 +345,17 @@ impl CongestionControl for CubicLinux {
                 self.reduce(view);
                 self.last.begin();
             }
-            Signal::EcnCe if !self.last.is_in_recovery() => self.reduce(view),
+            Signal::EcnCe => {
+                if !self.last.is_in_recovery() {
+                    self.reduce(view);
+                }
+                self.last.forget();
+            }
             Signal::Timeout { first } => self.time_out(first, view),
             Signal::ExitRecovery => self.last.end(),
             Signal::Undo => self.last.undo(&mut self.window),
             Signal::IdleRestart { timeouts } => self.window.restart(self.initial, timeouts, view.mss.max(1)),
-            Signal::EcnCe
-            | Signal::DupAck { .. }
+            Signal::DupAck { .. }
             | Signal::PartialAck { .. }
             | Signal::RoundMarked { .. }
             | Signal::Resumed => {}

@@ -19,6 +19,11 @@ impl Reduction {
         (self.cwnd, self.ssthresh) = (window.cwnd, window.current_ssthresh(mss));
     }
 
+    /// The peer has reported a mark: nothing that was reduced is restored (`prior_ssthresh = 0`).
+    pub(super) const fn forget(&mut self) {
+        (self.cwnd, self.ssthresh) = (0, 0);
+    }
+
     /// A recovery begins.
     pub(super) const fn begin(&mut self) {
         self.in_recovery = true;

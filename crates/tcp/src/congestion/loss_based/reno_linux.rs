@@ -67,7 +67,12 @@ impl CongestionControl for RenoLinux {
                 self.reduce(view);
                 self.last.begin();
             }
-            Signal::EcnCe if !self.last.is_in_recovery() => self.reduce(view),
+            Signal::EcnCe => {
+                if !self.last.is_in_recovery() {
+                    self.reduce(view);
+                }
+                self.last.forget();
+            }
             Signal::Timeout { first } => {
                 let again = !first || self.last.is_in_recovery();
                 let ssthresh = if again { self.window.ssthresh } else { self.threshold(view) };
@@ -77,8 +82,7 @@ impl CongestionControl for RenoLinux {
             Signal::ExitRecovery => self.last.end(),
             Signal::Undo => self.last.undo(&mut self.window),
             Signal::IdleRestart { timeouts } => self.window.restart(self.initial, timeouts, view.mss.max(1)),
-            Signal::EcnCe
-            | Signal::DupAck { .. }
+            Signal::DupAck { .. }
             | Signal::PartialAck { .. }
             | Signal::RoundMarked { .. }
             | Signal::Resumed => {}

@@ -190,6 +190,10 @@ impl CongestionControl for CarefulResume {
         self.inner.ssthresh()
     }
 
+    fn begin_pace(&mut self, srtt: Option<Span>) {
+        self.inner.begin_pace(srtt);
+    }
+
     fn delivered(&mut self, sample: &RateSample, view: &View) {
         self.inner.delivered(sample, view);
     }

@@ -93,10 +93,15 @@ impl HyStart {
         if round_over {
             self.begin_round(view);
         }
+        // Linux looks at a round only from this window on (`hystart_update()`).
+        let looks = self.rule != HyStartChoice::Linux || cwnd >= LOW_WINDOW.saturating_mul(view.mss);
         if let Some(rtt) = view.rtt {
             let least = |known: Option<Span>| Some(known.map_or(rtt, |known| known.min(rtt)));
-            (self.current, self.shortest) = (least(self.current), least(self.shortest));
-            self.samples = self.samples.saturating_add(1);
+            self.shortest = least(self.shortest);
+            if looks {
+                self.current = least(self.current);
+                self.samples = self.samples.saturating_add(1);
+            }
         }
         match self.rule {
             HyStartChoice::Off | HyStartChoice::Search => Pace::Full,
@@ -229,6 +234,28 @@ mod tests {
         // A train of 20 ACKs, a millisecond apart, is longer than half of 30 ms.
         assert_eq!(rounds(HyStartChoice::Linux, &[30], 1000), [Pace::Over]);
         assert_eq!(rounds(HyStartChoice::Linux, &[100], 1000), [Pace::Full]);
+    }
+
+    #[test]
+    fn linux_looks_at_a_round_from_sixteen_segments_on() {
+        let mut hystart = HyStart::new(HyStartChoice::Linux).unwrap();
+        let mut ack = |ms, rtt, acknowledged, cwnd| {
+            let view = View {
+                now: Time::ZERO + Span::from_ms(ms),
+                rtt: Some(Span::from_ms(rtt)),
+                acknowledged,
+                sent: 1_000_000,
+                ..view(MSS, cwnd)
+            };
+            hystart.on_ack(&view, cwnd)
+        };
+        // The shortest round trip counts from the first ACK on.
+        assert_eq!(ack(0, 20, 1, 10 * MSS), Pace::Full);
+        for n in 0..20 {
+            assert_eq!(ack(100 + 5 * n, 60, 2, 15 * MSS), Pace::Full);
+        }
+        let paces: Vec<Pace> = (0..9).map(|n| ack(300 + 5 * n, 60, 3, 16 * MSS)).collect();
+        assert_eq!(paces.iter().position(|pace| *pace == Pace::Over), Some(8), "the ninth sample");
     }
 
     #[test]

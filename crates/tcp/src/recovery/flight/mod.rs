@@ -99,6 +99,8 @@ pub(crate) struct Flight {
     unusual: usize,
     /// Number of transmissions so far.
     departures: u32,
+    /// The start of the first entry's segment, if a part of the segment is acknowledged; then it counts as unusual. Else 0.
+    cut_from: u64,
 }
 
 impl Flight {
@@ -252,6 +254,7 @@ impl Flight {
                 // A peer that acknowledges a part of a segment has received the segment.
                 if una > self.edge {
                     last = Some(first);
+                    self.cut_first();
                 }
                 break;
             }
@@ -269,15 +272,38 @@ impl Flight {
 
     /// Everything below `una` is acknowledged.
     pub(crate) fn forget_below(&mut self, una: u64) {
+        if self.cut_from > 0 && self.entries.front().is_none_or(|first| first.end <= una) {
+            (self.cut_from, self.unusual) = (0, self.unusual - 1);
+        }
         while let Some(first) = self.entries.front().filter(|first| first.end <= una) {
             self.unusual -= usize::from(first.is_unusual());
             self.next = self.next.saturating_sub(1);
+            self.edge = first.end;
             self.entries.pop_front();
         }
-        self.edge = self.edge.max(una);
+        if una > self.edge {
+            self.cut_first();
+            self.edge = una;
+        }
         while self.later.front().is_some_and(|sent| sent.range.end <= una || self.unusual == 0) {
             self.later.pop_front();
         }
+    }
+
+    /// A part of the first entry may be acknowledged now, if there is one.
+    #[cold]
+    fn cut_first(&mut self) {
+        if self.cut_from == 0 && !self.entries.is_empty() {
+            (self.cut_from, self.unusual) = (self.edge, self.unusual + 1);
+        }
+    }
+
+    /// Where the first segment begins, if a part of it was acknowledged before, and `range` acknowledges the rest. Not if it
+    /// was sent again.
+    pub(crate) fn completes_first(&self, range: Range) -> Option<u64> {
+        let first = self.entries.front().filter(|first| !first.again && first.end <= range.end)?;
+        debug_assert!(first.end > self.edge);
+        (self.cut_from > 0).then_some(self.cut_from)
     }
 
     /// When the first unacknowledged segment was sent, if it was sent only once.
@@ -333,6 +359,7 @@ impl Flight {
             (entry.fate, entry.again) = (Fate::Forgotten, true);
         }
         self.unusual = self.entries.len();
+        self.cut_from = 0;
         self.next = self.entries.len();
         self.later.clear();
     }

@@ -76,7 +76,7 @@ impl Sender {
     ) {
         // A D-SACK alone is no progress (`FLAG_FORWARD_PROGRESS`).
         let progress = advanced || reports_new && self.grows_by_reports(cx);
-        let may_grow = self.recovery.phase() != Phase::Fast && progress;
+        let may_grow = self.recovery.phase() != Phase::Fast && !self.recovery.is_reducing() && progress;
         if may_grow && delivered > 0 {
             self.open_window_unless_marked(cx, now, delivered as u32, self.space.max - self.space.una);
             self.note_window(cx, now);
@@ -164,22 +164,36 @@ impl Sender {
         }
         cx.counters().fast_retransmits += 1;
         let (una, max, cwnd) = (self.space.una, self.space.max, self.congestion.cwnd());
-        if cx.config.loss_means == LossMeans::Congestion {
+        // A mark in the same round trip has reduced the window already (`tcp_enter_recovery()`).
+        let reduced = self.recovery.is_reducing() && !self.congestion.controls_recovery_cwnd();
+        if cx.config.loss_means == LossMeans::Congestion && !reduced {
             self.signal(cx, now, Signal::EnterRecovery, max - una);
         }
-        let reduces = cx.config.prr
-            && cx.config.loss_means == LossMeans::Congestion
-            && !self.congestion.controls_recovery_cwnd();
-        self.recovery.recover_by_time(una, max, reduces.then_some((cx.config.prr_rule, cwnd)));
+        let rule = self.gradual_rule(cx).filter(|_| cx.config.loss_means == LossMeans::Congestion);
+        self.recovery.recover_by_time(una, max, rule.map(|rule| (rule, cwnd)));
         self.recovery.send_first_lost(cx.agreed.payload, reason);
         self.restart_retransmit(cx, now);
         cx.note(now, Event::Phase(self.phase()));
     }
 
+    /// The rule by which the window falls, if it does so gradually.
+    fn gradual_rule(&self, cx: &Context) -> Option<PrrRule> {
+        (cx.config.prr && !self.congestion.controls_recovery_cwnd()).then_some(cx.config.prr_rule)
+    }
+
+    /// A congestion mark has reduced the window, which was `cwnd` before. Linux reduces it gradually, like that of a recovery
+    /// (`tcp_enter_cwr()`). DCTCP and Prague reduce at once here.
+    pub(super) fn reduce_gradually(&mut self, cx: &Context, cwnd: u32) {
+        if self.grows_at_the_end(cx) && !cx.config.congestion.reduces_in_proportion() {
+            let rule = self.gradual_rule(cx);
+            self.recovery.begin_reduction(self.space.max, rule.map(|rule| (rule, cwnd)));
+        }
+    }
+
     /// Applies PRR in a recovery, if it is configured. If a timer has detected the loss, there is no ACK that permits
     /// segments; only the first one is sent.
     fn proceed_in_proportion(&mut self, cx: &Context, delivered: u64, is_safe: bool) {
-        if self.recovery.phase() != Phase::Fast {
+        if self.recovery.phase() != Phase::Fast && !self.recovery.is_reducing() {
             return;
         }
         let (pipe, ssthresh) = (self.in_network(cx), u64::from(self.congestion.ssthresh()));
@@ -215,7 +229,7 @@ impl Sender {
 
     /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
     pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time) {
-        if !cx.config.undo || !self.recovery.undo(cx.config.counts_as_linux()) {
+        if !cx.config.undo || !self.recovery.undo(cx.config.counts_as_linux(), self.space.una) {
             return;
         }
         cx.counters().undone += 1;

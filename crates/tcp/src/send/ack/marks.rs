@@ -3,6 +3,7 @@
 use crate::congestion::Signal;
 use crate::congestion::ecn::{self, OnEcho};
 use crate::context::Context;
+use crate::recovery::Phase;
 use crate::send::Sender;
 use crate::time::Time;
 
@@ -17,6 +18,7 @@ impl Sender {
         echoed: bool,
     ) {
         let (una, nxt) = (self.space.una, self.space.nxt);
+        self.recovery.end_reduction(una);
         let Some(memory) = cx.ecn() else { return };
         let (bytes, marked, echoed) = if memory.accurate().is_some() {
             self.conclude_counts(cx)
@@ -33,9 +35,13 @@ impl Sender {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }
         let is_due = |memory: &mut ecn::Memory| memory.on_echo(una) == OnEcho::Reduce;
-        if echoed && cx.ecn().is_some_and(is_due) && self.congestion.heeds_marks(now) {
+        // `tcp_enter_cwr()` does nothing in a recovery.
+        let recovers = self.recovery.phase() != Phase::Open && self.grows_at_the_end(cx);
+        if echoed && cx.ecn().is_some_and(is_due) && !recovers && self.congestion.heeds_marks(now) {
             cx.counters().ecn_reductions += 1;
+            let cwnd = self.congestion.cwnd();
             self.signal(cx, now, Signal::EcnCe, flight);
+            self.reduce_gradually(cx, cwnd);
         }
     }
 

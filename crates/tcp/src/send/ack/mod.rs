@@ -32,6 +32,9 @@ impl Sender {
         self.measure_ack(cx, now, ack);
         if ack > una_before as i64 && self.recovery.is_by_time() {
             let acked = Range::new(una_before, ack as u64);
+            if cx.config.counts_as_linux() {
+                self.recovery.note_completion(acked);
+            }
             self.note_delivery(cx, now, acked, segment);
             self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
         }

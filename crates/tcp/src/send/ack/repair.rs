@@ -34,7 +34,13 @@ impl Sender {
             }
             OnNewAck::Exit => {
                 let after_timeout = self.recovery.phase() == Phase::Loss;
+                let undone = self.recovery.undone_window().filter(|_| cx.config.counts_as_linux());
                 self.recovery.leave();
+                if let Some(window) = undone {
+                    let mss = u64::from(cx.agreed.payload.max(1));
+                    let cwnd = u32::try_from(window.div_ceil(mss) * mss).unwrap_or(u32::MAX);
+                    self.congestion.set_windows(cwnd, self.congestion.ssthresh());
+                }
                 if after_timeout {
                     if !self.grows_at_the_end(cx) {
                         self.open_window_unless_marked(cx, now, bytes, flight);

@@ -24,6 +24,8 @@ impl Sender {
     /// Sets the rate after the RTT sample of the handshake.
     pub(crate) fn begin_pace(&mut self, cx: &Context) {
         if self.paced().is_some() {
+            let srtt = self.srtt(cx);
+            self.congestion.begin_pace(srtt);
             self.refresh_pace(cx);
         }
     }

@@ -78,14 +78,15 @@ impl Sender {
         (allowed, limit)
     }
 
-    /// The increase of the window for new data on the first two duplicate ACKs (RFC 3042). It is zero with SACK,
-    /// and where duplicate ACKs count as reports, because reported data already counts as not in flight.
+    /// The increase of the window for new data on the first two duplicate ACKs (RFC 3042). It is zero with SACK, and where
+    /// losses are detected by time: what SACK or duplicate ACKs report already counts as not in flight there, and other
+    /// duplicate ACKs, such as D-SACKs, report nothing.
     #[inline]
     fn limited_transmit(&self, cx: &Context) -> u32 {
         let counts = cx.config.limited_transmit
             && self.recovery.phase() == Phase::Open
             && self.recovery.dup_acks() > 0
-            && !self.recovery.counts_dup_acks()
+            && !self.recovery.is_by_time()
             && (!self.recovers_by_sack(cx) || self.recovery.sacked() == 0);
         if counts { self.recovery.dup_acks().min(2) * u32::from(cx.agreed.payload) } else { 0 }
     }

@@ -90,7 +90,8 @@ impl Sender {
         let is_repeated = self.timers.unanswered > 1;
         let before = self.recovery.phase();
         // Linux has reduced ssthresh already when the recovery began (`tcp_enter_loss()`).
-        let reduced = is_repeated || before == Phase::Fast && cx.config.reduces == Reduces::Cwnd;
+        let reduces = before == Phase::Fast || self.recovery.is_reducing();
+        let reduced = is_repeated || reduces && cx.config.reduces == Reduces::Cwnd;
         self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
         self.recovery.go_back(self.space.max);
         self.forget_unnamed(true);

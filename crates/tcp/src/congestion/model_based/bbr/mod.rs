@@ -327,6 +327,11 @@ impl CongestionControl for Bbr {
         self.set_cwnd(sample, view);
     }
 
+    /// `bbr_init()`.
+    fn begin_pace(&mut self, srtt: Option<Span>) {
+        self.pace.begin(self.cwnd, srtt, HIGH_GAIN);
+    }
+
     /// ssthresh has no meaning for a path model.
     fn set_windows(&mut self, cwnd: u32, _: u32) {
         self.cwnd = cwnd;

@@ -39,6 +39,23 @@ fn the_first_rate_is_the_window_in_a_round_trip_times_the_high_gain() {
 }
 
 #[test]
+fn the_first_rate_is_that_of_the_handshake_not_of_the_first_data() {
+    let mut bbr = Bbr::new(10 * MSS, 1);
+    bbr.begin_pace(Some(Span::from_ms(40)));
+    let first = bbr.pacing_rate();
+    let mut seen = view(MSS, 0);
+    seen.srtt = Some(Span::from_ms(80));
+    bbr.set_pacing_rate(HIGH_GAIN, &seen);
+    assert_eq!(bbr.pacing_rate(), first);
+    // Without a sample of the handshake: a millisecond, until there is one (`bbr_init_pacing_rate_from_rtt()`).
+    let mut bbr = Bbr::new(10 * MSS, 1);
+    bbr.begin_pace(None);
+    assert!(bbr.pacing_rate() > first);
+    bbr.set_pacing_rate(HIGH_GAIN, &seen);
+    assert!(bbr.pacing_rate() < first);
+}
+
+#[test]
 fn the_window_counts_the_path_the_hosts_and_pairs() {
     let mut bbr = Bbr::new(10 * MSS, 1);
     bbr.min_rtt = Some(Span::from_ms(100));

@@ -21,7 +21,7 @@ mod window;
 use super::path_model::{Aggregation, Chance, Delivered, Pace, Plateau, Rounds, UNIT, least, scaled};
 use crate::congestion::delivery_rate::{Interval, LostSegment, RateSample, Repairing};
 use crate::congestion::{CongestionControl, PathModel, Signal, View};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use bounds::{Bounds, Latest, Saved};
 use probing::Probing;
 use round_trip::RoundTrip;
@@ -306,6 +306,10 @@ impl CongestionControl for Bbr3 {
         self.latest.advance(sample);
         self.set_pacing_rate(self.state.pacing_gain(), view);
         self.set_cwnd(sample, view);
+    }
+
+    fn begin_pace(&mut self, srtt: Option<Span>) {
+        self.pace.begin(self.cwnd, srtt, State::Startup.pacing_gain());
     }
 
     /// ssthresh has no meaning for a path model.

@@ -1,6 +1,8 @@
 //! Proportional Rate Reduction (RFC 6937, and RFC 9937, which obsoletes it): how much may be sent during a recovery. The
 //! window falls to its target gradually, with each ACK, without a pause at the start and a burst at the end.
 
+mod applied;
+
 use crate::config::PrrRule;
 
 /// The state of one recovery.

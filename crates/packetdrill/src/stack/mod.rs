@@ -1,5 +1,7 @@
 //! The virtual clock, and the packets between the network and the sockets. No function waits or reads real time.
 
+mod orphan;
+
 use crate::epoll::Epoll;
 use crate::fair_queue;
 use crate::fast_open::{self, Pending};
@@ -11,6 +13,7 @@ use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::{Config, StateMachine};
 use netspurt_tcp::congestion::Kind;
+use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::seq::Seq;
@@ -55,6 +58,11 @@ pub(crate) struct Stack {
     pub(crate) fixed_isn: Option<Seq>,
     next_id: Id,
     next_port: u16,
+}
+
+/// Whether a segment is one of data that header prediction may take.
+fn is_plain_data(segment: &Segment) -> bool {
+    segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0 && segment.payload.len > 0
 }
 
 impl Stack {
@@ -135,6 +143,12 @@ impl Stack {
     pub(crate) fn next_deadline(&self) -> Time {
         let streams = self.sockets.values().filter_map(Socket::stream);
         streams.map(Connection::next_deadline).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Whether a connection is in a recovery.
+    pub(crate) fn is_repairing(&self) -> bool {
+        let mut streams = self.sockets.values().filter_map(Socket::stream);
+        streams.any(|stream| matches!(stream.info().phase, Phase::Recovery | Phase::TimeoutRecovery))
     }
 
     /// Runs the timers that have expired.
@@ -268,18 +282,19 @@ impl Stack {
             self.reset(local, remote, segment);
             return;
         };
+        if self.arrives_at_orphan(id, (local, remote), segment) {
+            return;
+        }
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         if segment.payload.len > 0 {
             socket.last_data = now;
         }
-        // The cork of MSG_MORE ends at the next ACK (`tcp_data_snd_check()`).
-        let in_flight = socket.stream().is_some_and(|stream| stream.info().unacknowledged > 0);
-        if socket.options.after_write == Behind::More && in_flight {
-            socket.end_more(now, self.settings.config.transmit);
-        }
         let descriptor = socket.descriptor;
         let Some(stream) = socket.stream_mut() else { return };
         let (before, ahead) = (stream.readable(), stream.info().out_of_order);
+        let known = (stream.acknowledged(), stream.peer_window());
+        let in_order = is_plain_data(segment) && stream.place(segment.seq) == stream.received() as i64;
+        let in_order = in_order && ahead == 0 && stream.state() == State::Established;
         if segment.flags.has(Flags::URG) {
             // The pointer is counted from the segment's number to behind the urgent byte (`tcp_check_urg()`).
             let behind = stream.place(segment.seq) + i64::from(segment.urgent);
@@ -289,6 +304,7 @@ impl Stack {
         stream.handle_segment(now, segment);
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
+        let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
         let ecn_seen = took && segment.ecn != Ecn::NotEct;
         if descriptor == Descriptor::Closed && took {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
@@ -296,8 +312,13 @@ impl Stack {
             while stream.poll_transmit(now).is_some() {}
             self.reset(local, remote, segment);
         }
-        if ecn_seen && let Some(socket) = self.sockets.get_mut(&id) {
-            socket.ecn_seen = true;
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.ecn_seen |= ecn_seen;
+            // The cork of MSG_MORE ends when Linux looks for data to send (`tcp_data_snd_check()`): not if header prediction
+            // takes data in order that acknowledges nothing (`tcp_rcv_established()`).
+            if socket.options.after_write == Behind::More && segment.flags.has(Flags::ACK) && !is_predicted {
+                socket.end_more(now, self.settings.config.transmit);
+            }
         }
         self.update(id);
     }

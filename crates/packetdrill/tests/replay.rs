@@ -1,0 +1,169 @@
+//! Scripts for `netspurt-replay`: closed sockets, the cork of MSG_MORE, and timers that the kernel's segments steer.
+
+use netspurt_packetdrill::replay;
+use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
+use netspurt_tcp::options::{Layout, Options, SackBlock};
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::seq::Seq;
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
+
+const PORTS: Ports = Ports { source: 5000, destination: 8080 };
+/// Our initial sequence number, and the peer's.
+const ISS: u32 = 1000;
+const IRS: u32 = 5000;
+const MSG_MORE: i32 = libc::MSG_MORE;
+
+/// A script, at times in milliseconds.
+struct Script(String);
+
+/// A segment that has left: its flags, its relative sequence number, and the length of its data.
+type Left = (u64, Flags, u32, usize);
+
+impl Script {
+    /// A connection that a peer with segments of 1000 bytes has opened at 100 ms, in a round trip of 100 ms.
+    fn open(profile: &str, timing: &str) -> Self {
+        let mut script = Self(format!("new {profile} - 4000000 {timing} {ISS} 0\n"));
+        for call in ["socket", "listen 8080"] {
+            writeln!(script.0, "call 0 {call}").unwrap();
+        }
+        let options = Options { mss: Some(1000), sack_permitted: true, ..Options::NONE };
+        script.segment(0, Segment { seq: Seq(IRS), flags: Flags::SYN, options, ..Segment::default() });
+        script.gets(100, Flags::ACK, 1, 1, 0).call(100, "accept")
+    }
+
+    fn segment(&mut self, ms: u64, segment: Segment) {
+        let (source, destination) = (Ipv4Addr::new(10, 9, 0, 2), Ipv4Addr::new(10, 9, 0, 1));
+        let ip = Ip::new(Addresses::V4 { source, destination });
+        let segment = Segment { window: 30_000, ..segment };
+        let (body, mut bytes) = (vec![0; segment.payload.len as usize], Vec::new());
+        encode_packet(&segment, PORTS, &ip, Layout::SHARED, Body::Bytes(&body), &mut bytes).unwrap();
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(self.0, "packet {} {hex}", ms * 1_000_000).unwrap();
+    }
+
+    /// The peer's segment; numbers relative to the initial ones.
+    fn gets(mut self, ms: u64, flags: Flags, seq: u32, ack: u32, len: u32) -> Self {
+        let payload = Payload { offset: u64::from(seq - 1), len };
+        let (seq, ack) = (Seq(IRS + seq), Seq(ISS + ack));
+        self.segment(ms, Segment { seq, ack, flags, payload, ..Segment::default() });
+        self
+    }
+
+    fn call(mut self, ms: u64, words: &str) -> Self {
+        writeln!(self.0, "call {} {words}", ms * 1_000_000).unwrap();
+        self
+    }
+
+    fn line(mut self, line: &str) -> Self {
+        writeln!(self.0, "{line}").unwrap();
+        self
+    }
+
+    /// What leaves from `ms` on, until `end`.
+    fn left(self, ms: u64, end: u64) -> Vec<Left> {
+        let mut output = Vec::new();
+        let script = format!("{}to {}\n", self.0, end * 1_000_000);
+        replay(script.as_bytes(), &mut output).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        let sent = text.lines().filter_map(|line| line.strip_prefix("sent ")).map(decode);
+        sent.filter(|left| left.0 >= ms).collect()
+    }
+}
+
+/// `T HEX`: the headers of an IPv4 packet without options.
+fn decode(line: &str) -> Left {
+    let (at, hex) = line.split_once(' ').unwrap();
+    let bytes: Vec<u8> =
+        (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap()).collect();
+    let seq = u32::from_be_bytes(bytes[24..28].try_into().unwrap());
+    let total = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));
+    let at = at.parse::<u64>().unwrap() / 1_000_000;
+    (at, Flags(bytes[33].into()), seq.wrapping_sub(ISS), total - bytes.len())
+}
+
+/// Our end is closed at 200 ms, and the peer has acknowledged that: FIN-WAIT-2.
+fn orphan() -> Script {
+    Script::open("linux", "exact").call(200, "close").gets(300, Flags::ACK, 1, 2, 0)
+}
+
+#[test]
+fn a_closed_socket_in_fin_wait_2_takes_only_a_fin_in_order() {
+    // tcp_timewait_state_process()
+    let (fin, rst) = (Flags::FIN | Flags::ACK, Flags::RST);
+    let answers = |flags, seq, len| {
+        let left = orphan().gets(400, flags, seq, 2, len).left(400, 500);
+        left.iter().map(|left| left.1).collect::<Vec<Flags>>()
+    };
+    assert_eq!(answers(fin, 1, 0), [Flags::ACK], "TIME-WAIT");
+    assert_eq!(answers(Flags::ACK, 1, 100), [rst], "new data");
+    assert_eq!(answers(Flags::ACK, 201, 100), [rst], "also behind a gap");
+    assert_eq!(answers(fin, 101, 0), [rst], "a FIN behind a gap");
+    assert_eq!(answers(Flags::SYN | Flags::ACK, 101, 0), [rst]);
+    assert_eq!(answers(Flags::ACK, 1, 0), []);
+    assert_eq!(answers(Flags::ACK, 70_000, 0), [Flags::ACK], "outside the window");
+}
+
+#[test]
+fn a_reset_anywhere_in_the_window_ends_a_closed_socket_in_fin_wait_2() {
+    let script = orphan().gets(400, Flags::RST, 501, 0, 0);
+    assert_eq!(script.gets(500, Flags::ACK, 1, 2, 0).left(400, 600)[0].1, Flags::RST, "no connection");
+}
+
+#[test]
+fn the_cork_of_more_data_to_come_ends_when_linux_looks_for_data_to_send() {
+    let corked = || Script::open("linux", "exact").call(200, &format!("write 100 {MSG_MORE}"));
+    assert_eq!(corked().left(200, 250), []);
+    // Header prediction takes data in order that acknowledges nothing.
+    let data = |left: Vec<Left>| left.iter().filter(|left| left.3 > 0).count();
+    assert_eq!(data(corked().gets(210, Flags::ACK, 1, 1, 50).left(200, 250)), 0);
+    assert_eq!(data(corked().gets(210, Flags::ACK | Flags::FIN, 1, 1, 50).left(200, 250)), 1);
+    assert_eq!(data(corked().gets(210, Flags::ACK, 101, 1, 50).left(200, 250)), 1, "behind a gap");
+}
+
+#[test]
+fn a_retransmission_of_the_kernel_shows_that_its_timer_has_expired_and_new_data_that_pacing_sent_it() {
+    // 2 and 3 of five segments are missing at 300 ms: the reordering timer is due a quarter of 100 ms later.
+    let paced = |what| {
+        let mut script = Script::open("bbr", "steered").call(200, "write 5000 0");
+        let mut options = Options::NONE;
+        options.sack.push(SackBlock { left: Seq(ISS + 3001), right: Seq(ISS + 5001) });
+        let (seq, ack) = (Seq(IRS + 1), Seq(ISS + 1001));
+        script.segment(300, Segment { seq, ack, flags: Flags::ACK, options, ..Segment::default() });
+        let sent = 1 + 5 + 5;
+        let script =
+            script.call(323, "write 20000 0").line(&format!("emission 330000000 {} {what}", sent + 1));
+        script.left(330, 330).iter().map(|left| left.2).collect::<Vec<u32>>()
+    };
+    assert_eq!(paced("again"), [1001]);
+    assert_eq!(paced("new"), [10_001]);
+}
+
+/// The bytes of TCP_INFO after the script.
+fn info(script: Script) -> Vec<u8> {
+    let mut output = Vec::new();
+    replay(format!("{}info\n", script.0).as_bytes(), &mut output).unwrap();
+    let text = String::from_utf8(output).unwrap();
+    let hex = text.lines().find_map(|line| line.strip_prefix("info ")).expect("a line");
+    (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn tcp_info_shows_a_closed_socket_in_time_wait_and_no_data_of_a_connection_that_was_reset() {
+    let unacknowledged = |info: &[u8]| u32::from_ne_bytes(info[24..28].try_into().unwrap());
+    // We close first, and the peer follows.
+    let fin = Flags::FIN | Flags::ACK;
+    let script = Script::open("linux", "exact").call(200, "shutdown 1").gets(300, fin, 1, 2, 0);
+    assert_eq!(info(script)[0], 7, "TCP_CLOSE");
+    let written = || Script::open("linux", "exact").call(200, "write 5000 0");
+    assert_eq!(unacknowledged(&info(written())), 5);
+    let reset = info(written().gets(300, Flags::RST, 1, 0, 0));
+    assert_eq!((reset[0], unacknowledged(&reset)), (7, 0));
+}
+
+#[test]
+fn tcp_info_reports_disorder_only_if_duplicate_acks_report_something() {
+    // One segment is outstanding: it cannot be among those that a duplicate ACK without SACK reports.
+    let script = Script::open("linux", "exact").call(200, "write 1000 0").gets(300, Flags::ACK, 1, 1, 0);
+    assert_eq!(info(script)[1], 0, "TCP_CA_Open");
+}

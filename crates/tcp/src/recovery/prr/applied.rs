@@ -1,0 +1,53 @@
+//! The gradual reduction of a sender's window: in a recovery, or for a congestion mark.
+
+use super::{Progress, Prr, Start};
+use crate::config::PrrRule;
+use crate::recovery::{LossRecovery, Phase};
+
+impl LossRecovery {
+    /// The window of a recovery with PRR.
+    pub(crate) fn prr_window(&self) -> Option<u64> {
+        let prr = self.rack()?.prr.as_ref()?;
+        (self.loss.phase == Phase::Fast || self.is_reducing()).then(|| prr.window())
+    }
+
+    /// The window of PRR in a recovery that was undone and goes on: cwnd keeps it (`tcp_end_cwnd_reduction()`).
+    pub(crate) fn undone_window(&self) -> Option<u64> {
+        let rack = self.rack()?;
+        self.prr_window().filter(|_| rack.counted.is_some() && rack.undo.is_none())
+    }
+
+    /// Whether a congestion mark is reducing the window gradually (TCP_CA_CWR).
+    #[inline]
+    pub(crate) fn is_reducing(&self) -> bool {
+        self.loss.reduces_until > 0
+    }
+
+    /// A congestion mark begins to reduce the window. `prr` is the rule, if any, and cwnd before that.
+    pub(crate) fn begin_reduction(&mut self, max: u64, prr: Option<(PrrRule, u32)>) {
+        self.loss.trouble().reduces_until = max;
+        if let Some(rack) = self.rack_mut() {
+            rack.prr = prr.map(|(rule, cwnd)| {
+                let cwnd = u64::from(cwnd);
+                Prr::new(rule, Start { outstanding: cwnd, sacked: 0, newly: 0, cwnd })
+            });
+        }
+    }
+
+    /// The reduction for a mark ends with an ACK of data that was sent after it.
+    pub(crate) fn end_reduction(&mut self, una: u64) {
+        if self.is_reducing() && una > self.loss.reduces_until {
+            self.loss.trouble().reduces_until = 0;
+            if let Some(rack) = self.rack_mut() {
+                rack.prr = None;
+            }
+        }
+    }
+
+    /// An ACK in a recovery with PRR.
+    pub(crate) fn proceed(&mut self, progress: Progress) {
+        if let Some(prr) = self.rack_mut().and_then(|rack| rack.prr.as_mut()) {
+            prr.on_ack(progress);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Marks, segments that are acknowledged in parts, and recoveries without SACK that were needless, as Linux takes them.
+
+use crate::common::lone::{ACK, Lone, RST_ACK, SYN, data, plain, segment};
+use crate::lab::{Lab, MSS, config};
+use netspurt_tcp::config::{
+    Config, Counting, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, PrrRule, Recovery, Reduces,
+    WithoutSack,
+};
+use netspurt_tcp::congestion;
+use netspurt_tcp::event::Phase;
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::reason::Reason::{FastRetransmit, RackLoss};
+use netspurt_tcp::segment::{Flags, Segment};
+
+fn linux() -> Config {
+    let mut config = config(Recovery::Rack);
+    config.growth.grows = Grows::WhenUsed;
+    config.growth.counting = Counting::Bytes { limit: u8::MAX };
+    Config {
+        prr: true,
+        prr_rule: PrrRule::Linux,
+        reduces: Reduces::Cwnd,
+        undo: true,
+        congestion: congestion::Kind::RenoLinux,
+        limited_transmit: true,
+        ..config
+    }
+}
+
+/// Acknowledges so many bytes.
+fn ack_bytes(lab: &mut Lab, bytes: u32) {
+    lab.arrives(Segment { ack: Lab::behind(0).plus(bytes), flags: ACK, ..Segment::default() });
+}
+
+#[test]
+fn a_segment_that_is_acknowledged_in_two_parts_counts_as_reordering() {
+    // tcp_clean_rtx_queue(): it begins below what was acknowledged before.
+    for (grows, reorderings, repairs) in [(Grows::WhenUsed, 1, 0), (Grows::Always, 0, 1)] {
+        let mut config = linux();
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.write(10).at(200);
+        ack_bytes(&mut lab, 500);
+        assert_eq!(lab.tcp.info().reorderings, 0);
+        lab.ack(1);
+        assert_eq!(lab.tcp.info().reorderings, reorderings);
+        lab.out();
+        // Three reports are then no sign of a loss, and the reordering timer decides.
+        lab.sack(1, &[(4, 6)]);
+        let out = lab.out();
+        assert_eq!(out.iter().filter(|(_, why)| *why == RackLoss).count(), repairs, "{out:?}");
+    }
+}
+
+#[test]
+fn a_segment_whose_rest_was_sent_again_shows_nothing_when_it_is_acknowledged() {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(10).at(200);
+    ack_bytes(&mut lab, 500);
+    lab.sack(0, &[(4, 6)]);
+    assert_eq!(lab.out()[10], (1, RackLoss));
+    lab.at(300).ack(6);
+    assert_eq!(lab.tcp.info().reorderings, 0);
+}
+
+/// Ten segments at 100 ms, of 40; both ends have ECN and SACK.
+fn marked() -> Lab {
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..Options::NONE };
+    let mut lab = Lab::open_with(Config { ecn: EcnUse::Rfc3168, ..linux() }, offer, Flags::ECE);
+    lab.write(40).out();
+    lab.at(200);
+    lab
+}
+
+/// An ACK up to segment `n` that reports a mark.
+fn echo(lab: &mut Lab, n: u32) {
+    lab.arrives(Segment { ack: Lab::behind(n), flags: ACK | Flags::ECE, ..Segment::default() });
+}
+
+#[test]
+fn a_mark_reduces_cwnd_in_proportion_until_data_sent_after_it_is_acknowledged() {
+    let mut lab = marked();
+    echo(&mut lab, 1);
+    assert!(lab.tcp.info().reduces_for_mark);
+    assert_eq!(lab.tcp.ssthresh() / MSS, 5);
+    assert_eq!(lab.out().len(), 1, "tcp_cwnd_reduction(): half of what was delivered, rounded up");
+    for n in 2..=9 {
+        lab.ack(n);
+    }
+    assert_eq!(lab.out().len(), 3);
+    assert_eq!(lab.tcp.info().unacknowledged, u64::from(5 * MSS), "down to ssthresh");
+    lab.ack(10);
+    assert!(lab.tcp.info().reduces_for_mark, "high_seq itself is not enough");
+    lab.at(300).ack(11);
+    assert!(!lab.tcp.info().reduces_for_mark);
+    assert_eq!(lab.cwnd(), 5);
+}
+
+#[test]
+fn a_loss_beside_a_mark_reduces_no_further_and_no_undo_restores_what_the_mark_reduced() {
+    let mut lab = marked();
+    echo(&mut lab, 1);
+    lab.sack(1, &[(3, 5)]);
+    assert!(lab.out().contains(&(2, RackLoss)));
+    assert_eq!(lab.tcp.ssthresh() / MSS, 5, "tcp_enter_recovery()");
+    assert!(!lab.tcp.info().reduces_for_mark);
+    // A D-SACK of the retransmission undoes the recovery, but prior_ssthresh is 0.
+    lab.at(210).sack(5, &[(2, 2)]);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.tcp.ssthresh() / MSS, 5);
+}
+
+/// Up to ten segments at 100 ms, of `written`, to a peer with timestamps and without SACK.
+fn without_sack(written: u64) -> Lab {
+    let offer = Options { mss: Some(MSS as u16), timestamps: Some(Timestamps::default()), ..Options::NONE };
+    let config = Config { timestamps: true, without_sack: WithoutSack::Linux, ..linux() };
+    let mut lab = Lab::open(config, offer);
+    lab.write(written).out();
+    lab.at(200);
+    lab
+}
+
+/// Echoes what left at 100 ms.
+const ORIGINAL: Options = Options { timestamps: Some(Timestamps { value: 1, echo: 100 }), ..Options::NONE };
+
+fn duplicates(lab: &mut Lab, times: usize) {
+    for _ in 0..times {
+        lab.ack_with(0, ORIGINAL);
+    }
+}
+
+#[test]
+fn without_sack_a_needless_recovery_restores_the_windows_and_goes_on() {
+    // tcp_try_undo_recovery(): it holds the state until something above high_seq is acknowledged.
+    let mut lab = without_sack(5);
+    duplicates(&mut lab, 4);
+    assert_eq!(lab.out(), [(1, FastRetransmit)]);
+    lab.at(210).ack_with(5, ORIGINAL);
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase), (1, Phase::Recovery));
+    assert_eq!(lab.cwnd(), 10);
+    // Three have been delivered since the loss was detected, one was sent, and one more may be.
+    assert_eq!(lab.tcp.info().recovery_window, Some(u64::from(3 * MSS)));
+    let later = Options { timestamps: Some(Timestamps { value: 2, echo: 210 }), ..Options::NONE };
+    lab.write(1).at(310).ack_with(6, later);
+    assert_ne!(lab.tcp.info().phase, Phase::Recovery);
+    assert_eq!(lab.cwnd(), 3, "tcp_end_cwnd_reduction() leaves it");
+}
+
+#[test]
+fn without_sack_duplicates_that_remain_begin_another_recovery() {
+    // tcp_try_undo_partial() keeps sacked_out.
+    let mut lab = without_sack(10);
+    duplicates(&mut lab, 6);
+    assert_eq!(lab.out(), [(1, FastRetransmit)]);
+    lab.at(210).ack_with(2, ORIGINAL);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.tcp.stats().fast_retransmits, 2);
+    assert_eq!(lab.out(), [(3, FastRetransmit)]);
+}
+
+#[test]
+fn a_duplicate_report_permits_no_segment() {
+    // There is no limited transmit beside SACK, and a D-SACK reports nothing new.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(60).at(200).ack(10);
+    lab.out();
+    lab.sack(10, &[(3, 3)]);
+    assert_eq!(lab.out(), []);
+}
+
+#[test]
+fn after_a_timeout_what_reports_made_room_for_is_sent_and_no_more() {
+    // tcp_retransmit_skb() cuts the segment; cwnd is one segment.
+    let config =
+        Config { mss_counts: MssCounts::DataAndOptions, cwnd_counts: CwndCounts::Packets, ..linux() };
+    let mut lab = Lab::with_sack(config);
+    lab.write(2);
+    lab.data(500, 100);
+    let before = lab.sent.len();
+    lab.at(1200);
+    let lens: Vec<u32> = lab.sent[before..].iter().map(|(_, sent)| sent.segment.payload.len).collect();
+    assert_eq!(lens, [988], "twelve bytes for the report");
+}
+
+#[test]
+fn in_syn_received_a_stray_ack_is_reset_wherever_the_segment_lies() {
+    // tcp_check_req() looks at the ACK before the window.
+    let listening = |old_segments| {
+        let mut lone = Lone::listening(Config { old_segments, ..plain() });
+        lone.gets(segment(SYN, 0, 0));
+        lone
+    };
+    let mut lone = listening(OldSegments::Linux);
+    let reset = lone.gets(data(20_001, 77, 10));
+    assert_eq!((reset[0].flags, reset[0].seq), (Flags::RST, 77));
+    assert_eq!(lone.gets(segment(RST_ACK, 20_001, 77)), [], "but no reset");
+    let answer = listening(OldSegments::Outside).gets(data(20_001, 77, 10));
+    assert_eq!(answer[0].flags, ACK, "RFC 9293, section 3.10.7.4");
+}
