@@ -68,7 +68,8 @@ impl World {
         loop {
             let left = match inbox.slot {
                 NONE => Left::Service,
-                _ if self.answers => self.answer(&mut now, place, &mut inbox),
+                // For a single packet the way to the short loop is longer than the general calls.
+                _ if self.answers && inbox.channel != NONE => self.answer(&mut now, place, &mut inbox),
                 _ => Left::Packet,
             };
             if left == Left::Nothing {
