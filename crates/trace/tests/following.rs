@@ -177,6 +177,18 @@ fn a_segment_in_a_gap_is_a_retransmission_if_the_sender_had_cause_and_time() {
 }
 
 #[test]
+fn an_original_that_arrives_after_its_retransmission_is_no_retransmission() {
+    for (value, expected) in [(100, vec!["reordered", "spurious"]), (400, vec!["retransmitted"])] {
+        let mut script = opened();
+        script.at(400).stamped(0, 100, stamps(350, 1));
+        script.at(401).stamped(0, 100, stamps(value, 1));
+        let told = script.told();
+        let names: Vec<&str> = told.happened().iter().map(|event| event.0).collect();
+        assert_eq!(names, expected, "sent at {value}");
+    }
+}
+
+#[test]
 fn the_senders_timestamps_distinguish_late_segments_from_retransmissions() {
     for (value, expected) in [(100, "reordered"), (144, "retransmitted")] {
         let mut script = opened();

@@ -147,8 +147,9 @@ class Capture:
         "reordered", "duplicated", "duplicate-ack", "zero-window", "window-probe", "keep-alive", "unseen"), ``reason``
         (the cause of a retransmission: "timeout", "fast", "tail-probe", "nak", "unexplained"; a probe of the only
         outstanding segment cannot be distinguished from a timeout and is reported as one; the evidence of a spurious
-        one: "acknowledged", "d-sack", "timestamps", "order"), ``seq`` (offset), ``length``, ``after_s`` (since the last
-        transmission; if reordered, the lateness), ``count`` (reordering extent; consecutive duplicate ACKs).
+        one: "acknowledged", "d-sack", "timestamps", "order", or "original" if the original itself passes later),
+        ``seq`` (offset), ``length``, ``after_s`` (since the last transmission; if reordered, the lateness), ``count``
+        (reordering extent; consecutive duplicate ACKs).
         """
         return self._tables["events"]
 

@@ -2,7 +2,7 @@
 
 use netspurt_sim::record::probe::{Dropped, End, Recording, Sent};
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::segment::Flags;
+use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_trace::Side;
 use netspurt_trace::follow::{Cause, ConnectionId, Endpoints, Event, Happened, Seen, Watch};
@@ -54,25 +54,31 @@ const PORT: u16 = 1024;
 /// A segment: where it begins in the sequence space, and its length.
 type Piece = (u32, u32);
 
+/// A transmission: its timestamp, if it has one, and why it was a retransmission.
+type Transmission = (Option<u32>, Option<Cause>);
+
 /// The causes of retransmissions in one direction of the first flow, as its sender knows them.
 #[derive(Debug)]
 pub(super) struct Truth {
-    /// For each segment, the causes of its transmissions in the order in which they pass the capture.
-    causes: BTreeMap<Piece, VecDeque<Option<Cause>>>,
+    /// For each segment, its transmissions in the order in which they left; those that pass the capture.
+    causes: BTreeMap<Piece, VecDeque<Transmission>>,
 }
 
 impl Truth {
     /// `dropped_too` if the capture lies before all queues and sees packets that are dropped later.
     pub(super) fn of(recording: &Recording, end: End, dropped_too: bool) -> Self {
         let of_flow = |flow, connection| (flow, connection) == (0, 0);
-        let mut sent: BTreeMap<Piece, Vec<(u64, Option<Cause>)>> = BTreeMap::new();
+        let mut sent: BTreeMap<Piece, Vec<(u64, Transmission)>> = BTreeMap::new();
         let mut acknowledged = None;
         for one in recording.segments.iter().filter(|one| of_flow(one.flow, one.connection)) {
             if one.end != end {
                 note_ack(&mut acknowledged, one);
             } else if one.segment.payload.len > 0 {
                 let alone = acknowledged == Some(one.segment.seq);
-                sent.entry(piece(one)).or_default().push((one.time.as_ps(), cause(one.reason, alone)));
+                let stamp = stamp(&one.segment);
+                sent.entry(piece(one))
+                    .or_default()
+                    .push((one.time.as_ps(), (stamp, cause(one.reason, alone))));
             }
         }
         if !dropped_too {
@@ -88,6 +94,19 @@ impl Truth {
             sent.into_iter().map(|(piece, all)| (piece, all.into_iter().map(|(_, why)| why).collect()));
         Self { causes: causes.collect() }
     }
+
+    /// The cause of the transmission of `piece` that passes the capture now. The path may deliver transmissions in another
+    /// order than they left: timestamps distinguish them, where the sender has them. `None` if there is none.
+    fn take(&mut self, piece: Piece, stamp: Option<u32>) -> Option<Option<Cause>> {
+        let all = self.causes.get_mut(&piece)?;
+        let index = all.iter().position(|(other, _)| *other == stamp).unwrap_or(0);
+        all.remove(index).map(|(_, cause)| cause)
+    }
+}
+
+/// The sender's timestamp.
+fn stamp(segment: &Segment) -> Option<u32> {
+    segment.options.timestamps.map(|stamps| stamps.value)
 }
 
 fn piece(sent: &Sent) -> Piece {
@@ -173,8 +192,8 @@ impl Watch for Comparison {
         if self.next.is_none_or(|next| seq.plus(len).distance_from(next) > 0) {
             self.next = Some(seq.plus(len));
         }
-        let sent = self.truth.causes.get_mut(&(seq.0, len));
-        self.now = sent.and_then(VecDeque::pop_front).map(|truth| Now { truth, found: None, is_next });
+        let cause = self.truth.take((seq.0, len), stamp(seen.segment));
+        self.now = cause.map(|truth| Now { truth, found: None, is_next });
     }
 
     fn happened(&mut self, id: ConnectionId, happened: &Happened) {
@@ -210,6 +229,26 @@ mod tests {
             comparison.count();
         }
         assert_eq!((comparison.reasons.hidden(), comparison.reasons.visible()), (2, 0));
+    }
+
+    #[test]
+    fn timestamps_show_which_transmission_passes() {
+        let mut truth = Truth { causes: BTreeMap::new() };
+        let all = [(Some(100), None), (Some(400), Some(Cause::Timeout))];
+        truth.causes.insert((1, 1000), all.into());
+        assert_eq!(truth.take((1, 1000), Some(400)), Some(Some(Cause::Timeout)), "it overtook the original");
+        assert_eq!(truth.take((1, 1000), Some(100)), Some(None));
+        assert_eq!(truth.take((1, 1000), Some(100)), None);
+    }
+
+    /// Each transmission was delayed, so the copies follow their originals closely.
+    #[test]
+    fn the_clock_of_the_sender_shows_its_timers_behind_a_path_that_held_everything() {
+        let file = std::env::temp_dir().join(format!("netspurt-held-{}.pcapng", std::process::id()));
+        let trials = run(&draw(1197), &[Place::Receiver], &file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let (all, right) = trials[0].reasons.right();
+        assert!(all > 1000 && right * 100 > all * 95, "{right} of {all}");
     }
 
     #[test]

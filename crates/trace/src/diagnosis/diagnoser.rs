@@ -5,7 +5,8 @@ use super::transfers::Exchanges;
 use super::verdict::{ConnectionDiagnosis, RoundTrips, conclude};
 use crate::conversation::Side;
 use crate::follow::{
-    ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, Proof, RttSample, Seen, Watch,
+    Cause, ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, Proof, RttSample,
+    Seen, Watch,
 };
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::Flags;
@@ -177,6 +178,11 @@ impl Watch for Diagnoser {
             }
             // Segments beyond a hole that are sent again with it do not make the repair of the hole needless.
             Event::Spurious { proof } if happened.start >= 0 && proof != Proof::Order => {
+                // The retransmission came first and looked like new data.
+                if proof == Proof::Original {
+                    let data = (happened.start, happened.len);
+                    view.note_resent(at, packet, data, (Cause::Unexplained, true));
+                }
                 view.note_needless(packet, (happened.start, happened.len), proof == Proof::DSack);
             }
             _ => {}

@@ -14,6 +14,9 @@ const BUSY: Span = Span::from_ms(10);
 /// A copy that arrives sooner than this, without any sign of loss, was made by the network or by the capture.
 const AT_ONCE: Span = Span::from_ms(5);
 
+/// Retransmission timers are longer (RFC 6298 has 1 s, Linux 200 ms).
+const LEAST_TIMER: Span = Span::from_ms(150);
+
 /// The cause of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
@@ -85,6 +88,9 @@ pub(super) struct Evidence {
     pub(super) again: bool,
     /// Whether the IP identifications are equal; `None` if the sender does not use them.
     pub(super) same_packet: Option<bool>,
+    /// By its timestamp, in the usual unit of 1 ms, so much later than the transmission before it left: it is no copy of that.
+    /// `None` if it did not, or without timestamps.
+    pub(super) left_after: Option<Span>,
     /// A NAK has requested it since.
     pub(super) asked: bool,
     /// Time since three duplicate ACKs or SACK reported a loss at the left edge; `None` if none did.
@@ -143,7 +149,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if e.same_packet == Some(true) {
         return Copied;
     }
-    let numbered = e.same_packet == Some(false);
+    let numbered = e.same_packet == Some(false) || e.left_after.is_some();
     if e.rescue && e.phase == Phase::Fast {
         // A NAK's data is retransmitted even if it was first sent just now.
         return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
@@ -191,6 +197,11 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     }
     if e.after.is_some() && after >= plus(round, e.ahead.variation().saturating_mul(4)).max(BUSY) {
         return Resent(Cause::Timeout);
+    }
+    if let Some(left_after) = e.left_after.filter(|_| e.arrived) {
+        // Both transmissions were delayed: only the clock of the sender shows how long it waited.
+        let timer = left_after > plus(round, BUSY.saturating_mul(5)).max(LEAST_TIMER);
+        return Resent(if timer { Cause::Timeout } else { Cause::Fast });
     }
     if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Unexplained) }
 }
@@ -457,6 +468,15 @@ mod tests {
     #[test]
     fn a_nak_is_an_order() {
         assert_eq!(judge(&Evidence { asked: true, ..at_sender() }), Verdict::Resent(Cause::Nak));
+    }
+
+    #[test]
+    fn a_newer_transmission_is_no_copy_however_soon_it_arrives() {
+        let both = Evidence { arrived: true, after: Some(ms(3)), quiet: ms(1), ..at_receiver() };
+        assert_eq!(judge(&both), Verdict::Copied);
+        let newer = |by| judge(&Evidence { left_after: Some(ms(by)), ..both });
+        assert_eq!(newer(300), Verdict::Resent(Cause::Timeout), "both were delayed");
+        assert_eq!(newer(110), Verdict::Resent(Cause::Fast), "no timer is so short");
     }
 
     #[test]

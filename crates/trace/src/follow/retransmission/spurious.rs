@@ -19,11 +19,14 @@ pub enum Proof {
     Timestamps,
     /// The ACK that covers it was caused by a segment sent before it, or came sooner than a round trip after it.
     Order,
+    /// The original passes the capture point after its retransmission, as their timestamps show.
+    Original,
 }
 
 impl Proof {
     /// Every proof, in declaration order.
-    pub const ALL: [Self; 4] = [Self::Acknowledged, Self::DSack, Self::Timestamps, Self::Order];
+    pub const ALL: [Self; 5] =
+        [Self::Acknowledged, Self::DSack, Self::Timestamps, Self::Order, Self::Original];
 
     /// The name used in files.
     pub const fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Proof {
             Self::DSack => "d-sack",
             Self::Timestamps => "timestamps",
             Self::Order => "order",
+            Self::Original => "original",
         }
     }
 }

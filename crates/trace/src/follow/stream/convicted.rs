@@ -2,6 +2,7 @@
 
 use crate::follow::retransmission::spurious::{Proof, is_too_soon, was_sent_later};
 use crate::follow::stream::Stream;
+use crate::follow::stream::pieces::Sending;
 use crate::follow::watch::{Event, EventContext, Watch};
 
 impl Stream {
@@ -14,6 +15,24 @@ impl Stream {
     ) {
         self.report.spurious += 1;
         scene.report(self.side, start, len, Event::Spurious { proof });
+    }
+
+    /// The original of `start..end` passes after its retransmission, which looked like new data and was not counted.
+    #[cold]
+    pub(super) fn comes_late<W: Watch>(
+        &mut self,
+        start: i64,
+        end: i64,
+        original: &Sending,
+        resent: Sending,
+        scene: &mut EventContext<'_, W>,
+    ) {
+        let len = (end - start) as u32;
+        self.pieces.send_again(start, end, resent);
+        self.report.reordered += 1;
+        let late = original.at.since(resent.at);
+        scene.report(self.side, start, len, Event::Reordered { extent: 1, late });
+        scene.report(self.side, start, len, Event::Spurious { proof: Proof::Original });
     }
 
     /// Looks for retransmissions behind the first one that cannot have caused the ACK that covers them.

@@ -273,10 +273,16 @@ impl Stream {
         }
         let known = self.pieces.find(start).copied();
         let last = known.map(|piece| piece.last);
+        if let Some(last) = last.filter(|last| last.left_after(&sending).is_some()) {
+            return self.comes_late(start, end, &sending, last, scene);
+        }
         let mut evidence = self.evidence(start, end, last.as_ref(), opening, behind, sending.at);
         evidence.again = known.is_some_and(|piece| piece.resent && piece.last.at >= self.repair.since)
             && self.repair.phase != Phase::Open;
         evidence.rescue = evidence.last && !evidence.again && !self.repair.rescued && self.sacks;
+        // What was acknowledged long ago is not remembered; the newest data left after it.
+        evidence.left_after =
+            last.or_else(|| self.pieces.newest_sending()).and_then(|last| sending.left_after(&last));
         evidence.same_packet = last
             .filter(|last| last.identification != 0 && sending.identification != 0)
             .map(|last| last.identification == sending.identification);
@@ -353,6 +359,7 @@ impl Stream {
             rescue: false,
             again: false,
             same_packet: None,
+            left_after: None,
             asked: self.asked.is_some_and(|asked| {
                 (asked.start..asked.end).contains(&start) && last.is_none_or(|last| last.at < asked.at)
             }),

@@ -1,6 +1,7 @@
 //! The scoreboard of a stream: data that was sent and is not acknowledged, with its transmission times.
 
 use crate::stamp::Stamp;
+use netspurt_tcp::time::Span;
 use std::collections::VecDeque;
 
 /// Maximum of outstanding pieces; the oldest are dropped first.
@@ -18,6 +19,14 @@ pub(in crate::follow) struct Sending {
     pub(in crate::follow) value: Option<u32>,
     /// IPv4's identification; 0 if the packet has none.
     pub(in crate::follow) identification: u16,
+}
+
+impl Sending {
+    /// How much later than `other` it left, by the timestamps in the usual unit of 1 ms; `None` if it did not, or without them.
+    pub(in crate::follow) fn left_after(&self, other: &Self) -> Option<Span> {
+        let ticks = self.value?.wrapping_sub(other.value?).cast_signed();
+        u64::try_from(ticks).ok().filter(|&ticks| ticks > 0).map(Span::from_ms)
+    }
 }
 
 /// A range of the stream that was sent in one segment each time.
@@ -55,7 +64,12 @@ impl Pieces {
 
     /// When the last piece was last sent.
     pub(in crate::follow) fn newest(&self) -> Option<Stamp> {
-        self.outstanding.back().or(self.past.back()).map(|piece| piece.last.at)
+        self.newest_sending().map(|last| last.at)
+    }
+
+    /// The last transmission of the last piece.
+    pub(in crate::follow) fn newest_sending(&self) -> Option<Sending> {
+        self.outstanding.back().or(self.past.back()).map(|piece| piece.last)
     }
 
     /// Appends a piece after all others.
