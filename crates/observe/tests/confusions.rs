@@ -175,6 +175,66 @@ fn a_pace_that_follows_another_limit_is_none() {
     }
 }
 
+/// The pacing rate follows the rate of delivery, which the full window or buffer has set.
+#[test]
+fn a_full_buffer_or_window_that_a_paced_sender_refills_is_its_limit() {
+    let folder = Folder::new("refills");
+    for seed in [312, 390] {
+        let [truth, found] = folder.shares(seed, "send-buffer", Place::Sender, Limit::SendBuffer);
+        assert!(truth > 0.9 && found > 0.85, "{seed}: {truth:.2}, {found:.2}");
+    }
+    let [truth, _] = folder.shares(286, "slow-receiver", Place::Sender, Limit::SlowReceiver);
+    assert!(truth > 0.9, "{truth:.2}");
+}
+
+/// A paced sender sends full segments between ACKs, also while a queue stands.
+#[test]
+fn full_segments_between_acks_do_not_hide_a_full_path() {
+    let folder = Folder::new("between");
+    let [truth, found] = folder.shares(492, "shaper", Place::Sender, Limit::Shaper);
+    assert!(truth > 0.9 && found > 0.7, "{truth:.2}, {found:.2}");
+}
+
+/// The ACK that ends a gap has waited for the late segment: its delay is no noise of the path.
+#[test]
+fn reordering_does_not_hide_a_queue() {
+    let folder = Folder::new("gap");
+    let [truth, found] = folder.shares(106, "reordering", Place::Sender, Limit::Bottleneck);
+    assert!(truth > 0.5 && found > 0.5, "{truth:.2}, {found:.2}");
+}
+
+/// Data is on its way for one round trip, however late its ACK is.
+#[test]
+fn a_delayed_ack_does_not_make_the_round_trip_longer() {
+    let folder = Folder::new("trip");
+    for place in Place::ALL {
+        let [truth, found] = folder.shares(1089, "requests", place, Limit::RoundTrip);
+        assert!(truth > 0.3 && (truth - found).abs() < 0.02, "{}: {truth:.2}, {found:.2}", place.name());
+    }
+}
+
+/// Less than a tenth of the round trip lies between the sender and the capture, and the bottleneck with it.
+#[test]
+fn a_capture_near_the_sender_may_lie_behind_the_bottleneck() {
+    let folder = Folder::new("near");
+    for seed in [964, 1295] {
+        let [truth, found] = folder.shares(seed, "bottleneck", Place::Between, Limit::Bottleneck);
+        assert!(truth > 0.9 && found > 0.9, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn a_bucket_is_found_whose_bursts_wait_behind_it_or_whose_drops_lie_between_those_of_a_queue() {
+    let folder = Folder::new("bucket");
+    // A flight that is inflated at the end of a repair; bursts behind the bucket; a queue drops too; no delay is known.
+    for (seed, place) in
+        [(41, Place::Sender), (973, Place::Sender), (834, Place::Sender), (1021, Place::Receiver)]
+    {
+        let [truth, found] = folder.shares(seed, "policer", place, Limit::Policer);
+        assert!(truth > 0.9 && found > 0.8, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
 /// On the path models delays vary by themselves and segments come together: that shows no other traffic.
 #[test]
 fn a_path_that_varies_by_itself_carries_no_other_traffic() {

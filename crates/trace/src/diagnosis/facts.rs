@@ -42,11 +42,12 @@ impl Facts {
     pub(super) fn new(
         mut slices: Vec<Slice>,
         parts: (u64, u64),
-        totals: Totals,
+        mut totals: Totals,
         [acks, arrivals]: [&Trains; 2],
         incidents: Incidents,
     ) -> Self {
-        let trains = if is_behind_bottleneck(parts, acks, arrivals) {
+        totals.behind_bottleneck = is_behind_bottleneck((parts, totals.in_host), acks, arrivals);
+        let trains = if totals.behind_bottleneck {
             for slice in &mut slices {
                 slice.delivered = slice.sent.saturating_add(u32::from(slice.resent) * totals.segment);
                 slice.train = slice.arrivals;
@@ -113,11 +114,17 @@ impl Facts {
 
 /// Whether segments that pass here have passed the bottleneck: they come no faster than their ACKs. Then they show its rate
 /// better than ACKs do, which receivers delay.
-fn is_behind_bottleneck(parts: (u64, u64), acks: &Trains, arrivals: &Trains) -> bool {
-    let beside_sender = parts.0 * 10 <= parts.0 + parts.1;
-    let capacity = |trains: &Trains| trains.rate(CAPACITY);
-    !beside_sender
-        && capacity(arrivals).is_some_and(|here| capacity(acks).is_none_or(|acks| here < acks * NO_FASTER))
+///
+/// A capture may be near the sender and yet behind the bottleneck, unless it was taken in the host of the sender. Beside a sender
+/// some segments leave faster than the bottleneck is: those of slow start, or those that one ACK releases. Behind the bottleneck
+/// none come faster.
+fn is_behind_bottleneck((parts, in_host): ((u64, u64), bool), acks: &Trains, arrivals: &Trains) -> bool {
+    let no_faster = |here: f64, acks: f64| here < acks * NO_FASTER;
+    if parts.0 * 10 <= parts.0 + parts.1 {
+        let (most, acks) = (arrivals.rate(1.0), acks.rate(CAPACITY));
+        return !in_host && most.zip(acks).is_some_and(|(most, acks)| no_faster(most, acks));
+    }
+    arrivals.rate(CAPACITY).is_some_and(|here| acks.rate(CAPACITY).is_none_or(|acks| no_faster(here, acks)))
 }
 
 /// The most bytes outstanding within the last round trip before the end of each slice.
@@ -149,9 +156,14 @@ mod tests {
     #[test]
     fn segments_that_come_no_faster_than_their_acks_have_passed_the_bottleneck() {
         let (slow, fast) = (trains(1000), trains(4000));
-        assert!(is_behind_bottleneck((20_000_000, 20_000_000), &slow, &slow));
-        assert!(is_behind_bottleneck((20_000_000, 20_000_000), &Trains::default(), &slow));
-        assert!(!is_behind_bottleneck((20_000_000, 20_000_000), &slow, &fast), "the bottleneck is ahead");
-        assert!(!is_behind_bottleneck((0, 40_000_000), &slow, &slow), "beside the sender");
+        let middle = ((20_000_000, 20_000_000), false);
+        assert!(is_behind_bottleneck(middle, &slow, &slow));
+        assert!(is_behind_bottleneck(middle, &Trains::default(), &slow));
+        assert!(!is_behind_bottleneck(middle, &slow, &fast), "the bottleneck is ahead");
+        assert!(!is_behind_bottleneck(((0, 40_000_000), true), &slow, &slow), "in the host of the sender");
+        let near = ((2_000_000, 40_000_000), false);
+        assert!(is_behind_bottleneck(near, &slow, &slow), "near the sender, but behind a slow link");
+        assert!(!is_behind_bottleneck(near, &Trains::default(), &slow), "the rate of the path is not known");
+        assert!(!is_behind_bottleneck(near, &slow, &fast), "beside the sender");
     }
 }

@@ -73,6 +73,10 @@ pub(super) struct SenderLog {
     repair: Limit,
     /// The segment of a tail loss probe: until this position is acknowledged, it is being repaired.
     probed_until: u64,
+    /// The full window or the full send buffer that held the sender last, and until when.
+    full: Option<(Time, Limit)>,
+    /// Whether it still holds it.
+    is_full: bool,
 }
 
 impl SenderLog {
@@ -102,6 +106,8 @@ impl SenderLog {
             later_arrived: false,
             repair: Limit::Timeout,
             probed_until: 0,
+            full: None,
+            is_full: false,
         }
     }
 
@@ -187,12 +193,33 @@ impl SenderLog {
             (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
         }
         self.outstanding = outstanding > 0;
-        let held = self.held(connection, info.phase, outstanding, apps);
+        let held = self.held(now, connection, info.phase, outstanding, apps);
+        self.follow_full(now, held, connection.holding());
         let written = connection.written();
         if self.changes.last().is_none_or(|last| last.held != held || last.written != written) {
             let acknowledged = connection.acknowledged();
             self.changes.push(Change { at: now, held, written, acknowledged });
         }
+    }
+
+    /// Notes until when a full window or a full send buffer held the sender: the present hold, which began now or before.
+    fn follow_full(&mut self, now: Time, held: Held, hold: Hold) {
+        if let (Some(full), true) = (&mut self.full, self.is_full) {
+            full.0 = now;
+        }
+        self.is_full = false;
+        if let Held::By(limit @ (Limit::ReceiveWindow | Limit::SlowReceiver | Limit::SendBuffer)) = held
+            && hold != Hold::Pacing
+        {
+            (self.full, self.is_full) = (Some((now, limit)), true);
+        }
+    }
+
+    /// What released the data that pacing spreads: the window or the send buffer that held the sender within the last round
+    /// trip.
+    fn released(&self, now: Time, connection: &Connection) -> Option<Limit> {
+        let round = connection.srtt().unwrap_or(Span::ZERO);
+        self.full.filter(|(until, _)| now < *until + round).map(|(_, limit)| limit)
     }
 
     /// Whether the window opens for the first time.
@@ -221,7 +248,7 @@ impl SenderLog {
         if smaller || apps.unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
     }
 
-    fn held(&self, connection: &Connection, phase: Phase, outstanding: u64, apps: Apps) -> Held {
+    fn held(&self, now: Time, connection: &Connection, phase: Phase, outstanding: u64, apps: Apps) -> Held {
         if !connection.is_open() && connection.closed().is_none() && connection.acknowledged() == 0 {
             return Held::By(Limit::Handshake);
         }
@@ -259,6 +286,9 @@ impl SenderLog {
             {
                 Limit::IdleRestart
             }
+            // The pacing rate follows the rate of delivery, which the full window or buffer has set. A larger one would raise
+            // both; without pacing the next segments would wait for it longer.
+            Hold::Pacing if let Some(limit) = self.released(now, connection) => limit,
             Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
             // Without pacing, the window would be full before a quarter of a round trip has passed.
             Hold::Pacing if nearly_full(connection.peer_window(), outstanding) => {

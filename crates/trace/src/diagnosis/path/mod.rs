@@ -98,7 +98,7 @@ impl Path {
         let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
         let least = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
         // Bursts give no delay of single packets.
-        let beside_sender = parts.0 * 10 <= base;
+        let beside_sender = parts.0 * 10 <= base && !totals.behind_bottleneck;
         let noise = if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
         let noise = (noise as f64 * ABOVE_NOISE) as u64;
         let threshold = least.max(noise);

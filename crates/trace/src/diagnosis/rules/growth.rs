@@ -39,7 +39,7 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
 
 /// Whether the flight reached the receive window within the last round trip: a sender that paces fills it later than ACKs
 /// arrive.
-fn fills_window(facts: &Facts, index: usize) -> bool {
+pub(super) fn fills_window(facts: &Facts, index: usize) -> bool {
     facts.flight[index].saturating_add(facts.totals.segment) > facts.slices[index].window
 }
 

@@ -62,6 +62,8 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         // A reader that is slow delays ACKs until the window has room again.
         _ if facts.incidents.is_late(moment.at) && !window::is_smaller(facts, index) => Limit::AckPath,
         Phase::WindowFull => window::window_full(facts, index),
+        // What a window releases, a sender that paces sends between ACKs.
+        Phase::RestHeld if growth::fills_window(facts, index) => window::window_full(facts, index),
         Phase::ShortHeld | Phase::RestKept => Limit::NagleDelayedAck,
         Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {
             Some(Limit::Application) if phase == Phase::RestHeld => Limit::NagleDelayedAck,

@@ -23,16 +23,22 @@ const TIMES: f64 = 3.0;
 /// A bucket that was used up so often agrees by chance with hardly anything. Then more losses may be off, since some of
 /// them are
 /// not seen where they happened, but next to no passages.
-const OFTEN: f64 = 15.0;
+const OFTEN: f64 = 10.0;
 const LOSSES_OFF_OFTEN: f64 = 0.4;
 const PASSES_OFF_OFTEN: f64 = 0.002;
+/// Where no delay shows a queue, fewer losses may be off, and no passages.
+const LOSSES_OFF_UNSEEN: f64 = 0.3;
 /// Segments pass a policer at the rate of the link, which is larger than that of the bucket by this factor at least.
 const FASTER: f64 = 1.3;
 /// The used tokens at losses differ by this share of the depth at most, and the link is faster by this factor.
 const EXACT: f64 = 0.08;
 const MUCH_FASTER: f64 = 2.0;
-/// A full queue delays by its size over its rate. Packets of a bucket wait for less than this share of that.
+/// A full queue delays by its size over its rate. Packets of a bucket wait for less than this share of that. Its bursts may wait
+/// behind it, in the queue of the link, for longer: then hardly any queue stands before them, of less than this share of a round
+/// trip.
 const DELAY: f64 = 0.25;
+const DELAY_OF_BURSTS: f64 = 0.5;
+const BEFORE_BURSTS: u64 = 8;
 /// A queue of fewer segments cannot be distinguished from chance.
 const LEAST_QUEUE: f64 = 4.0;
 /// Segments by which a step of the fit may be wrong.
@@ -69,9 +75,13 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let is_exact = || often && bucket.spread <= EXACT && link > MUCH_FASTER * bucket.rate;
     let fits_often = || {
         often
-            && facts.path.shows_queue
-            && bucket.unexpected <= LOSSES_OFF_OFTEN
-            && bucket.excessive <= PASSES_OFF_OFTEN
+            && if facts.path.shows_queue {
+                bucket.unexpected <= LOSSES_OFF_OFTEN && bucket.excessive <= PASSES_OFF_OFTEN
+            } else {
+                link > MUCH_FASTER * bucket.rate
+                    && bucket.unexpected <= LOSSES_OFF_UNSEEN
+                    && bucket.excessive == 0.0
+            }
             && is_sharp()
     };
     (fits(&bucket) || fits_often())
@@ -79,7 +89,7 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
         && link > FASTER * bucket.rate
         && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
         && (facts.path.shows_queue || is_sharp() || is_exact())
-        && !waits_in_queue(facts, bucket.depth / bucket.rate)
+        && !waits_in_queue(facts, bucket.depth / bucket.rate, fits(&bucket) && bucket.spread <= EXACT)
 }
 
 /// From each loss until the flight is as large as before it, once the loss is repaired.
@@ -94,7 +104,8 @@ fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
         .map(|(from, stretch)| (from, stretch.until))
         .collect();
     let is_repairing = |from: u64, until: u64| {
-        let index = repairs.partition_point(|repair| repair.1 <= from);
+        // A slice that begins with the last ACK of a repair still has the flight of the repair.
+        let index = repairs.partition_point(|repair| repair.1 < from);
         repairs.get(index).is_some_and(|repair| repair.0 < until)
     };
     let mut periods: Vec<(u64, u64)> = Vec::new();
@@ -124,8 +135,8 @@ fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
 }
 
 /// Whether packets waited around losses: for a good part of `full`, the nanoseconds for which the queue would delay that drops
-/// as the bucket does; or for longer than a round trip.
-fn waits_in_queue(facts: &Facts, full: f64) -> bool {
+/// as the bucket does; or for longer than a round trip. If the bucket is `exact`, its bursts may wait behind it.
+fn waits_in_queue(facts: &Facts, full: f64, exact: bool) -> bool {
     let now = &facts.path.now;
     let (mut at_losses, mut after): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
     for index in (0..now.len()).filter(|&index| facts.slices[index].lost > 0) {
@@ -135,7 +146,9 @@ fn waits_in_queue(facts: &Facts, full: f64) -> bool {
         let last = facts.index_at(until).min(now.len() - 1);
         after.push(now[index..=last].iter().map(|now| now.queueing).max().unwrap_or(0));
     }
-    median(&mut after) as f64 > full * DELAY || median(&mut at_losses) > facts.path.base
+    let (before, after) = (median(&mut at_losses), median(&mut after) as f64);
+    let bursts = exact && before * BEFORE_BURSTS < facts.path.base;
+    after > full * if bursts { DELAY_OF_BURSTS } else { DELAY } || before > facts.path.base
 }
 
 fn median(values: &mut [u64]) -> u64 {
@@ -200,6 +213,14 @@ mod tests {
         let flights = [8, 8, 4, 6, 8, 9, 9, 9, 4, 6, 9, 9];
         assert_eq!(periods(&flights, &[0, 6], &[(10, 20), (70, 80)]), [(0, 110)]);
         let later = [8, 8, 8, 9, 9, 9, 9, 9, 9, 6, 9, 9];
-        assert_eq!(periods(&later, &[0, 7], &[(10, 20), (80, 90)]), [(0, 30), (70, 110)]);
+        assert_eq!(periods(&later, &[0, 7], &[(10, 19), (80, 89)]), [(0, 30), (70, 110)]);
+    }
+
+    #[test]
+    fn the_flight_at_the_last_ack_of_a_repair_is_that_of_the_repair() {
+        // The repair ends with the ACK with which the third slice begins.
+        let flights = [8, 8, 9, 4, 5, 6, 7, 8];
+        assert_eq!(periods(&flights, &[0], &[(10, 20)]), [(0, 80)]);
+        assert_eq!(periods(&flights, &[0], &[(10, 19)]), [(0, 30)]);
     }
 }

@@ -21,6 +21,8 @@ const BUNCHED: f64 = 1.5;
 /// Rates that differ by less than this factor are that of one bucket.
 const SAME: f64 = 1.1;
 
+/// Slices on each side that show whether a sender has more data.
+const NEAR: usize = 4;
 /// Neighbouring slices of which one is looked at for all.
 const GROUP: usize = 4;
 
@@ -29,8 +31,19 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
     // A reader at an even rate makes segments come evenly too.
     let even = |now: &PathNow| now.even && phase != Phase::WindowFull;
     let now = facts.path.now.get(index).filter(|now| now.full || even(now))?;
-    let has_more = matches!(phase, Phase::Sending | Phase::WindowFull | Phase::FastRecovery);
+    let has_more = match phase {
+        Phase::Sending | Phase::WindowFull | Phase::FastRecovery => true,
+        // A sender that paces sends full segments between ACKs.
+        Phase::RestHeld | Phase::RestKept => now.full && sends_full_segments(facts, index),
+        _ => false,
+    };
     (now.many || has_more).then(|| facts.filled_by[index / GROUP])
+}
+
+/// Whether all segments around this slice were full: their sender has more data than it sends.
+fn sends_full_segments(facts: &Facts, index: usize) -> bool {
+    let (first, last) = (index.saturating_sub(NEAR), (index + NEAR).min(facts.slices.len() - 1));
+    facts.slices[first..=last].iter().all(|slice| slice.short == 0)
 }
 
 /// What fills the path where it is full: one for each group of slices.

@@ -475,7 +475,8 @@ impl SenderView {
         let prompt = self.delayed_acks.is_at_once(fresh, i64::from(self.totals.segment.max(1)));
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
-        if let Some(ns) = ack.ahead.filter(|_| prompt) {
+        // The ACK that ends a gap has waited for what was missing.
+        if let Some(ns) = ack.ahead.filter(|_| prompt && self.duplicates == 0) {
             slice.note_ahead(ns);
         }
         slice.train = slice.train.max(ack.train);

@@ -3,15 +3,16 @@
 use crate::diagnosis::sender::phase::Phase;
 use crate::diagnosis::sender::{PROMPT_NS, SenderView};
 
+/// A writer that waits for an ACK is woken, and its data sent, within this time.
+const WAKES_NS: u64 = 100_000;
+
 impl SenderView {
     /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
     /// a round trip; an ACK that comes later than that was delayed, and did not hold the sender.
     pub(super) fn settle(&mut self, instead: Phase) {
-        let arrives = match instead {
-            Phase::Delivering | Phase::Drained => self.sent_at + self.round() * 5 / 4,
-            _ => u64::MAX,
-        };
-        let late = self.clock > arrives;
+        let waits = matches!(instead, Phase::Delivering | Phase::Drained);
+        let late = waits && self.clock > self.sent_at + self.round() * 5 / 4;
+        let arrives = self.sent_at + self.round();
         for (until, phase) in self.tentative.drain(..) {
             if phase != Phase::Sending {
                 self.phases.push(until, phase);
@@ -48,7 +49,7 @@ impl SenderView {
         // The application does not see a bare ACK: what follows it at once was held by TCP.
         let instead = if explained {
             Phase::Sending
-        } else if outstanding && !self.short && self.ignores_acks(at) {
+        } else if outstanding && !self.short && self.ignores_acks(at) && !self.refills(at) {
             Phase::RestKept
         } else if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
@@ -75,6 +76,12 @@ impl SenderView {
                     && acknowledged >= 4 * segment
                     && acknowledged * 4 >= flight * 3
             })
+    }
+
+    /// Whether the new data follows a bare ACK so closely that the ACK has released it: the kernel wakes a writer when enough of
+    /// its send buffer is free, which may take the ACKs of most of what is outstanding.
+    fn refills(&self, at: u64) -> bool {
+        self.is_beside_sender() && self.bare && at.saturating_sub(self.acked_at) <= WAKES_NS
     }
 
     /// Settles the wait for a timer that has expired at `at`: it began with the last segment or ACK.
