@@ -150,7 +150,7 @@ def judge(seed: int) -> Outcome:
             return Outcome(kind, seed, failure=str(error))
     errors = {}
     for profile in OTHERS:
-        real, predicted = (_seconds(each, profile) for each in (true, found.chance or found.scenario))
+        real, predicted = (_seconds(each, profile) for each in (true, found.for_remedies or found.scenario))
         if real is not None:
             errors[profile] = (predicted or 300.0) / real - 1
     row = next(each for each in found.check if each.quantity == "duration")

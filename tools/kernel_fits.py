@@ -44,7 +44,7 @@ from netspurt.remedies.source import situation_of
 WRONG = 0.25
 """A prediction that is off by more is wrong."""
 
-SEED = 7_700_000
+SEED = 7_900_000
 """Of the first path. Development uses other seeds."""
 
 LIMITS = (

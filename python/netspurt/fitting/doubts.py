@@ -87,16 +87,16 @@ def doubts(captured: Measured, simulated: Measured, path: Estimate, choice: Choi
     return found
 
 
-def disagreement(search: Search, path: Estimate, best: Tried, chance: Choice | None) -> str | None:
+def disagreement(search: Search, path: Estimate, best: Tried, then: Choice | None) -> str | None:
     """A sentence if another explanation predicts other times for another sender; else None.
 
     Args:
         search: the candidates.
         path: the chosen path.
         best: the chosen candidate.
-        chance: the candidate that loses packets at random, if predictions use that one.
+        then: the candidate that remedies are tried on, if it is another one.
     """
-    mine = chance or best[1]
+    mine = then or best[1]
     times = _times(path, search.flows, mine)
     endless = [control.name for control, now in zip(OTHERS, times, strict=True) if now >= ENDLESS_S]
     if endless:
@@ -105,12 +105,12 @@ def disagreement(search: Search, path: Estimate, best: Tried, chance: Choice | N
             "meet another sender otherwise, so predictions for one are uncertain"
         )
     for other, choice in _others(search, path, best, mine):
-        for control, now, then in zip(OTHERS, times, _times(other, search.flows, choice), strict=True):
-            if abs(math.log(then / now)) > math.log(1 + APART):
+        for control, now, there in zip(OTHERS, times, _times(other, search.flows, choice), strict=True):
+            if abs(math.log(there / now)) > math.log(1 + APART):
                 return (
                     f"{_words(other, choice)} would explain the capture as well as {_words(path, mine)}; with "
-                    f"{control.name} the transfer would then take {then:.3g} s instead of {now:.3g} s: predictions for "
-                    "another sender are uncertain"
+                    f"{control.name} the transfer would then take {there:.3g} s instead of {now:.3g} s: predictions "
+                    "for another sender are uncertain"
                 )
     return None
 

@@ -17,7 +17,7 @@ from netspurt.fitting.checking import Row, compare, measure
 from netspurt.fitting.departures import relocated
 from netspurt.fitting.doubts import disagreement, doubts
 from netspurt.fitting.draft import Choice
-from netspurt.fitting.facts import Facts, read
+from netspurt.fitting.facts import read
 from netspurt.fitting.path import Path as Estimate
 from netspurt.fitting.path import capacity, estimate, shaped
 from netspurt.fitting.polls import fit_polls, is_polls, is_table
@@ -39,6 +39,18 @@ SHAPED = 0.8
 SINGLE = 0.5
 """Independent losses at a small rate come in more bursts than this share of their number: most are one packet."""
 
+MOSTLY = 0.9
+"""From this share of the losses on, those that a replay finds at a full queue are the queue's own."""
+
+BY_CHANCE = (
+    "packets were lost at random: remedies are tried with as large a share of them lost, not with the very packets of "
+    "the capture"
+)
+BY_QUEUE = (
+    "a list of the lost packets explains the capture best, but a full queue dropped them: remedies are tried with the "
+    "queue"
+)
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -56,7 +68,9 @@ class Fit:
         candidates: names of the congestion controls that explain the capture, the best first; "unknown" if none does.
         connections: numbers of the connections in the capture.
         vantage: where the capture was taken.
-        chance: the scenario with as large a share of packets lost at random, where the capture shows random losses.
+        for_remedies: the scenario that remedies are tried on where the losses of ``scenario`` are a list of packets,
+            which a sender that behaves otherwise would not meet; None if it is ``scenario``.
+        losses_then: a sentence on the losses of that scenario, or "".
         predicts: whether the fit explains its capture, and no warning says that another sender would meet another path.
         waited: the most packets that waited in the queue, where no loss shows how many can; else None.
     """
@@ -72,7 +86,8 @@ class Fit:
     candidates: list[str]
     connections: list[int]
     vantage: str
-    chance: Scenario | None = None
+    for_remedies: Scenario | None = None
+    losses_then: str = ""
     predicts: bool = True
     waited: int | None = None
 
@@ -166,11 +181,11 @@ def fit(
             0,
             f"the fit does not explain the capture ({', '.join(wrong)} differ): do not trust predictions from it",
         )
-    chance = _by_chance(found, flows, choice)
+    loaded, then, losses_then = _then(search, found, choice)
     doubtful = doubts(captured, simulated, found, choice) if explains else []
     if explains and not doubtful and found.moved is not None:
         _still(search, replace(found, moved=None))
-    if explains and not doubtful and (other := disagreement(search, found, tried[0], chance)):
+    if explains and not doubtful and (other := disagreement(search, loaded, tried[0], then)):
         doubtful.append(other)
     warnings = [*doubtful, *warnings]
     found = replace(found, queue_packets=max(found.queue_packets + choice.longer, 0))
@@ -188,9 +203,8 @@ def fit(
         candidates,
         [facts.number for facts in flows],
         flows[0].vantage,
-        None
-        if chance is None
-        else parse(draft.write(found, flows, replace(chance, longer=0)), scenario.name),
+        None if then is None else parse(draft.write(loaded, flows, replace(then, longer=0)), scenario.name),
+        losses_then,
         predicts=explains and not doubtful,
         waited=_waited(found, choice),
     )
@@ -202,18 +216,26 @@ def _waited(path: Estimate, choice: Choice) -> int | None:
     return None if known else path.queue_packets + 1
 
 
-def _by_chance(path: Estimate, flows: Sequence[Facts], choice: Choice) -> Choice | None:
-    """The candidate with random losses in place of a list of them; None where the list does not show random losses.
+def _then(search: Search, path: Estimate, choice: Choice) -> tuple[Estimate, Choice | None, str]:
+    """The path and candidate that remedies are tried on in place of a list of losses, and a sentence about it.
 
     A sender that a remedy changes sends other packets at other times, so the numbers of the list mean nothing to it.
-    Losses at a queue that the fit does not explain, and losses in bursts, are not independent of each other.
+    Losses that a replay finds at a full queue come from the queue: the nearest candidate that leaves them to it is
+    taken. Others are random if they are independent of each other, which losses in bursts, and losses at a queue that
+    the fit does not explain, are not.
     """
-    if choice.losses != "script" or choice.discipline or (path.overflows and not choice.queue):
-        return None
-    numbers = draft.lost_numbers(path, flows, choice.queue)
-    if not independent(numbers):
-        return None
-    return replace(choice, losses="rate")
+    if choice.losses != "script" or choice.discipline:
+        return path, None, ""
+    if path.overflows and not choice.queue:
+        own = path.replayed and path.policer is None
+        if own and path.overflows >= MOSTLY * (path.overflows + path.stray):
+            near = sorted(search.seen, key=lambda each: each[1][0])
+            loaded, (_, then, _) = next(each for each in near if each[1][1].queue)
+            return loaded, then, BY_QUEUE
+        return path, None, ""
+    if not independent(draft.lost_numbers(path, search.flows, choice.queue)):
+        return path, None, ""
+    return path, replace(choice, losses="rate"), BY_CHANCE
 
 
 def independent(numbers: Sequence[int]) -> bool:

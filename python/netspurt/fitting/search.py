@@ -31,9 +31,6 @@ OVERLAP = 0.6
 REPLAYED = 0.15
 """The improvement that a list of losses at a full queue must bring to be preferred to the queue."""
 
-MOSTLY = 0.9
-"""From this share of the losses on, those that a replay finds at a full queue are the queue's own."""
-
 SPREAD = 3
 """So many losses away from a full queue, and packets waiting at most, suggest a discipline that drops early."""
 
@@ -90,9 +87,7 @@ class Search:
 
     def _choices(self, path: Estimate, recording: Recording | None) -> list[Choice]:
         first = self.flows[0]
-        # Where a replay shows that the queue dropped the packets, a list of them predicts nothing.
-        by_queue = path.replayed and path.overflows >= MOSTLY * (path.overflows + path.stray)
-        queues = (True, False) if path.overflows and not by_queue else (True,)
+        queues = (True, False) if path.overflows else (True,)
         paces = (True, False) if any(hosts.writes(facts) for facts in self.flows) else (False,)
         choices = [
             Choice(control, queue, self.loss, paced, recording=recording, held=held, reads=reads)

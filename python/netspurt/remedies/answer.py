@@ -217,9 +217,9 @@ def what_if(
     scenario = Scenario(start.scenario.native.set(list(settings))) if settings else start.scenario
     result = scenario.run(1, record=["limits"])
     situation = situation_of(scenario, result, flow)
-    if start.chance is not None:
+    if start.for_remedies is not None:
         # The capture's own losses show what limited it; a remedy meets other ones.
-        scenario = Scenario(start.chance.native.set(list(settings))) if settings else start.chance
+        scenario = Scenario(start.for_remedies.native.set(list(settings))) if settings else start.for_remedies
         situation = replace(situation, scenario=scenario)
     mine = [own(each) if isinstance(each, str) else given(each) for each in tries]
     tried, warnings = _tried(scenario, situation, mine)

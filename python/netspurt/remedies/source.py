@@ -36,7 +36,7 @@ class Start:
         warnings: sentences about the fit.
         predicts: whether no warning says that another sender would meet another path.
         waited: of a capture that does not show the limit of the queue, the packets that waited in it at most.
-        chance: of a capture with random losses, the scenario that remedies are tried on: it loses packets at random.
+        for_remedies: of a capture, the scenario that remedies are tried on if it is not ``scenario``: see `Fit`.
     """
 
     scenario: Scenario
@@ -44,7 +44,7 @@ class Start:
     captured_s: float | None = None
     explains: bool = True
     warnings: Sequence[str] = field(default_factory=list)
-    chance: Scenario | None = None
+    for_remedies: Scenario | None = None
     predicts: bool = True
     waited: int | None = None
 
@@ -95,18 +95,15 @@ def _fitted(path: Path, connection: int | None) -> Start:
 
 def _of_fit(found: Fit) -> Start:
     warnings = list(found.warnings)
-    if found.chance is not None:
-        warnings.append(
-            "packets were lost at random: remedies are tried with as large a share of them lost, not with the very "
-            "packets of the capture"
-        )
+    if found.losses_then:
+        warnings.append(found.losses_then)
     return Start(
         found.scenario,
         found.source,
         found.baseline_seconds,
         found.explains,
         warnings,
-        found.chance,
+        found.for_remedies,
         found.predicts,
         found.waited,
     )

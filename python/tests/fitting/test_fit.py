@@ -138,16 +138,16 @@ def test_random_losses_are_replayed_or_given_as_a_rate(tmp_path: Path) -> None:
     assert 'kind = "script"' in script.text
     assert script.check[0].simulated == pytest.approx(script.check[0].captured, rel=0.05)
     assert 'kind = "packet-error"' in rate.text
-    assert script.chance is not None, "remedies are tried with random losses"
-    assert "packet-error" in script.chance.merged()
-    assert "script" not in script.chance.merged()
+    assert script.for_remedies is not None, "remedies are tried with random losses"
+    assert "packet-error" in script.for_remedies.merged()
+    assert "script" not in script.for_remedies.merged()
 
 
 def test_a_burst_of_losses_is_not_taken_for_random_ones(tmp_path: Path) -> None:
     more = f'loss = {{ kind = "script", drop = {list(range(60, 70))}, direction = "left->right" }}'
     found = ns.fit(captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }'))
     assert "drop = [60" in found.text
-    assert found.chance is None
+    assert found.for_remedies is None
     assert independent([4, 90, 300, 301])
     assert not independent([4, 90]), "two losses show no rate"
     assert not independent([4, 5, 6, 7, 8, 9, 100])

@@ -10,9 +10,9 @@ import pytest
 
 import netspurt as ns
 from netspurt.fitting.checking import measure
-from netspurt.fitting.draft import Choice
-from netspurt.fitting.facts import Facts, read
-from netspurt.fitting.path import Path as Estimate
+from netspurt.fitting.draft import WITHOUT_SACK, Choice
+from netspurt.fitting.facts import read
+from netspurt.fitting.fitted import _then
 from netspurt.fitting.path import estimate
 from netspurt.fitting.search import Search
 
@@ -65,17 +65,19 @@ def test_with_sack_no_loss_is_doubtful(tmp_path: Path) -> None:
     assert estimate(facts).overflows == run.links["drops_queue"][0]
 
 
-def test_losses_that_a_replay_explains_by_the_queue_are_no_list(tmp_path: Path) -> None:
+def test_remedies_meet_the_queue_where_a_replay_explains_the_losses_by_it(tmp_path: Path) -> None:
     capture = tmp_path / "trace.pcapng"
     ns.parse(SCENARIO.format(rate=8, delay=30, queue=33)).run(pcap=capture, capture=["left"])
     flows, _ = read(capture)
     found = estimate(flows)
-    assert found.replayed
-    assert all(choice.queue for choice in tried(flows, found))
-    assert not all(choice.queue for choice in tried(flows, replace(found, replayed=False)))
-
-
-def tried(flows: list[Facts], path: Estimate) -> list[Choice]:
-    """The candidates on a path."""
+    flows = [replace(facts, lost=lost) for facts, lost in zip(flows, found.lost, strict=True)]
     search = Search(flows, measure(flows), "script", lambda done, whole: None)
-    return [choice for _, choice, _ in search.on(path)]
+    search.on(found)
+    listed = Choice(WITHOUT_SACK[0], queue=False, losses="script")
+    loaded, then, sentence = _then(search, found, listed)
+    assert loaded is found
+    assert then is not None
+    assert then.queue
+    assert "full queue" in sentence
+    assert _then(search, replace(found, replayed=False), listed)[1:] == (None, "")
+    assert _then(search, found, then)[1:] == (None, "")
