@@ -184,7 +184,10 @@ impl Sender {
     /// A congestion mark has reduced the window, which was `cwnd` before. Linux reduces it gradually, like that of a recovery
     /// (`tcp_enter_cwr()`). DCTCP and Prague reduce at once here.
     pub(super) fn reduce_gradually(&mut self, cx: &Context, cwnd: u32) {
-        if self.grows_at_the_end(cx) && !cx.config.congestion.reduces_in_proportion() {
+        // Without the share of marks they behave like Reno.
+        let at_once = cx.config.congestion.reduces_in_proportion()
+            && cx.ecn_state().is_some_and(|memory| memory.knows_share());
+        if self.grows_at_the_end(cx) && !at_once {
             let rule = self.gradual_rule(cx);
             self.recovery.begin_reduction(self.space.max, rule.map(|rule| (rule, cwnd)));
         }
