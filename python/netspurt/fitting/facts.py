@@ -54,8 +54,9 @@ class Facts:
         options: columns of the capture's table of streams, of the sender and of the receiver.
         sent: time, offset and length of each packet of the sender, those without data among them.
         lost: whether that packet was lost.
-        doubtful: lost packets of a connection without SACK at which no acknowledgment stopped: they were sent again
-            before the one in front of them was repaired, and may have arrived.
+        doubtful: packets of a connection without SACK that may have arrived or not: lost ones at which no
+            acknowledgment stopped, because they were sent again before the one in front of them was repaired, and
+            superfluous retransmissions.
         acks: time, acknowledged offset, window, first SACK block (two columns) of each packet of the receiver.
         samples: time of sending, RTT and length of each RTT sample of data.
         handshake_s: the RTT of the handshake; None if the capture does not show it.
@@ -183,7 +184,7 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
     segment = min(segment, max(streams[sender]["segment_max"], 1))
     vantage = direction["vantage"]
     sent = ours["time_s"].to_numpy(), ours["seq"].to_numpy(), ours["length"].to_numpy()
-    lost, samples = _lost(sent, events), _samples(capture, number, sender)
+    (lost, superfluous), samples = _lost(sent, events), _samples(capture, number, sender)
     acks = (
         theirs["time_s"].to_numpy(),
         theirs["ack"].to_numpy(),
@@ -222,7 +223,9 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
         retransmitted=streams[sender]["retransmitted"],
         spurious=streams[sender]["spurious"],
         offload=direction["offload"],
-        doubtful=np.zeros(len(lost), dtype=bool) if exact else lost & ~np.isin(sent[1], acks[1]),
+        doubtful=np.zeros(len(lost), dtype=bool)
+        if exact
+        else superfluous | lost & ~np.isin(sent[1], acks[1]),
     )
 
 
@@ -268,8 +271,10 @@ def _samples(capture: Capture, number: int, sender: str) -> tuple[Floats, Floats
     return rows["sent_s"].to_numpy(), rows["rtt_s"].to_numpy(), rows["length"].to_numpy()
 
 
-def _lost(sent: tuple[Floats, Counts, Counts], events: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """The lost packets: the transmission before each retransmission.
+def _lost(
+    sent: tuple[Floats, Counts, Counts], events: pl.DataFrame
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The lost packets: the transmission before each retransmission; and the superfluous retransmissions.
 
     A packet whose original was never captured was lost before the place of capture; it has no row here.
     """
@@ -278,18 +283,20 @@ def _lost(sent: tuple[Floats, Counts, Counts], events: pl.DataFrame) -> npt.NDAr
     again = {(row["seq"], row["time_s"]) for row in rows if row["event"] == "retransmitted"}
     last: dict[int, int] = {}
     # Of each offset, its retransmissions, each with the transmission before it.
-    copies: dict[int, list[tuple[float, int]]] = {}
+    copies: dict[int, list[tuple[int, int]]] = {}
     for index in np.flatnonzero(length > 0).tolist():
-        offset, now = int(seq[index]), float(time[index])
-        if offset in last and (offset, now) in again:
-            copies.setdefault(offset, []).append((now, last[offset]))
+        offset = int(seq[index])
+        if offset in last and (offset, float(time[index])) in again:
+            copies.setdefault(offset, []).append((index, last[offset]))
         last[offset] = index
+    superfluous = np.zeros(len(time), dtype=bool)
     for row in rows:
         mine = copies.get(row["seq"], []) if row["event"] == "spurious" else []
         # The evidence is of the latest copy that was sent by then.
-        superfluous = next((copy for copy in reversed(mine) if copy[0] <= row["time_s"]), None)
-        if superfluous is not None:
-            mine.remove(superfluous)
+        copy = next((each for each in reversed(mine) if time[each[0]] <= row["time_s"]), None)
+        if copy is not None:
+            mine.remove(copy)
+            superfluous[copy[0]] = True
     lost = np.zeros(len(time), dtype=bool)
     lost[[before for mine in copies.values() for _, before in mine]] = True
-    return lost
+    return lost, superfluous

@@ -181,11 +181,13 @@ def fit(
             0,
             f"the fit does not explain the capture ({', '.join(wrong)} differ): do not trust predictions from it",
         )
-    loaded, then, losses_then = _then(search, found, choice)
+    basis = basis_of(search, found, choice)
     doubtful = doubts(captured, simulated, found, choice) if explains else []
+    if explains and not basis.explains:
+        doubtful.append("with a full queue alone the simulation does not behave like the capture")
     if explains and not doubtful and found.moved is not None:
         _still(search, replace(found, moved=None))
-    if explains and not doubtful and (other := disagreement(search, loaded, tried[0], then)):
+    if explains and not doubtful and (other := disagreement(search, basis.path, tried[0], basis.choice)):
         doubtful.append(other)
     warnings = [*doubtful, *warnings]
     found = replace(found, queue_packets=max(found.queue_packets + choice.longer, 0))
@@ -203,8 +205,10 @@ def fit(
         candidates,
         [facts.number for facts in flows],
         flows[0].vantage,
-        None if then is None else parse(draft.write(loaded, flows, replace(then, longer=0)), scenario.name),
-        losses_then,
+        None
+        if basis.choice is None
+        else parse(draft.write(basis.path, flows, replace(basis.choice, longer=0)), scenario.name),
+        basis.sentence,
         predicts=explains and not doubtful,
         waited=_waited(found, choice),
     )
@@ -216,8 +220,25 @@ def _waited(path: Estimate, choice: Choice) -> int | None:
     return None if known else path.queue_packets + 1
 
 
-def _then(search: Search, path: Estimate, choice: Choice) -> tuple[Estimate, Choice | None, str]:
-    """The path and candidate that remedies are tried on in place of a list of losses, and a sentence about it.
+@dataclass(frozen=True)
+class Basis:
+    """What remedies are tried on.
+
+    Attributes:
+        path: the path.
+        choice: the candidate in place of a list of losses; None if that of the fit serves.
+        sentence: about its losses, or "".
+        explains: whether it behaves like the capture too.
+    """
+
+    path: Estimate
+    choice: Choice | None = None
+    sentence: str = ""
+    explains: bool = True
+
+
+def basis_of(search: Search, path: Estimate, choice: Choice) -> Basis:
+    """What remedies are tried on where a fit loses the very packets of the capture.
 
     A sender that a remedy changes sends other packets at other times, so the numbers of the list mean nothing to it.
     Losses that a replay finds at a full queue come from the queue: the nearest candidate that leaves them to it is
@@ -225,17 +246,17 @@ def _then(search: Search, path: Estimate, choice: Choice) -> tuple[Estimate, Cho
     the fit does not explain, are not.
     """
     if choice.losses != "script" or choice.discipline:
-        return path, None, ""
+        return Basis(path)
     if path.overflows and not choice.queue:
         own = path.replayed and path.policer is None
         if own and path.overflows >= MOSTLY * (path.overflows + path.stray):
             near = sorted(search.seen, key=lambda each: each[1][0])
-            loaded, (_, then, _) = next(each for each in near if each[1][1].queue)
-            return loaded, then, BY_QUEUE
-        return path, None, ""
+            loaded, (_, then, simulated) = next(each for each in near if each[1][1].queue)
+            return Basis(loaded, then, BY_QUEUE, search.explains(simulated))
+        return Basis(path)
     if not independent(draft.lost_numbers(path, search.flows, choice.queue)):
-        return path, None, ""
-    return path, replace(choice, losses="rate"), BY_CHANCE
+        return Basis(path)
+    return Basis(path, replace(choice, losses="rate"), BY_CHANCE)
 
 
 def independent(numbers: Sequence[int]) -> bool:

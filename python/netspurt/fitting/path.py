@@ -185,7 +185,7 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         delay,
         queue,
         overflowed,
-        _count(lost) - overflowed,
+        _count([mine & ~dropped for mine, dropped in zip(lost, full, strict=True)]),
         sum(int((facts.sent[2] > 0).sum()) for facts in all_facts),
         held,
         rate_sure=not seldom or sharp or (share > AGREE and queue >= WAITED * packet_s),
@@ -227,7 +227,7 @@ def shaped(all_facts: Sequence[Facts], path: Path) -> Path | None:
         # Packets wait for the bucket, each for its own tokens too, so its rate turns their delay into a length.
         queue_packets=max(math.floor(queue * found.rate_bps / 8 / size + 0.05), 0),
         overflows=overflowed,
-        stray=int(facts.lost.sum()) - overflowed,
+        stray=int((facts.lost & ~full).sum()),
         full=(full,),
         replayed=False,
         shaper=found,

@@ -32,6 +32,9 @@ SLACK = 0.1
 PARTS = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0)
 """Quantiles of what lost packets found that are tried as the limit."""
 
+SPACED = 24
+"""Limits that are tried between the least and the largest candidate where it is doubtful what was lost."""
+
 KEPT = 0.95
 """The share of the RTT samples that are compared."""
 
@@ -75,15 +78,18 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
         SLACK * float(service.max(initial=0.0)),
     )
     free = packets.waiting(math.inf, False)
-    best = max(
-        (
-            packets.waiting(limit, strays)
-            for limit in _limits(np.array(free.found)[(lost & ~doubtful & data)[order]], near)
-            for strays in (False, True)
-        ),
-        key=lambda each: (each.hits - each.false, -each.limit),
-        default=free,
-    )
+    limits = _limits(np.array(free.found)[(lost & ~doubtful & data)[order]], near)
+    if doubtful.any() and limits:
+        # Doubtful packets that were lost made the queue of the free replay longer than it was.
+        limits = sorted({*limits, *map(float, np.geomspace(LEAST_LIMIT, limits[-1], SPACED).round())})
+    best = _best(packets, limits) or free
+    if doubtful.any() and best is not free:
+        best = (
+            _best(
+                packets, [best.limit + step for step in (-2, -1, 0, 1, 2) if best.limit + step >= LEAST_LIMIT]
+            )
+            or free
+        )
     if best.hits < PURE * (best.hits + best.false) or (best.hits < FEW and best.false):
         best = free
     full = np.zeros(len(time), dtype=bool)
@@ -93,6 +99,15 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
     most = int(max(best.found, default=0))
     limit = None if best is free else int(best.limit)
     return Replayed(limit, tuple(np.split(full, ends)), tuple(np.split(believed, ends)), most)
+
+
+def _best(packets: Packets, limits: Sequence[float]) -> Waiting | None:
+    """The replay that separates lost packets from the others best; None without limits."""
+    return max(
+        (packets.waiting(limit, strays) for limit in limits for strays in (False, True)),
+        key=lambda each: (each.hits - each.false, -each.limit),
+        default=None,
+    )
 
 
 def unexplained(all_facts: Sequence[Facts], rate_bps: float) -> float:
