@@ -129,7 +129,7 @@ fit-accuracy: | need-python ## how near fits are to random paths, on seeds that 
 
 fit-trust: | need-python ## whether fits that predict wrongly say so, on paths that fits hardly explain (docs/fit/trust.md)
 	mkdir -p target
-	$(PYTHON) tools/fit_trust.py 8400000 150 > target/fit-trust.md
+	$(PYTHON) tools/fit_trust.py 8500000 300 > target/fit-trust.md
 	mv target/fit-trust.md docs/fit/trust.md
 
 kernel-fits: | need-python ## fits of captures of the kernel, and remedies predicted from them and proven (docs/fit/kernel.md); needs root
