@@ -1,7 +1,7 @@
 //! The condition word of header prediction. A set bit means that the connection is not in its common state.
 //!
 //! The context and the sender own one word each. While both words are empty, a segment may take the fast path
-//! ([`crate::connection`], `prediction/`).
+//! ([`crate::connection`], `connection/prediction/`).
 
 /// The set of unusual conditions. Each owner defines its own bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

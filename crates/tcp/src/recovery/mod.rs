@@ -1,7 +1,7 @@
 //! Loss recovery: which data is retransmitted, and when. Congestion control is separate: the sender passes each loss to it.
 //!
 //! `LossRecovery` owns the state. `send/ack/` and `send/timers/` report events to it and carry out its verdicts. The rules
-//! of each kind are pure functions, one file for each kind: they read the state and return a verdict. `by_time.rs` has what
+//! of each kind are pure functions, one file for each kind: they read the state and return a verdict. `by_time` has what
 //! the times of transmissions show.
 
 mod by_time;

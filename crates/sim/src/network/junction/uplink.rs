@@ -6,15 +6,15 @@ use crate::network::Network;
 use crate::network::channel::{Channel, JUNCTION, LAST_FAN};
 use crate::network::junction::junctions::{Junction, number_of};
 use crate::network::loss::Cause;
-use crate::network::packet::{Arrived, Chain, NONE, Packet, Slab, Stage};
+use crate::network::packet::{Arrived, Chain, Packet, Slab, Stage};
 use crate::network::route::Routes;
 use netspurt_tcp::time::Time;
 
 /// The channel from a host to a junction, and the host's inbox.
 #[derive(Debug)]
 pub(crate) struct Uplink<'a> {
-    /// The packets in flight to the host; none if it has no inbox.
-    inbox: Option<&'a mut Chain>,
+    /// The packets in flight to the host.
+    inbox: &'a mut Chain,
     inbox_number: u32,
     channel: &'a mut Channel,
     number: u32,
@@ -32,24 +32,19 @@ pub(crate) struct Uplink<'a> {
 
 impl Network {
     /// The uplink of packets that take this route, if it is a plain channel to a junction. `inbox` is the number of
-    /// the inbox of their host, or [`NONE`].
+    /// their host's inbox.
     #[inline(always)]
     pub(crate) fn uplink(&mut self, inbox: u32, route: u32) -> Option<Uplink<'_>> {
         let Self { channels, junctions, packets, routes, queue, horizon, data_packets, .. } = self;
         let (hop, timers) = (routes.hop(route), channels.len() as u32);
         let number = hop.channel();
-        let (chain, channel) = if inbox == NONE {
-            (None, channels.get_mut(number as usize)?)
-        } else {
-            let [inbox, channel] = channels.get_disjoint_mut([inbox as usize, number as usize]).ok()?;
-            (Some(&mut inbox.in_flight), channel)
-        };
+        let [host, channel] = channels.get_disjoint_mut([inbox as usize, number as usize]).ok()?;
         let leads_to_junction = channel.fan > LAST_FAN && channel.fan <= JUNCTION;
         if !leads_to_junction || !channel.is_plain() || hop.is_last() || hop.goes_on_at_once() {
             return None;
         }
         let junction = junctions.get_mut(number_of(channel.fan));
-        let (inbox, inbox_number, onward, horizon) = (chain, inbox, route + 1, *horizon);
+        let (inbox, inbox_number, onward, horizon) = (&mut host.in_flight, inbox, route + 1, *horizon);
         Some(Uplink {
             inbox,
             inbox_number,
@@ -105,7 +100,7 @@ impl Uplink<'_> {
     /// See [`Network::land_in_inbox`].
     #[inline(always)]
     pub(crate) fn land(&mut self, now: Time) -> Option<(u32, Time)> {
-        let Arrived { slot, next_arrival, .. } = self.packets.land(self.inbox.as_mut()?, now.as_ps())?;
+        let Arrived { slot, next_arrival, .. } = self.packets.land(self.inbox, now.as_ps())?;
         Some((slot, next_arrival.map_or(Time::NEVER, Time::from_ps)))
     }
 

@@ -1,0 +1,193 @@
+//! Questions about the log of transmissions.
+
+use crate::ranges::Range;
+use crate::recovery::departures::Departures;
+use crate::recovery::flight::{Flight, Sent};
+use crate::recovery::rack::Rack;
+use crate::recovery::spurious::frto::Frto;
+use crate::recovery::{LossRecovery, Phase};
+use crate::time::{Span, Time};
+
+impl LossRecovery {
+    #[inline]
+    pub(in crate::recovery) fn rack(&self) -> Option<&Rack> {
+        self.departures.as_ref()?.rack.as_ref()
+    }
+
+    #[inline]
+    pub(in crate::recovery) fn rack_mut(&mut self) -> Option<&mut Rack> {
+        self.departures.as_mut()?.rack.as_mut()
+    }
+
+    /// Whether losses are detected by time.
+    #[inline]
+    pub(crate) fn is_by_time(&self) -> bool {
+        self.rack().is_some()
+    }
+
+    /// Whether transmissions are logged.
+    #[inline]
+    pub(crate) fn is_logging(&self) -> bool {
+        self.departures.is_some()
+    }
+
+    /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
+    #[inline(always)]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.loss.is_quiet()
+            && match self.departures.as_deref() {
+                None => true,
+                Some(Departures { flight, rack, .. }) => {
+                    flight.is_plain() && rack.as_ref().is_none_or(|rack| rack.is_calm())
+                }
+            }
+    }
+
+    /// When the first unacknowledged segment was sent, if it was sent only once and losses are detected by time. Otherwise one
+    /// segment is timed at a time.
+    #[inline]
+    pub(crate) fn first_sent_once(&self) -> Option<Time> {
+        let departures = self.departures.as_ref()?;
+        departures.rack.as_ref()?;
+        departures.flight.front_sent_once()
+    }
+
+    /// When the first segment of `range` that was not reported was sent. Segments that were sent more than once do not count.
+    pub(crate) fn first_unreported(&self, range: Range) -> Option<Time> {
+        let departures = self.departures.as_ref()?;
+        let segments =
+            self.loss.reported().missing_in(range).flat_map(|gap| departures.flight.all_within(gap));
+        segments.filter(|sent| !sent.again).map(|sent| sent.at).next()
+    }
+
+    /// Whether the first unacknowledged segment was last sent after `time`.
+    pub(crate) fn is_first_sent_after(&self, time: Time) -> bool {
+        self.departures.as_ref().and_then(|departures| departures.flight.front()).is_some_and(|f| f.at > time)
+    }
+
+    /// Whether any of `range` was sent more than once.
+    pub(crate) fn has_resent(&self, range: Range) -> bool {
+        self.rack().is_some_and(|rack| !rack.has_not_resent(range))
+    }
+
+    /// When more segments will be marked lost.
+    #[inline]
+    pub(crate) fn reordering_deadline(&self) -> Time {
+        self.rack().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)
+    }
+
+    /// The RTT of the most recently sent segment that was delivered, if losses are detected by time.
+    #[inline]
+    pub(crate) fn latest_rtt(&self) -> Option<Span> {
+        self.rack()?.latest_rtt()
+    }
+
+    /// The minimum RTT, if transmissions are logged.
+    #[inline]
+    pub(crate) fn least_rtt(&self) -> Option<Span> {
+        self.departures.as_ref()?.least.get()
+    }
+
+    /// The latest transmissions of the segments that overlap `range`.
+    pub(crate) fn transmissions(&self, range: Range) -> impl Iterator<Item = Sent> {
+        self.departures.iter().flat_map(move |departures| departures.flight.all_within(range))
+    }
+
+    /// The number that the next transmission will have in the log.
+    pub(crate) fn next_serial(&self) -> u32 {
+        self.departures.as_ref().map_or(0, |departures| departures.flight.upcoming())
+    }
+
+    /// Number of outstanding segments in the log, and the numbers of their latest transmissions.
+    pub(crate) fn serials(&self) -> (usize, impl Iterator<Item = u32>) {
+        let flight = self.departures.as_ref().map(|departures| &departures.flight);
+        (flight.map_or(0, Flight::len), flight.into_iter().flat_map(Flight::serials))
+    }
+
+    /// The part of `range` that consists of whole segments, if losses are detected by time (see [`Flight::whole`]).
+    #[inline]
+    pub(crate) fn in_whole_segments(&self, range: Range, data_end: u64) -> Range {
+        match &self.departures {
+            Some(departures) if departures.rack.is_some() => departures.flight.whole(range, data_end),
+            _ => range,
+        }
+    }
+
+    /// The start of the last segment.
+    pub(crate) fn last_start(&self) -> u64 {
+        self.departures.as_ref().map_or(0, |departures| departures.flight.last_start())
+    }
+
+    /// What is retransmitted first of the lost data, in one segment of at most `mss` bytes: a segment as it was sent, and those
+    /// behind it that fit as well (`tcp_retrans_try_collapse()`).
+    pub(crate) fn first_lost(&self, mss: u16) -> Option<Range> {
+        let departures = self.departures.as_ref()?;
+        let hole = departures.rack.as_ref()?.first_lost(mss)?;
+        Some(departures.flight.fitting(hole))
+    }
+
+    /// Bytes that are marked lost and were not retransmitted since.
+    pub(crate) fn lost(&self) -> u64 {
+        self.rack().map_or(0, |rack| rack.lost.covered())
+    }
+
+    /// Whether exactly `range` is marked lost.
+    pub(crate) fn is_lost_alone(&self, range: Range) -> bool {
+        self.rack().is_some_and(|rack| rack.lost.covered() == range.len() && rack.lost.first() == Some(range))
+    }
+
+    /// Bytes that were retransmitted and are not acknowledged.
+    pub(crate) fn resent(&self) -> u64 {
+        self.rack().map_or(0, |rack| rack.resent(self.loss.reported()))
+    }
+
+    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
+    pub(crate) fn probed(&self) -> u64 {
+        let Some(departures) = &self.departures else { return 0 };
+        departures.rack.as_ref().map_or(0, |rack| rack.probed(&departures.flight))
+    }
+
+    /// Number of ACKs that have shown reordering, and its largest distance in bytes.
+    pub(crate) fn reordering(&self) -> (u32, u64) {
+        self.rack().map_or((0, 0), |rack| rack.reordering.extent())
+    }
+
+    /// Bytes in the network, if losses are detected by time.
+    pub(crate) fn pipe(&self, una: u64, max: u64) -> Option<u64> {
+        self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked()))
+    }
+
+    /// Whether a tail loss probe may be sent, and when the retransmission timer expires.
+    #[inline]
+    pub(crate) fn timeout_beside_probe(&self) -> Option<(bool, Time)> {
+        let rack = self.rack()?;
+        Some((self.permits_probe(rack), rack.timeout))
+    }
+
+    /// Whether a tail loss probe may be sent: none without SACK (`tcp_schedule_loss_probe()`).
+    #[inline]
+    pub(super) fn permits_probe(&self, rack: &Rack) -> bool {
+        rack.counted.is_none() && rack.probe.is_over() && self.is_undisturbed()
+    }
+
+    /// Whether there is no recovery, and no SACK report.
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        self.is_quiet() || self.loss.phase == Phase::Open && self.loss.sacked() == 0
+    }
+
+    /// Whether only new data is sent until the next ACK, to find out whether the timeout was spurious.
+    pub(crate) fn sends_only_new(&self) -> bool {
+        self.loss.phase == Phase::Loss && self.rack().is_some_and(|rack| rack.frto == Frto::Probing)
+    }
+
+    /// Whether lost data must wait for the next ACK, because the last one showed that data was only late.
+    pub(crate) fn holds_repairs(&self) -> bool {
+        self.loss.phase == Phase::Fast && self.rack().is_some_and(|rack| rack.holds_repairs)
+    }
+
+    /// Whether an ACK up to `ack` with this echo answers a segment that was sent before its retransmission.
+    pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
+        self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.answers_original(ack, echo))
+    }
+}
