@@ -151,7 +151,8 @@ impl HyStart {
                 Pace::Full
             }
             (Some((_, rounds)), _) => {
-                *rounds -= u8::from(round_over);
+                // Slow start may go on after its end, if cwnd did not leave it.
+                *rounds = rounds.saturating_sub(u8::from(round_over));
                 if *rounds == 0 { Pace::Over } else { Pace::Quarter }
             }
             (None, Some(current)) if enough && self.last.is_some_and(|last| current >= Self::limit(last)) => {
@@ -234,6 +235,20 @@ mod tests {
         // A train of 20 ACKs, a millisecond apart, is longer than half of 30 ms.
         assert_eq!(rounds(HyStartChoice::Linux, &[30], 1000), [Pace::Over]);
         assert_eq!(rounds(HyStartChoice::Linux, &[100], 1000), [Pace::Full]);
+    }
+
+    #[test]
+    fn slow_start_that_goes_on_after_its_end_stays_over() {
+        let mut hystart = HyStart::new(HyStartChoice::Rfc9406).unwrap();
+        hystart.conservative = Some((Span::from_ms(100), 1));
+        let over: Vec<Pace> = (1..4)
+            .map(|n| {
+                let acknowledged = 10 * u64::from(MSS) * n;
+                let view = View { acknowledged, sent: acknowledged, ..view(MSS, 20 * MSS) };
+                hystart.on_ack(&view, 20 * MSS)
+            })
+            .collect();
+        assert_eq!(over, [Pace::Over; 3]);
     }
 
     #[test]
