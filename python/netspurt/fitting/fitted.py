@@ -18,8 +18,8 @@ from netspurt.fitting.departures import relocated
 from netspurt.fitting.doubts import disagreement, doubts
 from netspurt.fitting.draft import Choice
 from netspurt.fitting.facts import read
+from netspurt.fitting.path import MOSTLY, capacity, estimate, shaped
 from netspurt.fitting.path import Path as Estimate
-from netspurt.fitting.path import capacity, estimate, shaped
 from netspurt.fitting.polls import fit_polls, is_polls, is_table
 from netspurt.fitting.search import CLOSE, SPREAD, Search, Tried, names
 from netspurt.scenario import Scenario, parse
@@ -38,9 +38,6 @@ SHAPED = 0.8
 
 SINGLE = 0.5
 """Independent losses at a small rate come in more bursts than this share of their number: most are one packet."""
-
-MOSTLY = 0.9
-"""From this share of the losses on, those that a replay finds at a full queue are the queue's own."""
 
 BY_CHANCE = (
     "packets were lost at random: remedies are tried with as large a share of them lost, not with the very packets of "

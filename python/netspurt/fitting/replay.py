@@ -84,12 +84,8 @@ def replay(all_facts: Sequence[Facts], rate_bps: float, near: int) -> Replayed:
         limits = sorted({*limits, *map(float, np.geomspace(LEAST_LIMIT, limits[-1], SPACED).round())})
     best = _best(packets, limits) or free
     if doubtful.any() and best is not free:
-        best = (
-            _best(
-                packets, [best.limit + step for step in (-2, -1, 0, 1, 2) if best.limit + step >= LEAST_LIMIT]
-            )
-            or free
-        )
+        beside = [best.limit + step for step in (-2, -1, 0, 1, 2) if best.limit + step >= LEAST_LIMIT]
+        best = _best(packets, beside) or free
     if best.hits < PURE * (best.hits + best.false) or (best.hits < FEW and best.false):
         best = free
     full = np.zeros(len(time), dtype=bool)

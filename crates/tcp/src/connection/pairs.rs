@@ -16,15 +16,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use twice::Twice;
 
-struct Dice(u64);
+/// Random numbers of the tests that hold a short way against the full one.
+pub(in crate::connection) struct Dice(pub(in crate::connection) u64);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(in crate::connection) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(in crate::connection) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }
 

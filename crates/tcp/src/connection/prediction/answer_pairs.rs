@@ -2,6 +2,7 @@
 //! segments for the same reasons, and leave the same state behind.
 
 use crate::config::{Config, Cutting, profile};
+use crate::connection::pairs::Dice;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::{Connection, Transmission};
 use crate::receive::acking::Acking;
@@ -10,19 +11,6 @@ use crate::wire::segment::Segment;
 use crate::wire::seq::Seq;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
 
 fn config(dice: &mut Dice) -> Config {
     let all = profile::profiles();
