@@ -1,11 +1,12 @@
 //! Bulk transfers without disturbance: an endpoint processes the packets of its inbox in a short loop. Each packet takes the
 //! segment that answers it, and leaves through the host's uplink.
 //!
-//! This does the same as the general loop in `inbox.rs`. It leaves to that loop all that `Connection::answer_data` and
-//! `Connection::answer_ack` leave to the general calls.
+//! This does the same as the general loop in `inbox.rs`. It leaves to that loop all that `Connection::answer_data`,
+//! `Connection::answer_ack` and runs leave to the general calls.
 
 use super::World;
 use crate::host::app::App;
+use crate::host::app::{BulkReceiver, BulkSender};
 use crate::host::endpoint::Endpoint;
 use crate::host::processor::Pace;
 use crate::network::Uplink;
@@ -15,7 +16,7 @@ use crate::record::digest::Digest;
 use crate::world::serving::{Served, transmit};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
-use netspurt_tcp::{Answer, Connection};
+use netspurt_tcp::{AckRun, Answer, Connection, DataRun};
 
 /// The packets that an endpoint processes now.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +50,94 @@ pub(super) enum Left {
     Dropped { channel: u32, cause: Cause, is_last: bool },
 }
 
+/// The connection and the application of an endpoint.
+trait Answering {
+    /// Whether it sends nothing but ACKs, which bring no deadline nearer.
+    const RECEIVES: bool;
+
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer;
+
+    fn next_deadline(&self) -> Time;
+}
+
+/// A sender.
+struct Sending<'a>(&'a mut Connection, &'a BulkSender);
+
+impl Answering for Sending<'_> {
+    const RECEIVES: bool = false;
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
+        self.0.answer_ack(now, segment, |space| self.1.wishes(space))
+    }
+
+    #[inline(always)]
+    fn next_deadline(&self) -> Time {
+        self.0.next_deadline()
+    }
+}
+
+/// A sender in a run of ACKs.
+struct Running<'a>(AckRun<'a>, &'a BulkSender);
+
+impl Answering for Running<'_> {
+    const RECEIVES: bool = false;
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
+        self.0.answer(now, segment, |space| self.1.wishes(space))
+    }
+
+    #[inline(always)]
+    fn next_deadline(&self) -> Time {
+        self.0.next_deadline()
+    }
+}
+
+/// A receiver.
+struct Receiving<'a>(&'a mut Connection, &'a mut BulkReceiver);
+
+impl Answering for Receiving<'_> {
+    const RECEIVES: bool = true;
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
+        let answer = self.0.answer_data(now, segment);
+        if answer != Answer::Declined {
+            self.1.note_read(now, self.0.received());
+        }
+        answer
+    }
+
+    #[inline(always)]
+    fn next_deadline(&self) -> Time {
+        self.0.next_deadline()
+    }
+}
+
+/// A receiver in a run of data.
+struct Reading<'a>(DataRun<'a>, &'a mut BulkReceiver);
+
+impl Answering for Reading<'_> {
+    const RECEIVES: bool = true;
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
+        let answer = self.0.answer(now, segment);
+        if answer != Answer::Declined {
+            self.1.note_read(now, self.0.received());
+        }
+        answer
+    }
+
+    #[inline(always)]
+    fn next_deadline(&self) -> Time {
+        self.0.next_deadline()
+    }
+}
+
 /// What the short loop needs of an endpoint.
 struct Desk<'a> {
-    connection: &'a mut Connection,
     digest: &'a mut Digest,
     armed_at: &'a mut Time,
     /// Nothing that arrives later is processed, whatever the connection waits for.
@@ -83,18 +169,16 @@ impl World {
         let Label { endpoint: receiver, generation, .. } = label;
         let timer = 2 * place + 1;
         let until = inbox.until.min(endpoint.app_armed_at);
-        let desk = Desk { connection, digest, armed_at, until, receiver, generation, timer };
+        let desk = Desk { digest, armed_at, until, receiver, generation, timer };
         match app {
-            App::BulkSender(app) => desk.answer::<false>(uplink, now, inbox, |connection, now, segment| {
-                connection.answer_ack(now, segment, |space| app.wishes(space))
-            }),
-            App::BulkReceiver(app) => desk.answer::<true>(uplink, now, inbox, |connection, now, segment| {
-                let answer = connection.answer_data(now, segment);
-                if answer != Answer::Declined {
-                    app.note_read(now, connection.received());
-                }
-                answer
-            }),
+            App::BulkSender(app) => match connection.ack_run() {
+                Some(run) => desk.answer(uplink, now, inbox, Running(run, app)),
+                None => desk.answer(uplink, now, inbox, Sending(connection, app)),
+            },
+            App::BulkReceiver(app) => match connection.data_run() {
+                Some(run) => desk.answer(uplink, now, inbox, Reading(run, app)),
+                None => desk.answer(uplink, now, inbox, Receiving(connection, app)),
+            },
             _ => Left::Packet,
         }
     }
@@ -119,16 +203,16 @@ impl World {
 }
 
 impl Desk<'_> {
-    /// `RECEIVES`: the endpoint sends nothing but ACKs, and they bring no deadline nearer.
-    #[inline(always)]
-    fn answer<const RECEIVES: bool>(
+    /// Answers the packets of an inbox. A function of its own for each kind of endpoint, each with its own registers.
+    #[inline(never)]
+    fn answer<A: Answering>(
         self,
         mut uplink: Uplink<'_>,
         begun: &mut Time,
         inbox: &mut Inbox,
-        mut answer: impl FnMut(&mut Connection, Time, &mut Segment) -> Answer,
+        mut endpoint: A,
     ) -> Left {
-        let Self { connection, digest, armed_at, until, receiver, generation, timer } = self;
+        let Self { digest, armed_at, until, receiver, generation, timer } = self;
         // In registers, as far as there are any.
         let (mut now, mut slot, mut next) = (*begun, inbox.slot, inbox.next);
         let left = loop {
@@ -138,7 +222,7 @@ impl Desk<'_> {
             }
             let before = *digest;
             digest.fold_segment(now.as_ps(), &packet.segment);
-            let answer = answer(connection, now, &mut packet.segment);
+            let answer = endpoint.answer(now, &mut packet.segment);
             if let Answer::Sent(departure) = answer {
                 let what = packet.readdress(receiver);
                 if let Err(cause) = uplink.send(now, slot, what) {
@@ -156,8 +240,8 @@ impl Desk<'_> {
                     break Left::Service;
                 }
             }
-            if !RECEIVES || answer == Answer::Silent {
-                let deadline = connection.next_deadline();
+            if !A::RECEIVES || answer == Answer::Silent {
+                let deadline = endpoint.next_deadline();
                 if deadline < *armed_at {
                     *armed_at = deadline.max(now);
                     uplink.arm(*armed_at, timer);

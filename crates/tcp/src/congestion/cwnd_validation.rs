@@ -36,11 +36,17 @@ impl Usage {
         *self = Self { until: nxt as u32, most: LIMITED };
     }
 
+    /// Whether cwnd was the limit.
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.most == LIMITED
+    }
+
     /// Whether an ACK may increase `cwnd`: if cwnd was the limit, or in slow start if at least half of it was in
     /// flight.
     #[inline]
     pub(crate) fn opens(&self, cwnd: u32, slow_start: impl FnOnce() -> bool) -> bool {
-        self.most == LIMITED || cwnd < self.most.saturating_mul(2) && slow_start()
+        self.is_limited() || cwnd < self.most.saturating_mul(2) && slow_start()
     }
 }
 

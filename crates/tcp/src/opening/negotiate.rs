@@ -217,6 +217,13 @@ impl Agreed {
         }
     }
 
+    /// The field that announces `window` in every header, if there is one: [`Self::read_window`] reads no other as `window`.
+    pub(crate) fn window_field(&self, window: u32) -> Option<u16> {
+        let by_field = self.read_shift <= MAX_SHIFT;
+        let field = if by_field { u16::try_from(window >> self.read_shift).ok()? } else { return None };
+        (u32::from(field) << self.read_shift == window).then_some(field)
+    }
+
     /// The same where the options say more than the header.
     #[cold]
     fn read_window_by(&self, field: u32, options: &Options) -> u32 {

@@ -12,5 +12,6 @@ mod old_segments;
 mod reassembly;
 pub(crate) mod receiver;
 mod reports;
+pub(crate) mod run;
 mod stamps;
 mod window_growth;

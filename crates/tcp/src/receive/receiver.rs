@@ -56,9 +56,9 @@ pub(crate) struct Receiver {
     pub(super) edge: u64,
     /// The last announced window field, and the read position at that time. If nothing was received or read since, the
     /// field is the same again.
-    announced_window: u16,
+    pub(super) announced_window: u16,
     /// The lower half of a position. Before the first announcement it holds a position that never occurs.
-    announced_read: u32,
+    pub(super) announced_read: u32,
     pub(super) reassembly: Option<Box<Reassembly>>,
     /// The position of the peer's FIN, if known: its lower half, because it is near the left edge.
     fin: u32,
@@ -68,7 +68,7 @@ pub(crate) struct Receiver {
     /// Last.ACK.sent (RFC 7323, section 4.3): the lower half of a position, because it is near the left edge.
     pub(super) last_ack: u32,
     /// Segments with data received in order and not acknowledged.
-    unacknowledged: u8,
+    pub(super) unacknowledged: u8,
     pub(super) due: AckDue,
     /// Since when an ACK is delayed.
     waits_since: Stamp,
@@ -546,7 +546,7 @@ impl Receiver {
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
-        (self.announced_read, self.announced_window) = (self.read as u32, field);
+        self.note_announced(field);
         (field, window)
     }
 
@@ -560,7 +560,7 @@ impl Receiver {
         }
         let (field, window) = agreed.write_window(self.buffer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
-        (self.announced_read, self.announced_window) = (self.read as u32, field);
+        self.note_announced(field);
         (field, window)
     }
 

@@ -87,7 +87,7 @@ impl Receiver {
 
     /// The buffer is that of flow control, or RLWND beyond what has arrived if that is less.
     #[cold]
-    fn resize(&mut self, cx: &Context) {
+    pub(super) fn resize(&mut self, cx: &Context) {
         let unread = self.readable();
         let Some(extras) = &self.extras else { return };
         let Some(tuning) = &extras.tuning else { return };

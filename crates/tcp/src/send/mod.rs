@@ -15,6 +15,7 @@ mod extras;
 mod info;
 pub(crate) mod interface;
 mod limits;
+pub(crate) mod run;
 pub(crate) mod space;
 mod syn_data;
 pub(crate) mod timers;
@@ -300,6 +301,11 @@ impl Sender {
     pub(crate) fn note_window_source(&mut self, seq: Seq, ack: Seq) {
         self.space.wl1 = seq;
         self.space.wl2 = ack;
+    }
+
+    /// Whether a segment with these numbers may set the window.
+    pub(crate) fn is_latest(&self, seq: Seq, ack: Seq) -> bool {
+        self.space.is_latest(seq, ack)
     }
 
     /// A segment announces the present window.

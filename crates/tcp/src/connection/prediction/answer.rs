@@ -144,7 +144,7 @@ impl Connection {
 
     /// Fills the send buffer, if it is full then: one that counts memory may have room even after that. Returns whether it did.
     #[inline(never)]
-    fn fill(&mut self, now: Time, space: Space) -> bool {
+    pub(super) fn fill(&mut self, now: Time, space: Space) -> bool {
         let fills = !Sender::counts_memory(&self.cx, space.buffer);
         if fills {
             self.snd.write(&mut self.cx, now, space.room, true);
@@ -154,7 +154,7 @@ impl Connection {
 
     /// Whether nothing but the segment that arrives decides what leaves.
     #[inline(always)]
-    fn permits_answers(&self) -> bool {
+    pub(super) fn permits_answers(&self) -> bool {
         self.cx.predicts_departure() && self.rcv.is_in_order() && !self.cx.has_keep_alive()
     }
 

@@ -3,8 +3,10 @@
 
 use crate::config::{Config, Cutting, profile};
 use crate::connection::pairs::Dice;
+use crate::connection::prediction::ack_run::AckFacts;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
-use crate::connection::{Connection, Transmission};
+use crate::connection::prediction::data_run::DataFacts;
+use crate::connection::{Connection, Departure, Transmission};
 use crate::receive::acking::Acking;
 use crate::time::{Span, Time};
 use crate::wire::segment::Segment;
@@ -34,7 +36,10 @@ fn config(dice: &mut Dice) -> Config {
 /// The way in which segments are processed.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    Answers,
+    /// In runs, as far as these go.
+    Answers {
+        in_runs: bool,
+    },
     Calls,
 }
 
@@ -44,8 +49,13 @@ struct Transfer {
     /// Bytes to write in all.
     all: u64,
     ends: [Connection; 2],
-    /// Answers that were sent, by end.
+    /// The runs of the sender and of the receiver, until they are called otherwise.
+    acks: Option<AckFacts>,
+    data: Option<DataFacts>,
+    /// Answers of the sender and of the receiver.
     answered: [u64; 2],
+    /// Those within a run that had begun before.
+    in_run: [u64; 2],
 }
 
 /// A writer waits until a part of the buffer is free.
@@ -66,6 +76,8 @@ impl Transfer {
     /// A segment arrives at an end, or a timer may have run out. Returns what the end sends.
     fn advance(&mut self, now: Time, end: usize, arrives: Option<Segment>) -> Vec<Transmission> {
         let (mut sent, all, tcp) = (Vec::new(), self.all, &mut self.ends[end]);
+        let acks = if end == 0 { self.acks.take() } else { None };
+        let data = if end == 1 { self.data.take() } else { None };
         let Some(mut segment) = arrives else {
             tcp.handle_deadline(now);
             self.serve(now, end, &mut sent);
@@ -76,9 +88,24 @@ impl Transfer {
             self.serve(now, end, &mut sent);
             return sent;
         }
-        let answer = match end {
-            0 => tcp.answer_ack(now, &mut segment, |space| wishes(all, space)),
-            _ => tcp.answer_data(now, &mut segment),
+        let in_runs = self.way == Way::Answers { in_runs: true };
+        let goes_on = |answer| matches!(answer, Answer::Silent | Answer::Sent(Departure { last: true, .. }));
+        let answer = if end == 0 {
+            if let Some(mut run) = acks.or_else(|| tcp.begin_ack_run().filter(|_| in_runs)) {
+                let answer = tcp.answer_ack_in_run(&mut run, now, &mut segment, |space| wishes(all, space));
+                self.acks = goes_on(answer).then_some(run);
+                self.in_run[0] += u64::from(goes_on(answer) && acks.is_some());
+                answer
+            } else {
+                tcp.answer_ack(now, &mut segment, |space| wishes(all, space))
+            }
+        } else if let Some(mut run) = data.or_else(|| tcp.begin_data_run().filter(|_| in_runs)) {
+            let answer = tcp.answer_data_in_run(&mut run, now, &mut segment);
+            self.data = goes_on(answer).then_some(run);
+            self.in_run[1] += u64::from(goes_on(answer) && data.is_some());
+            answer
+        } else {
+            tcp.answer_data(now, &mut segment)
         };
         match answer {
             Answer::Declined => {
@@ -123,7 +150,7 @@ impl Transfer {
     fn transmit(&mut self, now: Time, end: usize, sent: &mut Vec<Transmission>) {
         let (tcp, mut segment) = (&mut self.ends[end], Segment::default());
         while let Some(departure) = match self.way {
-            Way::Answers => tcp.transmit_into(now, &mut segment),
+            Way::Answers { .. } => tcp.transmit_into(now, &mut segment),
             Way::Calls => tcp.transmit_any(now, &mut segment),
         } {
             sent.push(Transmission { segment, reason: departure.reason });
@@ -131,20 +158,23 @@ impl Transfer {
     }
 }
 
-/// One transfer, both ways. Returns the numbers of answers.
-fn live(seed: u64) -> [u64; 2] {
+/// One transfer, both ways. Returns the numbers of answers, and of those in runs.
+fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 2] {
     let mut dice = Dice(seed);
     let configs = [Arc::new(config(&mut dice)), Arc::new(config(&mut dice))];
     let (loss, late) = (dice.pick(&[30, 200, 1 << 40]), dice.pick(&[20, 300, 1 << 40]));
     let (all, talks) = (dice.pick(&[100_000, u64::MAX]), dice.pick(&[50, 1 << 40]));
-    let mut both = [Way::Answers, Way::Calls].map(|way| Transfer {
+    let mut both = [Way::Answers { in_runs: !seed.is_multiple_of(4) }, Way::Calls].map(|way| Transfer {
         way,
         all,
         ends: [
             Connection::new(Arc::clone(&configs[0]), Seq(7)),
             Connection::listen(Arc::clone(&configs[1]), Seq(u32::MAX - 20_000)),
         ],
+        acks: None,
+        data: None,
         answered: [0; 2],
+        in_run: [0; 2],
     });
     let mut now = Time::ZERO;
     let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
@@ -165,6 +195,7 @@ fn live(seed: u64) -> [u64; 2] {
             let [ours, theirs] = both.each_mut().map(|transfer| {
                 if talks && transfer.ends[1].state().is_synchronized() {
                     let _ = transfer.ends[1].write(now, 30);
+                    transfer.data = None;
                 }
                 transfer.advance(now, end, segment)
             });
@@ -183,15 +214,36 @@ fn live(seed: u64) -> [u64; 2] {
             }
         }
     }
-    both[0].answered
+    [both[0].answered, both[0].in_run]
+}
+
+/// The profile `linux` with a short slow start, and with windows that need not grow: runs are long.
+fn linux(dice: &mut Dice) -> Config {
+    let mut config = profile::by_name("linux").expect("a built-in profile").config.clone();
+    config.mss = dice.pick(&[536, 1000, 1460]);
+    config.initial_ssthresh = dice.pick(&[2000, 10_000, 40_000]);
+    config.receive_window = dice.pick(&[20_000, 60_000, 60_000, 1 << 20]);
+    config.send_buffer = dice.pick(&[100_000, 1 << 24, 1 << 24]);
+    config.initial_receive_window = Some(config.receive_window);
+    config.initial_send_buffer = config.initial_send_buffer.map(|first| first.min(config.send_buffer));
+    config.acking = dice.pick(&[config.acking, Acking::EverySegment, Acking::EverySegment]);
+    config.validate().expect("valid");
+    config
+}
+
+fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> [[u64; 2]; 2] {
+    let all: Vec<_> = (0..seeds).map(|seed| live(seed, config)).collect();
+    [0, 1].map(|kind| [0, 1].map(|end| all.iter().map(|one| one[kind][end]).sum()))
 }
 
 #[test]
 fn an_answer_does_the_same_as_the_calls_that_it_replaces() {
-    let mut answered = [0; 2];
-    for seed in 0..400 {
-        let [acks, data] = live(seed);
-        answered = [answered[0] + acks, answered[1] + data];
-    }
+    let [answered, _] = live_all(400, config);
     assert!(answered.iter().all(|&count| count > 10_000), "{answered:?}");
+}
+
+#[test]
+fn an_answer_in_a_run_does_the_same_too() {
+    let [_, in_run] = live_all(400, linux);
+    assert!(in_run.iter().all(|&count| count > 5000), "{in_run:?}");
 }

@@ -6,9 +6,11 @@
 //! writes afterwards, so a segment that it declines changes no state. A test sends the same segments through both
 //! paths.
 
+pub(crate) mod ack_run;
 pub(crate) mod answer;
 #[cfg(test)]
 mod answer_pairs;
+pub(crate) mod data_run;
 
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
@@ -156,13 +158,19 @@ impl Connection {
         let start = segment.payload.offset + 1;
         let end = start + u64::from(segment.payload.len);
         if self.cx.config.push_bursts {
-            match self.snd.burst_end() {
-                planned if planned > start && planned != end => {}
-                planned if planned <= start && fills => self.snd.send_alone(start),
-                _ => self.push_at_burst_end(segment),
-            }
+            self.mark_burst(segment, (start, end), fills);
         }
         self.snd.log_anew(now, end);
+    }
+
+    /// Sets PSH if new data from `start` to `end` ends a burst. `fills`: it fills the window.
+    #[inline(always)]
+    fn mark_burst(&mut self, segment: &mut Segment, (start, end): (u64, u64), fills: bool) {
+        match self.snd.burst_end() {
+            planned if planned > start && planned != end => {}
+            planned if planned <= start && fills => self.snd.send_alone(start),
+            _ => self.push_at_burst_end(segment),
+        }
     }
 
     /// Sets PSH if new data ends a burst. Not inlined: the registers that it takes would cost the other profiles.

@@ -3,6 +3,9 @@
 //! One log holds the transmissions. It exists if losses are detected by time, or if delivery rates are measured.
 
 mod queries;
+mod run;
+
+pub(crate) use run::Whole;
 
 use super::departures::{Concluded, Departures};
 use super::prr::{Prr, Start};

@@ -270,6 +270,35 @@ impl Flight {
         last.map(Entry::ending)
     }
 
+    /// Whether the log is of the data from `una` to `max`, without a gap.
+    pub(crate) fn spans(&self, una: u64, max: u64) -> bool {
+        !self.entries.is_empty() && self.edge == una && self.last_end == max
+    }
+
+    /// Everything below `una` is acknowledged, and the log is plain. Returns when the first segment that is acknowledged was
+    /// sent, and the transmission of the last one. `None`, without any change, if `una` is not the end of a segment.
+    #[inline(always)]
+    pub(crate) fn take_whole(&mut self, una: u64) -> Option<(Time, Sent)> {
+        let first = *self.entries.front()?;
+        if first.end != una {
+            return self.take_several(una);
+        }
+        self.entries.pop_front();
+        (self.next, self.edge) = (0, una);
+        Some((first.at, first.ending()))
+    }
+
+    /// [`Self::take_whole`] of more than one segment.
+    #[inline(never)]
+    fn take_several(&mut self, una: u64) -> Option<(Time, Sent)> {
+        let before = self.entries.iter().take_while(|entry| entry.end < una).count();
+        let last = *self.entries.get(before).filter(|last| last.end == una)?;
+        let first = self.entries.front()?.at;
+        self.entries.drain(..=before);
+        (self.next, self.edge) = (0, una);
+        Some((first, last.ending()))
+    }
+
     /// Everything below `una` is acknowledged.
     pub(crate) fn forget_below(&mut self, una: u64) {
         if self.cut_from > 0 && self.entries.front().is_none_or(|first| first.end <= una) {

@@ -86,6 +86,12 @@ impl Rack {
         self.fack = self.fack.max(una);
     }
 
+    /// An ACK of everything below `una` in a run: `last` was delivered last.
+    #[inline(always)]
+    pub(super) fn deliver_in_run(&mut self, last: Sent, una: u64) {
+        (self.newest, self.fack) = (Some(last), una);
+    }
+
     /// The present ACK is the first to report `range` as delivered (section 6.2, steps 1 to 3). `is_echoed` says whether the
     /// ACK can answer a transmission at a given time (RFC 7323 timestamps).
     pub(super) fn deliver(

@@ -89,7 +89,7 @@ impl Sender {
 
     /// Takes a sample. `ends_round`: a round trip of the estimator ends with it.
     #[inline(always)]
-    fn learn_sample(&mut self, cx: &mut Context, now: Time, rtt: Span, ends_round: bool) {
+    pub(in crate::send) fn learn_sample(&mut self, cx: &mut Context, now: Time, rtt: Span, ends_round: bool) {
         if ends_round {
             self.recovery.forget_timed();
         }

@@ -185,7 +185,7 @@ impl Sender {
 
     /// Moves SND.UNA to `ack`, which is below SND.MAX.
     #[inline(always)]
-    fn advance_calmly(&mut self, segment: &Segment, ack: u64) {
+    pub(in crate::send) fn advance_calmly(&mut self, segment: &Segment, ack: u64) {
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.note_window_source(segment.seq, segment.ack);
