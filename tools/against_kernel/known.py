@@ -78,7 +78,7 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
         for at, event in run.happened
         if one.at - RESPONSE_NS <= at <= one.at and isinstance(event, Arrival)
     ]
-    return bool(answered) and answered[-1].length > 0
+    return bool(answered) and (answered[-1].length > 0 or bool(answered[-1].flags & FIN))
 
 
 def _unread(run: Run, difference: Difference) -> int:

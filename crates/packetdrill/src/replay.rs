@@ -162,6 +162,29 @@ impl Player {
         if self.sent < number {
             self.expire();
         }
+        if self.sent < number {
+            self.expire_early();
+        }
+    }
+
+    /// The kernel counts ticks, and the present one may have begun nearly a tick ago: its timer may expire by that much sooner
+    /// than ours.
+    fn expire_early(&mut self) {
+        let (now, due) = (self.stack.now, self.stack.next_deadline());
+        if self.timing == Timing::Steered && due > now && due < now + self.jiffy {
+            self.stack.now = due;
+            self.expire_at(now);
+            self.stack.now = now;
+        }
+    }
+
+    fn expire_at(&mut self, at: Time) {
+        self.stack.run_timers();
+        for packet in &mut self.stack.sent {
+            packet.at = at;
+        }
+        self.print_sent();
+        self.note_timer();
     }
 
     fn expire(&mut self) {
@@ -179,16 +202,15 @@ impl Player {
         }
     }
 
-    /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c).
-    /// Another is
-    /// for rounding up to ticks and for TCP_TIMEOUT_MIN_US, and one for the machine.
+    /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c). Another
+    /// tick is for rounding up, two are for TCP_TIMEOUT_MIN_US, and one is for the machine.
     fn granularity(&self, due: Time) -> Span {
         if due.is_never() {
             return Span::ZERO;
         }
         let set = self.set.iter().find(|&&(known, _)| known == due).map_or(self.stack.now, |&(_, set)| set);
         let wait = due - set.min(due);
-        let ticks = Span::from_ps(self.jiffy.as_ps() * 3);
+        let ticks = Span::from_ps(self.jiffy.as_ps() * 5);
         if wait.as_ps() < 48 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
     }
 

@@ -139,6 +139,29 @@ fn a_retransmission_of_the_kernel_shows_that_its_timer_has_expired_and_new_data_
     assert_eq!(paced("new"), [10_001]);
 }
 
+#[test]
+fn a_timer_expires_with_that_of_the_kernel_up_to_a_tick_sooner_and_some_ticks_later() {
+    // The tail loss probe is due at 400 ms, twice the RTT after the data.
+    let script = || Script::open("linux", "steered").call(200, "write 2000 0");
+    let probes = |script: Script, end| script.left(210, end).len();
+    for (emission, sent) in [(395, 0), (397, 1)] {
+        let script = script().line(&format!("emission {emission}000000 4 again"));
+        assert_eq!(probes(script, emission), sent, "the kernel counts ticks: {emission}");
+    }
+    // Five ticks, two of them for TCP_TIMEOUT_MIN_US, and a seventh of 200 ms for the wheel of timers.
+    assert_eq!([probes(script(), 445), probes(script(), 455)], [0, 1]);
+}
+
+#[test]
+fn a_fin_behind_a_gap_aborts_a_closed_connection() {
+    // tcp_rcv_state_process(): TCPABORTONDATA
+    let closed = Script::open("linux", "exact").call(200, "close");
+    let left = closed.gets(250, Flags::FIN | Flags::ACK, 11, 1, 0).left(240, 300);
+    assert_eq!(left.iter().map(|left| left.1).collect::<Vec<Flags>>(), [Flags::RST]);
+    let open = Script::open("linux", "exact").gets(250, Flags::FIN | Flags::ACK, 11, 1, 0).left(240, 300);
+    assert_eq!(open[0].1, Flags::ACK);
+}
+
 /// The bytes of TCP_INFO after the script.
 fn info(script: Script) -> Vec<u8> {
     let mut output = Vec::new();

@@ -65,6 +65,16 @@ fn is_plain_data(segment: &Segment) -> bool {
     segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0 && segment.payload.len > 0
 }
 
+/// Whether a segment of an open connection carries a FIN behind a gap. After `close` that aborts the connection like data
+/// (`tcp_rcv_state_process()`).
+fn is_fin_behind_gap(stream: &Connection, segment: &Segment) -> bool {
+    let fin = stream.place(segment.seq) + i64::from(segment.payload.len);
+    let ahead = u64::try_from(fin).is_ok_and(|fin| fin > stream.received());
+    let inside = fin < (stream.received() + u64::from(stream.receive_window())) as i64;
+    let flags = segment.flags.has(Flags::FIN) && segment.flags.has(Flags::ACK);
+    flags && !segment.flags.any(Flags::SYN | Flags::RST) && ahead && inside
+}
+
 impl Stack {
     /// A stack without sockets. The clock does not start at zero, so that there are earlier times.
     pub(crate) fn new(settings: Settings) -> Self {
@@ -301,12 +311,13 @@ impl Stack {
             socket.urgent = u64::try_from(behind - 1).ok();
         }
         let Some(stream) = socket.stream_mut() else { return };
+        let behind_gap = descriptor == Descriptor::Closed && is_fin_behind_gap(stream, segment);
         stream.handle_segment(now, segment);
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
         let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
         let ecn_seen = took && segment.ecn != Ecn::NotEct;
-        if descriptor == Descriptor::Closed && took {
+        if descriptor == Descriptor::Closed && (took || behind_gap) {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
             stream.abort(now);
             while stream.poll_transmit(now).is_some() {}

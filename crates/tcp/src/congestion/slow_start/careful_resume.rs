@@ -226,8 +226,8 @@ impl CongestionControl for CarefulResume {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Reno;
     use crate::congestion::tests::{GROWTH, view};
+    use crate::congestion::{Bbr, Reno};
 
     const MSS: u32 = 1000;
 
@@ -261,6 +261,18 @@ mod tests {
         assert_eq!(cc.phase, Phase::Unvalidated(Time::ZERO + Span::from_ms(110), 30_001));
         assert_eq!((cc.cwnd(), cc.pipe), (200 * MSS, 20_000));
         assert_eq!(cc.pacing_rate(), Some(2_000_000), "200 kB in 100 ms");
+    }
+
+    #[test]
+    fn a_model_of_the_path_begins_at_the_rate_of_the_handshake() {
+        let saved = SavedPath { rtt: Span::from_ms(100), cwnd: 400 * MSS };
+        let bbr = || Bbr::new(10 * MSS, 1);
+        let (mut alone, mut cc) = (bbr(), CarefulResume::new(Box::new(bbr()), saved, 10 * MSS));
+        assert_eq!(cc.pacing_rate(), None);
+        alone.begin_pace(Some(Span::from_ms(100)));
+        cc.begin_pace(Some(Span::from_ms(100)));
+        assert!(cc.pacing_rate().is_some());
+        assert_eq!(cc.pacing_rate(), alone.pacing_rate());
     }
 
     #[test]

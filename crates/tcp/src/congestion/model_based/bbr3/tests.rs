@@ -38,6 +38,24 @@ fn the_bytes_in_flight_at_two_percent_loss_are_computed_exactly() {
 }
 
 #[test]
+fn the_first_rate_is_that_of_the_handshake() {
+    // 10,000 bytes in 40 ms, times the gain of startup, less the margin of a hundredth.
+    let mut bbr = Bbr3::new(10 * MSS, 1);
+    bbr.begin_pace(Some(Span::from_ms(40)));
+    let first = bbr.pacing_rate().expect("a rate");
+    let expected = 250_000.0 * 4.0 * 2f64.ln();
+    assert!((first as f64 / expected - 1.0).abs() < 0.02, "{first}");
+    // A later RTT does not replace it, but one after a handshake without a sample does.
+    bbr.begin_pace(Some(Span::from_ms(80)));
+    assert_eq!(bbr.pacing_rate(), Some(first));
+    let mut bbr = Bbr3::new(10 * MSS, 1);
+    bbr.begin_pace(None);
+    assert!(bbr.pacing_rate() > Some(first), "a millisecond is assumed");
+    bbr.begin_pace(Some(Span::from_ms(40)));
+    assert_eq!(bbr.pacing_rate(), Some(first));
+}
+
+#[test]
 fn one_decrease_is_at_most_three_tenths() {
     for value in [0, 1, 9, 10, 12_345, 1 << 40] {
         assert_eq!(loss::beta(value), value * 7 / 10, "{value}");
