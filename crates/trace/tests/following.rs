@@ -150,6 +150,39 @@ fn retransmissions_of_data_outstanding_at_a_timeout_have_its_cause() {
     assert_eq!(causes, [("timeout", 0), ("timeout", 100), ("timeout", 200), ("fast", 500)]);
 }
 
+/// The first retransmission looks like new data, because its original and all that followed were lost before the capture.
+#[test]
+fn a_single_segment_after_a_silence_and_data_far_ahead_show_a_timeout() {
+    let causes = |silent_until: u64| {
+        let mut script = opened();
+        let at = |ms: u64| stamps(ms as u32, 1);
+        script.at(100).stamped(0, 100, at(100)).at(130).ack(false, 100, NONE);
+        let [then, next, last] = [0, 40, 80].map(|later| silent_until + later);
+        script.at(then).stamped(100, 100, at(then)).at(then + 30).ack(false, 200, NONE);
+        script.at(next).stamped(900, 100, at(next)).stamped(1000, 100, at(next));
+        script.at(next + 30).ack(false, 200, sack(&[(900, 1100)]));
+        script.at(last).stamped(200, 100, at(last));
+        script.told().happened()
+    };
+    assert_eq!(causes(500), [("retransmitted", "timeout", 200)]);
+    assert_eq!(causes(140), [("retransmitted", "fast", 200)], "no timer is so short");
+}
+
+#[test]
+fn a_sender_that_knows_its_timeout_to_be_needless_repairs_what_is_reported() {
+    let causes = |echo: u32| {
+        let mut script = opened();
+        for n in 0..5 {
+            script.at(100 + u64::from(n)).stamped(100 * n, 100, stamps(100 + n, 1));
+        }
+        script.at(400).stamped(0, 100, stamps(400, 1)).at(420).ack(false, 100, stamps(9, echo));
+        script.at(425).ack(false, 100, sack(&[(200, 500)])).at(435).stamped(100, 100, stamps(435, 9));
+        script.told().happened().last().copied()
+    };
+    assert_eq!(causes(100), Some(("retransmitted", "fast", 100)));
+    assert_eq!(causes(400), Some(("retransmitted", "timeout", 100)));
+}
+
 #[test]
 fn a_reordered_segment_is_no_retransmission() {
     let mut script = opened();

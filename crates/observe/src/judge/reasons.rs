@@ -263,4 +263,14 @@ mod tests {
             assert!(all > 20 && right * 100 > all * 95, "{}: {right} of {all}", place.name());
         }
     }
+
+    /// Everything after the black hole began was lost before the capture, so the first retransmission looks like new data.
+    #[test]
+    fn timeouts_behind_a_black_hole_are_no_fast_retransmissions() {
+        let file = std::env::temp_dir().join(format!("netspurt-hole-{}.pcapng", std::process::id()));
+        let trials = run(&draw(1164), &[Place::Receiver], &file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let (all, right) = trials[0].reasons.right();
+        assert!(all > 1000 && right * 100 > all * 95, "{right} of {all}");
+    }
 }

@@ -15,7 +15,7 @@ const BUSY: Span = Span::from_ms(10);
 const AT_ONCE: Span = Span::from_ms(5);
 
 /// Retransmission timers are longer (RFC 6298 has 1 s, Linux 200 ms).
-const LEAST_TIMER: Span = Span::from_ms(150);
+pub(super) const LEAST_TIMER: Span = Span::from_ms(150);
 
 /// The cause of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -280,7 +280,7 @@ pub(super) const fn is_reported(e: &Evidence) -> bool {
 }
 
 /// Whether it was reported lost itself, and not only as a further loss after others.
-const fn is_reported_itself(e: &Evidence) -> bool {
+pub(super) const fn is_reported_itself(e: &Evidence) -> bool {
     e.first && e.dup_acks >= 3 || e.reported_above > 2 * e.segment as u64
 }
 

@@ -26,6 +26,8 @@ pub(in crate::follow) struct Repair {
     pub(in crate::follow) until: i64,
     /// Whether the last outstanding segment was retransmitted.
     pub(in crate::follow) rescued: bool,
+    /// Whether an ACK has shown that the timeout that began it was needless.
+    pub(in crate::follow) needless: bool,
     /// The recovery before, and when it ended.
     pub(in crate::follow) before: (Phase, Stamp),
 }

@@ -3,7 +3,9 @@
 mod convicted;
 pub(super) mod delivered;
 pub(super) mod edges;
+mod evidence;
 pub(super) mod gaps;
+mod lone;
 pub(super) mod passed;
 pub(super) mod pieces;
 pub(super) mod reported;
@@ -13,13 +15,16 @@ use crate::follow::report::StreamReport;
 use crate::follow::retransmission::probes::{Probe, probe};
 use crate::follow::retransmission::reordering::{Late, judge_late};
 use crate::follow::retransmission::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack};
-use crate::follow::retransmission::{Cause, Evidence, Phase, Verdict, is_silent, judge};
+use crate::follow::retransmission::{
+    Cause, Evidence, Phase, Verdict, is_reported_itself, is_silent, judge, plus,
+};
 use crate::follow::rtt::estimate::Estimate;
 use crate::follow::rtt::turnaround::Turnaround;
 use crate::follow::rtt::{Covered, by_karn, by_timestamps, sending_with};
 use crate::follow::stream::delivered::Delivered;
 use crate::follow::stream::edges::{Asked, Edges, Repair};
 use crate::follow::stream::gaps::{Gap, Gaps};
+use crate::follow::stream::lone::Lone;
 use crate::follow::stream::passed::Passed;
 use crate::follow::stream::pieces::{Piece, Pieces, Sending};
 use crate::follow::stream::reported::Reported;
@@ -45,6 +50,8 @@ pub(super) struct Stream {
     /// From here to the sender and back, where data echoes the timestamps of ACKs.
     turnaround: Turnaround,
     repair: Repair,
+    /// Whether a timer has ended the latest silence.
+    lone: Lone,
     /// How far its retransmissions have come.
     passed: Passed,
     duplicate_acks: u32,
@@ -84,6 +91,7 @@ impl Stream {
             estimate: Estimate::default(),
             turnaround: Turnaround::default(),
             repair: Repair::default(),
+            lone: Lone::default(),
             passed: Passed::default(),
             duplicate_acks: 0,
             known: None,
@@ -168,7 +176,7 @@ impl Stream {
             self.process_again(start, end.min(next), segment, sending, behind, scene);
         }
         if end > next {
-            self.process_new(start.max(next), end, sending);
+            self.process_new(start.max(next), end, sending, behind);
         }
         self.report_flight(scene);
     }
@@ -220,12 +228,22 @@ impl Stream {
 
     /// Processes new data.
     #[inline]
-    fn process_new(&mut self, start: i64, end: i64, sending: Sending) {
+    fn process_new(&mut self, start: i64, end: i64, sending: Sending, behind: &Estimate) {
         let Some(edges) = &mut self.edges else { return };
-        if start > edges.next {
+        let skips = start > edges.next;
+        if skips {
             let order = self.report.segments;
             self.gaps.open(Gap { start: edges.next, end: start, opener: sending, order });
         }
+        let newest = self.pieces.newest().map_or(self.resent_at, |newest| newest.max(self.resent_at));
+        let round = plus(self.estimate.smoothed(), behind.smoothed());
+        if let Some(since) = self.lone.note(newest, sending.at, skips, round)
+            && self.repair.phase == Phase::Open
+        {
+            let before = self.repair.before;
+            self.repair = Repair { phase: Phase::Timeout, since, until: start, before, ..Repair::default() };
+        }
+        let Some(edges) = &mut self.edges else { return };
         edges.next = end;
         self.pieces.push(Piece::new(start, end, sending));
     }
@@ -319,6 +337,8 @@ impl Stream {
 
     /// Updates the sender's recovery after a retransmission.
     fn repairs(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
+        // Some senders go on to retransmit, although they could know that their timeout was needless.
+        self.repair.needless &= is_reported_itself(evidence);
         let until = self.edges.map_or(0, |edges| edges.next);
         let phase = match (cause, self.repair.phase) {
             (Cause::Timeout, Phase::Open | Phase::Fast) => Phase::Timeout,
@@ -327,54 +347,7 @@ impl Stream {
             (Cause::Fast | Cause::Nak, Phase::Open) | (Cause::Fast, Phase::Timeout) => Phase::Fast,
             _ => return,
         };
-        self.repair = Repair { phase, since: at, until, rescued: false, before: (Phase::Open, at) };
-    }
-
-    fn evidence(
-        &self,
-        start: i64,
-        end: i64,
-        last: Option<&Sending>,
-        opening: bool,
-        behind: &Estimate,
-        at: Stamp,
-    ) -> Evidence {
-        let Edges { una, next } = self.edges.unwrap_or(Edges { una: start, next: end });
-        let since = last.map_or(self.news, |last| last.at.max(self.news));
-        // Whether the sender cannot have received an ACK of that time when it sent this segment.
-        let not_yet_received = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
-        let Repair { phase, before: (before, over), .. } = self.repair;
-        Evidence {
-            opening,
-            after: last.map(|last| at.since(last.at)),
-            quiet: at.since(since),
-            idle: at.since(self.pieces.newest().map_or(self.resent_at, |newest| newest.max(self.resent_at))),
-            repaired: at.since(self.resent_at),
-            first: start <= una,
-            last: end == next,
-            arrived: end <= una || self.reported.holds(start, end),
-            lately: self
-                .reported_last
-                .is_some_and(|range| (range.start..range.end).contains(&start) && not_yet_received(range.at)),
-            rescue: false,
-            again: false,
-            same_packet: None,
-            left_after: None,
-            asked: self.asked.is_some_and(|asked| {
-                (asked.start..asked.end).contains(&start) && last.is_none_or(|last| last.at < asked.at)
-            }),
-            known_for: self.known.map(|known| at.since(known)),
-            dup_acks: self.duplicate_acks,
-            reported_above: self.reported.above(end),
-            unseen: false,
-            sacks: self.sacks,
-            passed: self.passed.since(start).map(|then| at.since(then)),
-            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
-            segment: self.report.segment_most,
-            phase: if phase == Phase::Open && not_yet_received(over) { before } else { phase },
-            ahead: self.estimate,
-            behind: *behind,
-        }
+        self.repair = Repair { phase, since: at, until, before: (Phase::Open, at), ..Repair::default() };
     }
 
     /// Processes a segment of the receiver.
@@ -498,6 +471,7 @@ impl Stream {
             self.convict_later(ack, echo, scene);
         }
         let mut covered = Covered::default();
+        let mut needless = false;
         while let Some(piece) = self.pieces.take_below(ack) {
             covered.resent |= piece.resent;
             if self.sacks {
@@ -510,6 +484,7 @@ impl Stream {
                     && let Some(Suspect { start, end }) = self.suspects.prove(piece.start, piece.end)
                 {
                     self.convicted(start, (end - start) as u32, Proof::Timestamps, scene);
+                    needless = true;
                 }
             }
             covered.newest = Some(piece);
@@ -527,6 +502,8 @@ impl Stream {
         self.measure(&covered, ack, scene);
         self.note_acknowledged(una, ack, scene.at);
         self.duplicate_acks = 0;
+        let unreported = self.reported.count() == 0;
+        self.repair.needless |= needless && unreported && self.repair.phase == Phase::Timeout;
         if self.repair.phase != Phase::Open && ack >= self.repair.until {
             self.repair.before = (self.repair.phase, scene.at);
             self.repair.phase = Phase::Open;

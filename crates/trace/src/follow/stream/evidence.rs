@@ -1,0 +1,62 @@
+//! What a stream knows when data is seen again.
+
+use super::Stream;
+use crate::follow::retransmission::{Evidence, Phase, is_reported_itself};
+use crate::follow::rtt::estimate::Estimate;
+use crate::follow::stream::edges::{Edges, Repair};
+use crate::follow::stream::pieces::Sending;
+use crate::stamp::Stamp;
+
+impl Stream {
+    /// What is known when the data from `start` to `end` is seen again; `last` is its last transmission.
+    pub(super) fn evidence(
+        &self,
+        start: i64,
+        end: i64,
+        last: Option<&Sending>,
+        opening: bool,
+        behind: &Estimate,
+        at: Stamp,
+    ) -> Evidence {
+        let Edges { una, next } = self.edges.unwrap_or(Edges { una: start, next: end });
+        let since = last.map_or(self.news, |last| last.at.max(self.news));
+        // Whether the sender cannot have received an ACK of that time when it sent this segment.
+        let not_yet_received = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
+        let Repair { phase, before: (before, over), .. } = self.repair;
+        let phase = if phase == Phase::Open && not_yet_received(over) { before } else { phase };
+        let evidence = Evidence {
+            opening,
+            after: last.map(|last| at.since(last.at)),
+            quiet: at.since(since),
+            idle: at.since(self.pieces.newest().map_or(self.resent_at, |newest| newest.max(self.resent_at))),
+            repaired: at.since(self.resent_at),
+            first: start <= una,
+            last: end == next,
+            arrived: end <= una || self.reported.holds(start, end),
+            lately: self
+                .reported_last
+                .is_some_and(|range| (range.start..range.end).contains(&start) && not_yet_received(range.at)),
+            rescue: false,
+            again: false,
+            same_packet: None,
+            left_after: None,
+            asked: self.asked.is_some_and(|asked| {
+                (asked.start..asked.end).contains(&start) && last.is_none_or(|last| last.at < asked.at)
+            }),
+            known_for: self.known.map(|known| at.since(known)),
+            dup_acks: self.duplicate_acks,
+            reported_above: self.reported.above(end),
+            unseen: false,
+            sacks: self.sacks,
+            passed: self.passed.since(start).map(|then| at.since(then)),
+            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
+            segment: self.report.segment_most,
+            phase,
+            ahead: self.estimate,
+            behind: *behind,
+        };
+        // A sender that has learned that its timeout was needless takes it back (RFC 4015), and repairs what is reported.
+        let undone = phase == Phase::Timeout && self.repair.needless && is_reported_itself(&evidence);
+        Evidence { phase: if undone { Phase::Open } else { phase }, ..evidence }
+    }
+}
