@@ -6,7 +6,7 @@ use super::sender::SenderView;
 use super::sender::totals::Totals;
 use super::sentence::{Evidence, evidence, sentence};
 use super::transfers::Transfer;
-use super::vantage::Vantage;
+use super::vantage::{IN_HOST_NS, Vantage};
 use crate::conversation::Side;
 use crate::diagnosis::sender::phase::Phases;
 use crate::follow::{ConnectionId, Endpoints};
@@ -104,9 +104,6 @@ pub(super) struct RoundTrips {
     /// From here to the sender, by the handshake.
     pub(super) reply: Option<u64>,
 }
-
-/// A reply of the sender within this time shows that it was captured in the sender's host.
-const IN_HOST_NS: u64 = 100_000;
 
 /// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
 pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {

@@ -28,6 +28,9 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         overlay(&mut instants, from.as_ps(), until.as_ps(), limit, waits);
     }
     name_needless_repairs(&mut instants, direction, &log, troubles);
+    for (from, until) in silences(&log, round.as_ps()) {
+        overlay(&mut instants, from, until, Limit::Outage, |limit| limit == Limit::Spurious);
+    }
     for (from, until) in late(&log, round.as_ps()) {
         overlay(&mut instants, from, until, Limit::AckPath, waits_for_acks);
     }
@@ -165,6 +168,23 @@ fn name_needless_repairs(
     }
 }
 
+/// The periods of more than two round trips, `round`, in which nothing arrived at either end, until something arrives at the
+/// sender.
+///
+/// A path may hold packets as long as it carries nothing, and deliver them later. Then a timer that expires is needless, but
+/// without it nothing would have arrived sooner.
+fn silences(log: &SenderLog, round: u64) -> Periods {
+    let both = log.acks.iter().chain(&log.arrived);
+    let mut events: Vec<u64> = both.map(|event| event.0).collect();
+    events.sort_unstable();
+    let long = events.windows(2).filter(|pair| pair[1] - pair[0] > 2 * round);
+    long.map(|pair| {
+        let index = log.acks.partition_point(|ack| ack.0 < pair[1]);
+        (pair[0], log.acks.get(index).map_or(pair[1], |ack| ack.0))
+    })
+    .collect()
+}
+
 /// Whether this limit would change if ACKs were on time.
 const fn waits_for_acks(limit: Limit) -> bool {
     matches!(
@@ -215,8 +235,10 @@ fn sender_timeline(log: &SenderLog, round: Span) -> (Instants, Periods) {
         let limit = match change.held {
             Held::By(limit) => limit,
             Held::Short => {
+                // An ACK of everything would have released it.
                 let filled = changes.get(index + 1).is_some_and(|next| {
-                    next.written > change.written && next.acknowledged == change.acknowledged
+                    next.written > change.written
+                        && (next.acknowledged == change.acknowledged || next.acknowledged < change.sent)
                 });
                 if filled { Limit::Application } else { Limit::NagleDelayedAck }
             }
@@ -315,6 +337,7 @@ mod tests {
             held,
             written,
             acknowledged,
+            sent: written,
         };
         log.changes.extend(changes.iter().map(change));
         log
@@ -350,6 +373,14 @@ mod tests {
         let timeline = combine(direction, log, &full, &Troubles::default()).timeline;
         let limits: Vec<Limit> = timeline.intervals().iter().map(|interval| interval.limit).collect();
         assert_eq!(limits, [Limit::Handshake, Limit::SlowStart]);
+    }
+
+    #[test]
+    fn a_path_that_holds_everything_carries_nothing_for_two_round_trips_or_more() {
+        let mut log = log_of(&[(0, Held::By(Limit::SlowStart), 9000, 0)]);
+        log.acks = vec![(100, 1000), (300, 2000), (620, 4000), (700, 5000)];
+        log.arrived = vec![(50, 1000), (250, 2000), (350, 3000), (600, 4000), (650, 5000)];
+        assert_eq!(silences(&log, 100), [(350, 620)]);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(super) struct Change {
     pub(super) written: u64,
     /// Bytes acknowledged so far.
     pub(super) acknowledged: u64,
+    /// Bytes sent so far.
+    pub(super) sent: u64,
 }
 
 /// The log of one sender.
@@ -198,7 +200,8 @@ impl SenderLog {
         let written = connection.written();
         if self.changes.last().is_none_or(|last| last.held != held || last.written != written) {
             let acknowledged = connection.acknowledged();
-            self.changes.push(Change { at: now, held, written, acknowledged });
+            let sent = acknowledged + outstanding;
+            self.changes.push(Change { at: now, held, written, acknowledged, sent });
         }
     }
 

@@ -7,6 +7,10 @@
 /// Number of rates that are tried first, and the factor from each to the next.
 const RATES: i32 = 36;
 const FACTOR: f64 = 1.04;
+/// A sender that mostly waits for its timer sends at much less than the rate of the bucket. Where none of those rates agrees better
+/// than this, so many more are tried.
+const MISFIT: f64 = 0.1;
+const MORE_RATES: i32 = 36;
 /// The first of them is below the rate of everything that passed, because headers count too.
 const BELOW: i32 = 1;
 /// Rates on each side of the rate of everything that passed, and of the best one, that are tried then.
@@ -53,11 +57,16 @@ pub(in crate::diagnosis) fn fit(steps: &[Step], least: f64, slack: f64) -> Optio
         if let Some(bucket) = bucket {
             best = (bucket.spread + bucket.excessive, bucket);
         }
-        if best.0.is_finite() { best.1.rate } else { least }
+        if best.0.is_finite() { (best.1.rate, best.0) } else { (least, best.0) }
     };
-    let mut middle = least;
+    let mut middle = (least, f64::INFINITY);
     for n in -BELOW..RATES - BELOW {
         middle = attempt(least * FACTOR.powi(n));
+    }
+    if middle.1 > MISFIT {
+        for n in RATES - BELOW..RATES + MORE_RATES - BELOW {
+            middle = attempt(least * FACTOR.powi(n));
+        }
     }
     // A sender that always uses up the tokens leaves little choice: over a long time, only one rate has a small depth.
     let mut width = FACTOR - 1.0;
@@ -65,7 +74,7 @@ pub(in crate::diagnosis) fn fit(steps: &[Step], least: f64, slack: f64) -> Optio
         middle = attempt(least * (1.0 + width * f64::from(n) / f64::from(FINE)));
     }
     for _ in 0..2 {
-        let center = middle;
+        let center = middle.0;
         for n in -FINER..=FINER {
             middle = attempt(center * (1.0 + width * f64::from(n) / f64::from(FINER)));
         }
@@ -185,6 +194,19 @@ mod tests {
         assert!((bucket.rate / 0.002 - 1.0).abs() < 0.02, "{bucket:?}");
         assert!((bucket.depth / 40_000.0 - 1.0).abs() < 0.1, "{bucket:?}");
         assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
+    }
+
+    #[test]
+    fn a_sender_that_mostly_waits_shows_a_rate_far_above_its_own() {
+        let steps = police(0.002, 40_000.0, 30_000_000, (0..400).map(|n| if n % 40 < 4 { 100 } else { 1 }));
+        let least = least(&steps);
+        assert!(least < 0.002 / 5.0);
+        let bucket = fit(&steps, least, 2000.0).unwrap();
+        assert!(
+            bucket.rate > least * 5.0 && bucket.unexpected < 0.01 && bucket.excessive < 0.01,
+            "{bucket:?}"
+        );
+        assert!((bucket.depth / 40_000.0 - 1.0).abs() < 0.02, "{bucket:?}");
     }
 
     #[test]

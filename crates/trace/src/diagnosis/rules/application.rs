@@ -1,6 +1,7 @@
 //! The sender has nothing to send: `application`, `pacing`.
 
 use super::Moment;
+use super::repair::SILENT_ROUNDS;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::sender::incidents::{LONG_NS, Pause};
 use netspurt_budget::Limit;
@@ -16,7 +17,7 @@ pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
             if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
         }
         Some(pause) if pause.held || is_held(facts, pause) => {
-            if pause.until - pause.from > LONG_NS {
+            if pause.until - pause.from > SILENT_ROUNDS * facts.path.base {
                 Limit::Outage
             } else {
                 Limit::Spurious
@@ -59,6 +60,17 @@ pub(super) fn sent_all(facts: &Facts, index: usize) -> Option<Limit> {
     (facts.lost_before(index) && unprompted * 2 > segments).then_some(Limit::Pacing)
 }
 
+/// The rest of what was written may wait for an ACK. If one releases it, a short segment follows. If none does, the application
+/// writes more before the ACK comes, and the rest leaves with that.
+///
+/// Beside the sender, an ACK that releases a short segment shows itself. Elsewhere, it shows only that short segments follow.
+pub(super) fn rest_held(facts: &Facts, index: usize) -> Limit {
+    let (first, last) = facts.around(index, 1);
+    let released =
+        !facts.path.beside_sender && facts.slices[first..=last].iter().any(|slice| slice.short > 0);
+    if released { Limit::NagleDelayedAck } else { Limit::Application }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +99,33 @@ mod tests {
         assert_eq!(sent_all(&facts(at_sender, 0), 10), Some(Limit::Application));
         assert_eq!(sent_all(&facts(at_receiver, 0), 10), None);
         assert_eq!(sent_all(&facts(at_receiver, 1), 10), Some(Limit::Application));
+    }
+
+    #[test]
+    fn a_rest_that_leaves_as_a_short_segment_was_held_and_one_that_is_filled_was_not() {
+        let (at_sender, at_receiver) = ((0, 40_000_000), (40_000_000, 0));
+        assert_eq!(rest_held(&facts(at_receiver, 1), 10), Limit::NagleDelayedAck);
+        assert_eq!(rest_held(&facts(at_receiver, 0), 10), Limit::Application);
+        assert_eq!(rest_held(&facts(at_sender, 1), 10), Limit::Application, "no ACK has released it");
+    }
+
+    #[test]
+    fn a_path_that_holds_packets_for_two_round_trips_carries_nothing() {
+        let of = |until: u64| {
+            let mut facts = facts((40_000_000, 0), 0);
+            let mut incidents = crate::diagnosis::sender::incidents::Incidents::default();
+            incidents.note_pause((0, until), 1000, 1000, true);
+            incidents.note_data(until + 1, 1000, 10);
+            facts.incidents = incidents;
+            let moment = Moment {
+                phase: crate::diagnosis::sender::phase::Phase::Empty,
+                from: 0,
+                until,
+                at: 5_000_000,
+                index: 0,
+            };
+            nothing_outstanding(&facts, &moment)
+        };
+        assert_eq!([of(70_000_000), of(90_000_000)], [Limit::Spurious, Limit::Outage]);
     }
 }

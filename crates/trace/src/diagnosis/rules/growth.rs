@@ -3,12 +3,19 @@
 
 use super::window::window_full;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::sender::meter::Slice;
 use netspurt_budget::Limit;
 
 /// A flight that is larger by this factor after a round trip grows.
 const GROWTH: f64 = 1.2;
 /// So many round trips of constant flight show a fixed limit (T-RAT, Zhang et al. 2002).
 const FLAT_ROUNDS: u64 = 4;
+
+/// One of so many segments or more is short where a sender has more data.
+const FEW_SHORT: u32 = 24;
+
+/// A flight of fewer segments is constant by chance.
+const MUCH: u32 = 12;
 
 /// In so many round trips on each side a window that opens grows.
 const CAPPED_ROUNDS: u64 = 8;
@@ -26,15 +33,25 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
         let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
         return if fixed { Limit::SendBuffer } else { Limit::CongestionWindow };
     }
-    let varies = is_growing(facts, index) || !is_flat(facts, index, FLAT_ROUNDS, 3);
-    // Away from the sender the flight is not certain enough for that.
-    if varies && !(facts.path.beside_sender && is_capped(facts, index)) {
+    let varies = is_growing(facts, index) || !stays(facts, index);
+    if varies && !is_capped(facts, index) {
         return Limit::SlowStart;
+    }
+    if varies && caps_at_window(facts, index) {
+        return window_full(facts, index);
     }
     if let Some(limit) = written_at_own_rate(facts, index) {
         return limit;
     }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
+}
+
+/// Whether the sender has more data than a fixed limit permits, though some ACKs did not make it send: it paces, or its buffer is
+/// refilled in large pieces. All its segments are full and follow ACKs.
+pub(super) fn refills(facts: &Facts, index: usize) -> bool {
+    let (first, last) = facts.around(index, CAPPED_ROUNDS);
+    let more = |slice: &Slice| slice.short == 0 && slice.unprompted == 0;
+    facts.slices[first..=last].iter().all(more) && is_capped(facts, index)
 }
 
 /// Whether the flight reached the receive window within the last round trip: a sender that paces fills it later than ACKs
@@ -54,11 +71,27 @@ fn is_growing(facts: &Facts, index: usize) -> bool {
 
 /// Whether the flight changed by at most this many segments for `rounds` round trips before and after this slice.
 fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
-    let (first, last) = facts.around(index, rounds);
+    is_constant(facts, facts.around(index, rounds), rounds, segments)
+}
+
+/// Whether the flight changed by at most this many segments between these slices, for `rounds` round trips or more.
+fn is_constant(facts: &Facts, (first, last): (usize, usize), rounds: u64, segments: u32) -> bool {
     let flights = &facts.flight[first..=last];
     let (least, most) = flights.iter().fold((u32::MAX, 0), |(l, m), &f| (l.min(f), m.max(f)));
     let long = facts.slices[last].until - facts.began(first) >= facts.path.base * rounds;
     long && most - least <= segments * facts.totals.segment
+}
+
+/// Whether the flight is constant around this slice, or before or after it: a window that opens does not stay for so long. Behind
+/// a queue, round trips are longer than that of the empty path.
+fn stays(facts: &Facts, index: usize) -> bool {
+    let round = facts.path.base.max(1);
+    let rounds = FLAT_ROUNDS * ((facts.path.now[index].rtt + round / 2) / round).max(1);
+    let (first, last) = facts.around(index, rounds + 1);
+    let sides = [(first, index), (index, last)];
+    let much = facts.flight[index] >= MUCH * facts.totals.segment;
+    is_flat(facts, index, FLAT_ROUNDS, 3)
+        || much && sides.into_iter().any(|side| is_constant(facts, side, rounds, 3))
 }
 
 /// Whether the largest flight of the round trips before this slice is that of the ones after it: a buffer that is refilled in
@@ -72,7 +105,22 @@ fn is_capped(facts: &Facts, index: usize) -> bool {
     let long = middle - facts.began(first) >= least && facts.slices[last].until - middle >= least;
     // A writer of equal blocks at intervals has nothing outstanding between them.
     let always = facts.flight[first..=last].iter().all(|&flight| flight > 0);
+    // Away from the sender, a pause may be one in which its application had nothing to send.
+    let always = always && (facts.path.beside_sender || has_more(&facts.slices[first..=last]));
     long && always && before.abs_diff(after) <= facts.totals.segment
+}
+
+/// Whether hardly any of these segments is short: their sender has more data.
+fn has_more(slices: &[Slice]) -> bool {
+    let sum = |count: fn(&Slice) -> u16| slices.iter().map(|slice| u32::from(count(slice))).sum::<u32>();
+    sum(|slice| slice.short) * FEW_SHORT <= sum(|slice| slice.segments)
+}
+
+/// Whether the receive window is what the flight is capped at.
+fn caps_at_window(facts: &Facts, index: usize) -> bool {
+    let (first, last) = facts.around(index, CAPPED_ROUNDS);
+    let most = facts.flight[first..=last].iter().copied().max().unwrap_or(0);
+    most + 2 * facts.totals.segment > facts.slices[index].window
 }
 
 /// A writer that waits for room in a buffer sends on ACKs. One with its own rate sends between them, and on one only by chance,
@@ -82,14 +130,13 @@ fn written_at_own_rate(facts: &Facts, index: usize) -> Option<Limit> {
         return None;
     }
     let (first, last) = facts.around(index, FLAT_ROUNDS);
-    let (mut segments, mut unprompted, mut short) = (0, 0, 0);
+    let (mut segments, mut unprompted) = (0, 0);
     for slice in &facts.slices[first..=last] {
         segments += u32::from(slice.segments);
         unprompted += u32::from(slice.unprompted);
-        short += u32::from(slice.short);
     }
     let own = unprompted * 4 > segments;
-    own.then_some(if short * 2 > segments { Limit::Application } else { Limit::NagleDelayedAck })
+    own.then_some(Limit::Application)
 }
 
 /// Whether the other side sends data about once a round trip or more, as a protocol with its own windows does.
@@ -104,11 +151,15 @@ fn has_credits(facts: &Facts, index: usize) -> bool {
 mod tests {
     use super::*;
     use crate::diagnosis::path::trains::Trains;
-    use crate::diagnosis::sender::meter::Slice;
     use crate::diagnosis::sender::totals::Totals;
 
-    /// Slices of 10 ms on a path of 40 ms with these flights in segments, one after the other again and again.
+    /// Slices of 10 ms on a path of 40 ms with these flights in segments, one after the other again and again, seen at the
+    /// sender.
     fn facts(flights: &[u32], change: impl Fn(u64, &mut Slice)) -> Facts {
+        facts_at((0, 40_000_000), flights, change)
+    }
+
+    fn facts_at(parts: (u64, u64), flights: &[u32], change: impl Fn(u64, &mut Slice)) -> Facts {
         let slice = |n: u64| {
             let flight = flights[n as usize % flights.len()] * 1000;
             let mut slice = Slice {
@@ -123,7 +174,7 @@ mod tests {
         };
         let totals = Totals { segment: 1000, ..Totals::default() };
         let none = Trains::default();
-        Facts::new((0..120).map(slice).collect(), (0, 40_000_000), totals, [&none, &none], Default::default())
+        Facts::new((0..120).map(slice).collect(), parts, totals, [&none, &none], Default::default())
     }
 
     #[test]
@@ -133,5 +184,34 @@ mod tests {
         assert_eq!(in_between(&refilled, 60), Limit::SendBuffer);
         let grows = facts(&[11], |n, slice| slice.flight = 1000 * (n as u32 + 1));
         assert_eq!(in_between(&grows, 60), Limit::SlowStart);
+    }
+
+    const REFILLED: [u32; 10] = [11, 11, 11, 11, 11, 11, 22, 22, 22, 22];
+    const AT_RECEIVER: (u64, u64) = (40_000_000, 0);
+
+    #[test]
+    fn a_flight_that_has_grown_and_then_stays_is_limited_from_the_begin_of_that() {
+        let grown = |before, after| {
+            let step = facts(&[11], |n, slice| slice.flight = if n < 8 { before } else { after });
+            [in_between(&step, 6), in_between(&step, 13)]
+        };
+        assert_eq!(grown(30_000, 50_000), [Limit::SlowStart, Limit::SendBuffer]);
+        assert_eq!(grown(5000, 9000), [Limit::SlowStart; 2], "few segments stay by chance");
+    }
+
+    #[test]
+    fn away_from_the_sender_a_limit_that_does_not_change_shows_where_segments_are_full() {
+        let of = |change: fn(u64, &mut Slice)| in_between(&facts_at(AT_RECEIVER, &REFILLED, change), 60);
+        assert_eq!(of(|_, _| {}), Limit::SendBuffer);
+        assert_eq!(of(|n, slice| slice.short = u16::from(n.is_multiple_of(4))), Limit::SlowStart);
+        assert_eq!(of(|_, slice| slice.window = 23_000), Limit::ReceiveWindow);
+    }
+
+    #[test]
+    fn a_sender_with_more_data_fills_its_buffer_with_full_segments_on_acks() {
+        let of = |change: fn(u64, &mut Slice)| refills(&facts_at(AT_RECEIVER, &REFILLED, change), 60);
+        assert!(of(|_, _| {}));
+        assert!(!of(|_, slice| slice.unprompted = 1), "a writer at its own rate");
+        assert!(!of(|_, slice| slice.short = 1), "an application that ends its blocks");
     }
 }

@@ -64,9 +64,11 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         Phase::WindowFull => window::window_full(facts, index),
         // What a window releases, a sender that paces sends between ACKs.
         Phase::RestHeld if growth::fills_window(facts, index) => window::window_full(facts, index),
-        Phase::ShortHeld | Phase::RestKept => Limit::NagleDelayedAck,
+        Phase::ShortHeld => Limit::NagleDelayedAck,
+        Phase::RestKept if growth::refills(facts, index) => growth::in_between(facts, index),
+        Phase::RestKept => application::rest_held(facts, index),
         Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {
-            Some(Limit::Application) if phase == Phase::RestHeld => Limit::NagleDelayedAck,
+            Some(Limit::Application) if phase == Phase::RestHeld => application::rest_held(facts, index),
             Some(limit) => limit,
             None => growth::in_between(facts, index),
         },
@@ -74,5 +76,42 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         Phase::Opening | Phase::Closing | Phase::Empty | Phase::Sending => {
             growing.unwrap_or_else(|| growth::in_between(facts, index))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
+
+    /// What a rest that may be held is, in slices of 10 ms on a path of 40 ms, with two segments each, some of which follow
+    /// no ACK.
+    fn rest_held(parts: (u64, u64), window: u32, short: u16) -> Limit {
+        let slice = |n: u64| Slice {
+            until: n * 10_000_000,
+            flight: 10_000,
+            window,
+            segments: 2,
+            unprompted: u16::from(n.is_multiple_of(2)),
+            short,
+            ..Slice::default()
+        };
+        let totals = Totals { segment: 1000, ..Totals::default() };
+        let none = Trains::default();
+        let slices = (1..=40).map(slice).collect();
+        let facts = Facts::new(slices, parts, totals, [&none, &none], Default::default());
+        let moment =
+            Moment { phase: Phase::RestHeld, from: 0, until: 400_000_000, at: 205_000_000, index: 20 };
+        judge(&facts, &moment)
+    }
+
+    #[test]
+    fn a_rest_behind_a_full_window_waits_for_the_window_and_others_for_an_ack_or_the_application() {
+        let (at_sender, at_receiver) = ((0, 40_000_000), (40_000_000, 0));
+        assert_eq!(rest_held(at_sender, 10_500, 0), Limit::ReceiveWindow);
+        assert_eq!(rest_held(at_sender, 60_000, 0), Limit::Application);
+        assert_eq!(rest_held(at_receiver, 60_000, 1), Limit::NagleDelayedAck);
     }
 }

@@ -62,6 +62,8 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let segment = f64::from(facts.totals.segment.max(1));
     // In bytes per nanosecond. Where delays do not show a queue, segments must pass faster than the bucket's rate often.
     let link = if facts.path.shows_queue { facts.path.peak } else { facts.path.capacity } / 1e9;
+    // Few segments in flight show no rate of the link. Beside the sender, the delay shows whether there is a queue.
+    let link = if link == 0.0 && facts.path.beside_sender { f64::INFINITY } else { link };
     if bytes < PASSED * segment || link < least * FASTER {
         return false;
     }
@@ -179,6 +181,7 @@ mod tests {
     use super::*;
     use crate::diagnosis::path::trains::Trains;
     use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
 
     /// When a policer counts: slices of 10 ms with these flights, in which losses fall and which are repaired later.
     fn periods(flights: &[u32], lost: &[usize], repairs: &[(u64, u64)]) -> Vec<(u64, u64)> {
@@ -222,5 +225,33 @@ mod tests {
         let flights = [8, 8, 9, 4, 5, 6, 7, 8];
         assert_eq!(periods(&flights, &[0], &[(10, 20)]), [(0, 80)]);
         assert_eq!(periods(&flights, &[0], &[(10, 19)]), [(0, 30)]);
+    }
+
+    /// Two segments of 1000 bytes each 30 ms through a bucket with 60 kB/s and 10 kB, on a path whose rate nothing shows.
+    fn polices(parts: (u64, u64), rate: f64) -> bool {
+        let mut tokens = 10_000.0_f64;
+        let mut steps = Vec::new();
+        for n in 0..2000_u64 {
+            let lasted = if n.is_multiple_of(2) { 30_000_000 } else { 0 };
+            tokens = (tokens + rate * lasted as f64).min(10_000.0);
+            let passes = tokens >= 1000.0;
+            tokens -= if passes { 1000.0 } else { 0.0 };
+            steps.push(Step { lasted, passed: if passes { 1000 } else { 0 }, dropped: u32::from(!passes) });
+        }
+        let slice = |n: u64| Slice {
+            until: n * 10_000_000,
+            lost: u16::from(n.is_multiple_of(300)),
+            ..Slice::default()
+        };
+        let totals = Totals { segment: 1000, ..Totals::default() };
+        let none = Trains::default();
+        let slices = (1..=3000).map(slice).collect();
+        is_policer(&Facts::new(slices, parts, totals, [&none, &none], Default::default()), &steps)
+    }
+
+    #[test]
+    fn a_bucket_shows_without_the_rate_of_the_link_beside_the_sender() {
+        assert!(polices((0, 20_000_000), 60e-6));
+        assert!(!polices((20_000_000, 0), 60e-6), "no delay shows a queue");
     }
 }

@@ -6,6 +6,9 @@ use crate::diagnosis::facts::Facts;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
+/// A path from which nothing comes for so many round trips carries nothing.
+pub(super) const SILENT_ROUNDS: u64 = 2;
+
 /// The kind of repair, and whether it was needed.
 ///
 /// Not needed is one of which at least half of the retransmissions are proved spurious (RFC 2883, RFC 3522), or whose first
@@ -17,6 +20,8 @@ pub(super) fn repairing(facts: &Facts, moment: &Moment) -> Limit {
         (Phase::FastRecovery, Some(_)) => Limit::Reordering,
         (Phase::FastRecovery, None) => Limit::FastRecovery,
         (_, Some(episode)) if episode.acks_lost => Limit::AckPath,
+        // What the path held came later: without the retransmissions it would not have come sooner.
+        (_, Some(episode)) if episode.is_silent(moment.at, SILENT_ROUNDS * facts.path.base) => Limit::Outage,
         (_, Some(_)) => Limit::Spurious,
         (Phase::Timeout, None) => Limit::Timeout,
         // Nothing shows which copy was acknowledged; what else was lost on this connection decides.
@@ -50,5 +55,22 @@ mod tests {
             repairing(&facts, &moment)
         };
         assert_eq!([of(false), of(true)], [Limit::TailLoss, Limit::AckPath]);
+    }
+
+    #[test]
+    fn what_a_path_held_without_carrying_anything_was_not_delayed_by_its_sender() {
+        // A timer expires at 60, and the ACK at 80 is for the original. A round trip takes 20.
+        let of = |at, heard| {
+            let mut incidents = Incidents::default();
+            incidents.note_ack(heard, 1, 1000, 20);
+            incidents.note_resent(60, (1000, 1000), 9000, false);
+            incidents.note_ack(80, 2, 2000, 20);
+            incidents.note_needless(2, 1000, false);
+            let slices = (1..=20).map(|n| Slice { until: n * 10, ..Slice::default() }).collect();
+            let none = Trains::default();
+            let facts = Facts::new(slices, (0, 20), Totals::default(), [&none, &none], incidents);
+            repairing(&facts, &Moment { phase: Phase::Timeout, from: 10, until: 120, at, index: 5 })
+        };
+        assert_eq!([of(50, 10), of(90, 10), of(50, 45)], [Limit::Outage, Limit::Spurious, Limit::Spurious]);
     }
 }

@@ -30,9 +30,17 @@ pub(in crate::diagnosis) struct Episode {
     until: i64,
     /// The packet that acknowledged the first one.
     covered: Option<u64>,
+    /// When a segment of the other end came last before it, and first after it.
+    heard: (u64, Option<u64>),
 }
 
 impl Episode {
+    /// Whether nothing came from the other end at `at`, and for longer than `least`.
+    pub(in crate::diagnosis) fn is_silent(&self, at: u64, least: u64) -> bool {
+        let (from, until) = (self.heard.0, self.heard.1.unwrap_or(u64::MAX));
+        from <= at && at < until && until - from > least
+    }
+
     /// Whether at least half of the retransmissions are proved spurious (RFC 2883, RFC 3522), or the first one was acknowledged
     /// sooner than a round trip after it left.
     pub(in crate::diagnosis) const fn is_needless(&self) -> bool {
@@ -145,6 +153,7 @@ impl Incidents {
                 first: start,
                 until: next,
                 covered: None,
+                heard: (self.now.from, None),
             });
         }
     }
@@ -152,6 +161,9 @@ impl Incidents {
     /// A segment of the other end was captured: `ack` acknowledges data, and a round trip from here to there takes `ahead` at
     /// least.
     pub(in crate::diagnosis) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, ahead: u64) {
+        if let Some(last) = self.episodes.last_mut() {
+            last.heard.1.get_or_insert(at);
+        }
         if let Some(last) = self.episodes.last_mut()
             && last.covered.is_none()
             && ack > last.first

@@ -16,6 +16,7 @@ use crate::diagnosis::sender::incidents::{Incidents, LONG_NS};
 use crate::diagnosis::sender::meter::Meter;
 use crate::diagnosis::sender::phase::{Phase, Phases};
 use crate::diagnosis::sender::totals::{DelayedAcks, Totals};
+use crate::diagnosis::vantage::IN_HOST_NS;
 use crate::diagnosis::vantage::behind::{Ack, Behind};
 use crate::diagnosis::vantage::bursts::{Bursts, Explained};
 use crate::follow::Cause;
@@ -266,7 +267,7 @@ impl SenderView {
         let prompted = explained || since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let quiet_since = self.sent_at.max(self.acked_at);
         if !explained
-            && !self.is_beside_sender()
+            && self.behind.least() > IN_HOST_NS
             && !self.clocked
             && since(quiet_since) > PAUSE_NS.max(self.round())
         {

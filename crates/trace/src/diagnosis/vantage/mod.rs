@@ -3,6 +3,9 @@
 pub(super) mod behind;
 pub(super) mod bursts;
 
+/// A reply of the sender within this time shows that it was captured in the sender's host.
+pub(in crate::diagnosis) const IN_HOST_NS: u64 = 100_000;
+
 /// The capture point, as seen from the sender of the data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vantage {
