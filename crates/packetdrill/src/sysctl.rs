@@ -216,6 +216,9 @@ impl Settings {
         if let Some(retries) = number(root, "tcp_syn_retries", 0) {
             config.syn_retries = retries as u8;
         }
+        if let Some(retries) = number(root, "tcp_synack_retries", 0) {
+            config.syn_ack_retries = retries as u8;
+        }
         if let Some(timeouts) = number(root, "tcp_syn_linear_timeouts", 0) {
             config.syn_linear_timeouts = timeouts as u8;
         }

@@ -139,7 +139,9 @@ impl Stack {
             (config.congestion, config.pacing) = (congestion, config.pacing || congestion == Kind::Bbr);
         }
         config.user_timeout = options.user_timeout;
+        // TCP_SYNCNT is for both.
         config.syn_retries = options.syn_retries.unwrap_or(config.syn_retries);
+        config.syn_ack_retries = options.syn_retries.unwrap_or(config.syn_ack_retries);
         config.transmit = options.transmit(config.transmit);
         Arc::new(config)
     }

@@ -322,6 +322,10 @@ tcp_table! {
         ///
         /// Document: RFC 9293, section 3.8.3.
         syn_retries: u8 => syn_retries,
+        /// Retransmissions of a SYN-ACK before a half-open connection is given up.
+        ///
+        /// Document: Linux, tcp_synack_retries.
+        syn_ack_retries: u8 => syn_ack_retries,
         /// Further retransmissions of a client's SYN before the others, without backoff.
         ///
         /// Document: Linux, tcp_syn_linear_timeouts.

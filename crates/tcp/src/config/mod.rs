@@ -154,6 +154,8 @@ pub struct Config {
     pub user_timeout: Option<Span>,
     /// Retransmissions of a SYN before giving up.
     pub syn_retries: u8,
+    /// Retransmissions of a SYN-ACK before the half-open connection is given up (Linux, `tcp_synack_retries`).
+    pub syn_ack_retries: u8,
     /// Further retransmissions of the SYN of an active open before the others, without backoff (Linux,
     /// `tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u8,

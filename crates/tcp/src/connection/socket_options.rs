@@ -17,7 +17,7 @@ pub enum Change {
     SendBuffer(u64),
     /// The user timeout (TCP_USER_TIMEOUT; RFC 9293, section 3.8.3). For outstanding data it starts now.
     UserTimeout(Option<Span>),
-    /// Retransmissions of a SYN before giving up (TCP_SYNCNT).
+    /// Retransmissions of a SYN or SYN-ACK before giving up (TCP_SYNCNT).
     SynRetries(u8),
     /// The congestion control (TCP_CONGESTION). It takes over cwnd and ssthresh from the one before, and what the RTO estimator
     /// knows stays. What it must measure itself, it measures from now on.
@@ -32,7 +32,7 @@ impl Connection {
         let config = Arc::make_mut(&mut self.cx.config);
         match change {
             Change::Transmit(policy) => config.transmit = policy,
-            Change::SynRetries(retries) => config.syn_retries = retries,
+            Change::SynRetries(retries) => (config.syn_retries, config.syn_ack_retries) = (retries, retries),
             Change::SendBuffer(bytes) => {
                 config.send_buffer = bytes;
                 config.initial_send_buffer = None;

@@ -145,6 +145,17 @@ fn linux_resends_a_syn_each_second_before_it_backs_off() {
 }
 
 #[test]
+fn linux_gives_up_a_half_open_connection_after_63_seconds() {
+    // Documentation/networking/ip-sysctl.rst, tcp_synack_retries.
+    let mut lone =
+        Lone::reached(profile::by_name("linux").expect("a profile").config.clone(), State::SynReceived);
+    assert_eq!(times(&lone.until(ms(62_999))), [1, 3, 7, 15, 31].map(|second| second * 1000));
+    assert_eq!(lone.c.closed(), None);
+    lone.until(ms(63_000));
+    assert_eq!(lone.c.closed(), Some(CloseReason::TimedOut));
+}
+
+#[test]
 fn a_syn_is_given_up_when_its_last_repetition_has_had_its_time() {
     let mut lone = Lone::closed(plain());
     lone.c.open(lone.now);
@@ -157,7 +168,7 @@ fn a_syn_is_given_up_when_its_last_repetition_has_had_its_time() {
 
 #[test]
 fn a_syn_ack_is_repeated_and_then_given_up() {
-    let mut lone = Lone::reached(Config { syn_retries: 3, ..plain() }, State::SynReceived);
+    let mut lone = Lone::reached(Config { syn_ack_retries: 3, ..plain() }, State::SynReceived);
     let again = lone.until(ms(1_000_000));
     let (last, repeats) = again.split_last().expect("something is sent");
     assert!(repeats.iter().all(|out| (out.flags, out.seq, out.ack) == (SYN_ACK, 0, 1)), "{again:#?}");

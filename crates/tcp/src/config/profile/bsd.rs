@@ -89,6 +89,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     user_timeout: None,
     // TCPTV_KEEP_INIT = 75 s, after 6 s, 12 s, 24 s of waiting.
     syn_retries: 3,
+    syn_ack_retries: 3,
     syn_linear_timeouts: 0,
     // TCP_MAXRXTSHIFT = 12.
     retries: 12,
@@ -145,6 +146,7 @@ pub(super) const FREEBSD3: Config = Config {
     transmit: Transmit::NagleStrict,
     // TCPTV_KEEP_INIT, TCP_MAXRXTSHIFT, TCPTV_MSL.
     syn_retries: 3,
+    syn_ack_retries: 3,
     retries: 12,
     time_wait: Span::from_secs(60),
     challenge_acks_per_second: 0,
@@ -207,6 +209,8 @@ pub(super) const FREEBSD: Config = Config {
     // tcp_backoff: 1, 2, 4 s and so on. keepinit = 75 s ends a connection that does not open, after the retransmission at
     // 63 s; here the next timeout does.
     syn_retries: 6,
+    // SYNCACHE_MAXREXMTS.
+    syn_ack_retries: 3,
     // TCP_MAXRXTSHIFT, TCPTV_MSL.
     retries: 12,
     time_wait: Span::from_secs(60),

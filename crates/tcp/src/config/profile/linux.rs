@@ -89,8 +89,9 @@ pub(super) const LINUX: Config = Config {
     }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
-    // tcp_syn_retries, tcp_syn_linear_timeouts (since 6.5), tcp_retries2.
+    // tcp_syn_retries, tcp_synack_retries, tcp_syn_linear_timeouts (since 6.5), tcp_retries2.
     syn_retries: 6,
+    syn_ack_retries: 5,
     syn_linear_timeouts: 4,
     retries: 15,
     // TCP_TIMEWAIT_LEN.

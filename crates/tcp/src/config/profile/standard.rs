@@ -88,6 +88,7 @@ pub(super) const RENO: Config = Config {
     user_timeout: None,
     // RFC 9293, section 3.8.3: at least 3 minutes for a SYN, which takes seven retransmissions from 1 s on.
     syn_retries: 7,
+    syn_ack_retries: 7,
     syn_linear_timeouts: 0,
     // The same section: at least 100 s. Twelve (BSD) to fifteen (Linux) are usual.
     retries: 15,

@@ -61,6 +61,8 @@ pub(super) const WINDOWS: Config = Config {
     acking: Acking::Delayed { every: 2, delay: Span::from_ms(40) },
     // Settings: MaxSynRetransmissions = 4 (2 before 2019).
     syn_retries: 4,
+    // Documents of present versions name no number for SYN-ACKs; as for a SYN.
+    syn_ack_retries: 4,
     // TcpMaxDataRetransmissions = 5.
     retries: 5,
     // TcpTimedWaitDelay: documents give 120 or 240 s.

@@ -68,7 +68,11 @@ impl Sender {
         self.timers.unanswered = self.timers.unanswered.saturating_add(1);
         let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
         let linear = if cx.state() == State::SynSent { cx.config.syn_linear_timeouts } else { 0 };
-        let retries = if opening { cx.config.syn_retries } else { cx.config.retries };
+        let retries = match cx.state() {
+            State::SynSent => cx.config.syn_retries,
+            State::SynReceived => cx.config.syn_ack_retries,
+            _ => cx.config.retries,
+        };
         let over = linear > 0 && self.syn_has_had_its_time(cx, now);
         if over || self.timers.unanswered > retries.saturating_add(linear) {
             return Expired::Retries;
