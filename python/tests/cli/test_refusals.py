@@ -55,8 +55,17 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A capture of the scenario ``FAST``."""
+    folder = tmp_path_factory.mktemp("captured")
+    (folder / "s.toml").write_text(FAST)
+    netspurt(folder, "run s.toml --pcap s.pcapng")
+    return (folder / "s.pcapng").read_bytes()
+
+
 @pytest.fixture
-def here() -> Iterator[Path]:
+def here(captured: bytes) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="netspurt-refusals-") as name:
         folder = Path(name)
         folder.chmod(0o777)
@@ -64,7 +73,7 @@ def here() -> Iterator[Path]:
         (folder / "t.toml").write_text(FAST.replace("10 ms", "11 ms"))
         (folder / "d.csv").write_text(DELAYS)
         (folder / "sweep.toml").write_text('scenario = "s.toml"\nseeds = 1\n')
-        netspurt(folder, "run s.toml --pcap s.pcapng")
+        (folder / "s.pcapng").write_bytes(captured)
         (folder / "closed").mkdir(mode=0o700)
         yield folder
 
