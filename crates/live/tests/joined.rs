@@ -74,7 +74,9 @@ impl World {
         while self.now < Time::ZERO + limit {
             for side in 0..2 {
                 let mut outbox = Outbox { offload: self.offload, packets: Vec::new() };
-                self.hosts[side].settle(self.now, &mut outbox);
+                while !self.hosts[side].is_settled() {
+                    self.hosts[side].settle(self.now, &mut outbox);
+                }
                 self.depart(1 - side, outbox.packets);
             }
             let arrival = self.flying.first_key_value().map_or(Time::NEVER, |(&(when, _), _)| when);

@@ -1,7 +1,8 @@
 """Serves honest clients while a host is under a load: ``unshare -rn python host_under_load.py FULL|SHORT [LOAD]``.
 
 JSON comes out. For each load: how long honest clients waited for a file of 100 kB before and during it, whether all
-were served, and the host's memory before, at most, and after it.
+were served, how many packets a second came to the host's device and how many of them it had no room for, and the host's
+memory before, at most, and after it.
 
 Exit status 77: something that this needs is not permitted; standard error says what.
 """
@@ -12,6 +13,7 @@ import contextlib
 import http.client
 import json
 import multiprocessing
+import os
 import random
 import signal
 import socket
@@ -30,12 +32,16 @@ from typing import Any
 from host_script import HOST, connect, start
 from raw_packets import packet, resident_kb
 
-PORT = 8080
+PORT, DEVICE = 8080, "netspurt0"
 FILE, LARGE = 100_000, 1_000_000
 """Bytes of the file of honest clients, and of the one of the load ``downloads``."""
 
 APART_S = 0.02
 """Between two fetches of honest clients, which would be a load themselves."""
+
+STEPS_BELOW = 10
+"""By how much the priority of the load is lower: its programs would run elsewhere, and here must not take the processor
+from the clients whose wait is measured."""
 
 SYN_OPTIONS = b"\x02\x04\x05\xb4\x03\x03\x07\x00"
 
@@ -180,11 +186,24 @@ def serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     host = start(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         connect(PORT).close()
-        subprocess.run(["ip", "address", "add", "10.99.0.3/32", "dev", "netspurt0"], check=True)
+        subprocess.run(["ip", "address", "add", "10.99.0.3/32", "dev", DEVICE], check=True)
         yield host
     finally:
         host.send_signal(signal.SIGINT)
         host.wait(20)
+
+
+def apply(load: Load, size: Size, stop: Event) -> None:
+    """A load, with a lower priority."""
+    os.nice(STEPS_BELOW)
+    load(size, stop)
+
+
+def arrivals() -> tuple[int, int]:
+    """Packets that came to the host's device so far, and those that found its queue full."""
+    text = Path("/proc/self/net/dev").read_text(encoding="ascii")
+    fields = next(line for line in text.splitlines() if line.strip().startswith(DEVICE)).split(":")[1].split()
+    return int(fields[9]), int(fields[11])
 
 
 def times(count: int) -> tuple[list[float], list[str]]:
@@ -205,8 +224,9 @@ def under(load: Load, size: Size) -> dict[str, Any]:
         before, failed_before = times(size.fetches)
         memory = [resident_kb(host.pid)]
         stop = multiprocessing.Event()
-        process = multiprocessing.Process(target=load, args=(size, stop), daemon=True)
+        process = multiprocessing.Process(target=apply, args=(load, size, stop), daemon=True)
         process.start()
+        arrived, dropped = arrivals()
         during: list[float] = []
         failed: list[str] = []
         began = time.monotonic()
@@ -218,6 +238,8 @@ def under(load: Load, size: Size) -> dict[str, Any]:
             memory.append(resident_kb(host.pid))
             if load is idle and time.monotonic() - began > 2 * size.seconds:
                 break
+        lasted = time.monotonic() - began
+        rates = [(now - start) / lasted for now, start in zip(arrivals(), (arrived, dropped), strict=True)]
         stop.set()
         process.join(60)
         time.sleep(size.settle)
@@ -228,6 +250,7 @@ def under(load: Load, size: Size) -> dict[str, Any]:
             "during_s": quantiles(during),
             "after_s": quantiles(after),
             "served": len(during),
+            "packets_per_second": {"arrived": rates[0], "dropped": rates[1]},
             "failed": failed_before + failed + failed_after,
             "memory_kb": {"before": memory[0], "most": max(memory), "after": memory[-1]},
             "alive": host.poll() is None,

@@ -4,7 +4,7 @@
 //! [`Wire`]. So a test can connect two hosts.
 //!
 //! * `settings.rs`: the configuration of a host
-//! * `stack.rs`: the host; `account.rs`: its events and counters
+//! * `stack.rs`: the host; `serving.rs`, `turns.rs`: in which order it sends; `account.rs`: its events and counters
 //! * `sockets.rs`: all its connections
 //! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers
 //! * `packets/`: conversion between packets and segments, and ICMP
@@ -18,11 +18,13 @@ mod packets;
 mod ring;
 mod row;
 mod service;
+mod serving;
 mod settings;
 mod sockets;
 mod splice;
 mod stack;
 mod stream;
+mod turns;
 
 pub use account::{Account, ConnectError, Happening, Tally};
 pub use packets::departure::Wire;

@@ -17,8 +17,8 @@ pub struct Limits {
     /// Open connections, and those that this host opens. At the limit a peer's new connection replaces the one that has
     /// been idle for the longest time, if that is at least a second; otherwise it is reset.
     pub connections: usize,
-    /// Half-open connections from peers. A new one replaces the oldest, so a SYN flood only affects peers whose
-    /// handshake takes longer than filling the list (RFC 4987, section 3.4).
+    /// Half-open connections from peers. At the limit a SYN is answered with a SYN cookie, without memory (RFC 4987,
+    /// section 3.6).
     pub half_open: usize,
     /// Connections in TIME-WAIT. A new one replaces the oldest.
     pub time_wait: usize,

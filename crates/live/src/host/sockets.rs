@@ -1,6 +1,7 @@
 //! All connections of a host: by endpoints, by deadline, and, where old ones are replaced, by age.
 
 use super::stream::{Application, Bytes, Pair};
+use super::turns::Recent;
 use crate::host::packets::departure::Label;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
@@ -35,8 +36,11 @@ pub(super) struct Socket {
     pub(super) app: Option<Box<dyn Application>>,
     pub(super) since: Time,
     pub(super) stage: Stage,
-    /// Whether it is in the list of connections to be served.
+    /// Whether it is in a list of connections to be served.
     pub(super) dirty: bool,
+    /// Whether it has sent its quantum, and not what the application has already written.
+    pub(super) is_behind: bool,
+    pub(super) recent: Recent,
     /// Whether its end was reported.
     pub(super) reported: bool,
     /// When data last arrived or was acknowledged, and how much had by then.
@@ -62,6 +66,8 @@ impl Socket {
             since,
             stage,
             dirty,
+            is_behind: false,
+            recent: Recent::default(),
             reported,
             active,
             listed,
@@ -198,14 +204,10 @@ impl Sockets {
         }
     }
 
-    /// The oldest connection of a stage that has more than `most`.
-    pub(super) fn superfluous(&self, stage: Stage, most: usize) -> Option<Id> {
-        let list = match stage {
-            Stage::HalfOpen => &self.half_open,
-            Stage::Waiting => &self.waiting,
-            Stage::Opening | Stage::Open => return None,
-        };
-        if list.len() > most { list.first_key_value().map(|(_, &id)| id) } else { None }
+    /// The oldest connection in TIME-WAIT, if there are more than `most`.
+    pub(super) fn oldest_waiting_beyond(&self, most: usize) -> Option<Id> {
+        let oldest = self.waiting.first_key_value().map(|(_, &id)| id);
+        oldest.filter(|_| self.waiting.len() > most)
     }
 
     /// Connections that are neither half open nor in TIME-WAIT.

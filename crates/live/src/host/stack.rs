@@ -4,13 +4,13 @@
 use super::account::{Account, ConnectError, Happening, Tally};
 use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
-use super::stream::{Application, Next, Pair, Stream};
+use super::stream::{Application, Pair, Stream};
+use super::turns::Turns;
 use crate::host::packets::arrival;
-use crate::host::packets::burst::Burst;
-use crate::host::packets::departure::{Label, Wire, send, send_alone};
+use crate::host::packets::departure::{Label, Wire, send_alone};
 use crate::host::packets::icmp::{self, Message};
 use crate::host::service::release::Release;
-use crate::tun::{Offload, Shape};
+use crate::tun::Shape;
 use netspurt_tcp::codec::{DecodeError, DecodedPacket};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::isn::initial_sequence_number;
@@ -39,16 +39,16 @@ pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
 /// A host: connections with payload, and their applications.
 ///
 /// A driver passes packets to [`arrive`](Self::arrive) and time to [`pass`](Self::pass), then calls
-/// [`settle`](Self::settle), which serves applications and sends packets, and reads
-/// [`next_deadline`](Self::next_deadline). `now` must be monotonic.
+/// [`settle`](Self::settle), which serves applications and sends packets, until the host
+/// [is settled](Self::is_settled), and reads [`next_deadline`](Self::next_deadline). `now` must be monotonic.
 pub struct Host {
     settings: Settings,
     configs: [Arc<Config>; 2],
-    sockets: Sockets,
+    pub(super) sockets: Sockets,
     listeners: BTreeMap<u16, Accept>,
     happenings: VecDeque<Happening>,
-    dirty: Vec<Id>,
-    header: Vec<u8>,
+    pub(super) turns: Turns,
+    pub(super) header: Vec<u8>,
     tally: Tally,
     /// Until then, an ACK without a connection may carry a valid SYN cookie.
     cookies_until: Time,
@@ -74,7 +74,7 @@ impl Host {
             sockets: Sockets::default(),
             listeners: BTreeMap::new(),
             happenings: VecDeque::new(),
-            dirty: Vec::new(),
+            turns: Turns::default(),
             header: Vec::with_capacity(128),
             tally: Tally::default(),
             cookies_until: Time::ZERO,
@@ -318,7 +318,7 @@ impl Host {
 
     /// Whether there is nothing for `settle` to do.
     pub fn is_settled(&self) -> bool {
-        self.dirty.is_empty()
+        self.turns.is_empty()
     }
 
     /// Calls a function with a connection, if it still exists.
@@ -381,37 +381,16 @@ impl Host {
         }
     }
 
-    fn touch(&mut self, id: Id) {
+    pub(super) fn touch(&mut self, id: Id) {
         if let Some(socket) = self.sockets.get(id)
             && !core::mem::replace(&mut socket.dirty, true)
         {
-            self.dirty.push(id);
-        }
-    }
-
-    /// Serves applications and sends packets for all connections with changes.
-    pub fn settle(&mut self, now: Time, wire: &mut dyn Wire) {
-        let mut dirty = core::mem::take(&mut self.dirty);
-        for id in dirty.drain(..) {
-            if let Some(socket) = self.sockets.get(id) {
-                socket.dirty = false;
-                self.open(now, id);
-                while self.serve(now, id) == Next::WritesAgain {
-                    self.transmit(now, id, wire);
-                }
-                self.transmit(now, id, wire);
-                self.advance(now, id);
-                self.sockets.watch(id);
-            }
-        }
-        // The buffer is reused.
-        if self.dirty.is_empty() {
-            self.dirty = dirty;
+            self.turns.changed(id);
         }
     }
 
     /// Creates the application of a connection that has just opened.
-    fn open(&mut self, now: Time, id: Id) {
+    pub(super) fn open(&mut self, now: Time, id: Id) {
         let Some(socket) = self.sockets.get(id) else { return };
         let is_open = socket.connection.state().is_synchronized();
         if !is_open || !matches!(socket.stage, Stage::HalfOpen | Stage::Opening) {
@@ -456,47 +435,8 @@ impl Host {
         true
     }
 
-    fn serve(&mut self, now: Time, id: Id) -> Next {
-        let Some(socket) = self.sockets.get(id) else { return Next::Waits };
-        let Socket { pair, connection, bytes, app, stage, .. } = socket;
-        // A connection that ends during its handshake has no application.
-        let knows = *stage == Stage::Open || (*stage == Stage::Opening && connection.closed().is_some());
-        match app {
-            Some(app) if knows => app.serve(&mut Stream { now, pair: *pair, connection, bytes }),
-            _ => Next::Waits,
-        }
-    }
-
-    fn transmit(&mut self, now: Time, id: Id, wire: &mut dyn Wire) {
-        let Some(socket) = self.sockets.get(id) else { return };
-        let several = wire.offload() == Offload::Segments;
-        let Socket { connection, bytes, label, .. } = socket;
-        bytes.sending.release(connection.acknowledged());
-        let mut burst: Option<Burst> = None;
-        let mut segment = Segment::default();
-        let header = &mut self.header;
-        let mut flush = |burst: &Burst| {
-            let sent = send(burst, label, &bytes.sending, header, wire);
-            debug_assert!(sent, "bytes are kept until they are acknowledged");
-            let count = burst.whole.payload.len.div_ceil(burst.size.max(1)).max(1);
-            label.identification = label.identification.wrapping_add(count as u16);
-        };
-        while let Some(departure) = connection.transmit_into(now, &mut segment) {
-            let taken = several && burst.as_mut().is_some_and(|burst| burst.take(&segment));
-            if !taken && let Some(full) = burst.replace(Burst::of(segment)) {
-                flush(&full);
-            }
-            if departure.last {
-                break;
-            }
-        }
-        if let Some(rest) = burst {
-            flush(&rest);
-        }
-    }
-
     /// Updates the stage of a connection.
-    fn advance(&mut self, now: Time, id: Id) {
+    pub(super) fn advance(&mut self, now: Time, id: Id) {
         let Some(socket) = self.sockets.get(id) else { return };
         let (state, unread) = (socket.connection.state(), socket.connection.readable() > 0);
         if let Some(why) = socket.connection.closed() {
@@ -516,7 +456,7 @@ impl Host {
             }
             self.release.note();
             self.sockets.enter(id, Stage::Waiting);
-            if let Some(oldest) = self.sockets.superfluous(Stage::Waiting, self.settings.limits.time_wait) {
+            if let Some(oldest) = self.sockets.oldest_waiting_beyond(self.settings.limits.time_wait) {
                 self.tally.gave_way += 1;
                 self.forget(oldest);
             }
