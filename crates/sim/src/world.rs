@@ -8,6 +8,7 @@ mod answering;
 mod datagrams;
 mod detours;
 mod endings;
+mod fan_batch;
 mod idle_path;
 mod inbox;
 mod messages;
@@ -210,6 +211,12 @@ impl World {
             match event {
                 Event::Inbox(channel) => {
                     self.open_inbox(now, channel, until);
+                    if self.network.data_packets() >= enough {
+                        return true;
+                    }
+                }
+                Event::Fan(channel) => {
+                    self.open_fan(now, channel, until);
                     if self.network.data_packets() >= enough {
                         return true;
                     }

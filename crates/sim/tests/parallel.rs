@@ -304,6 +304,55 @@ fn routers_that_get_ahead_of_others_do_the_same_as_event_by_event() {
     }
 }
 
+/// So many hosts on both sides of two routers that they have no inboxes. Their links are alike.
+fn many_hosts(seed: u64) -> WorldSpec {
+    let dice = &mut Dice(seed ^ 0xfa4);
+    let mut spec = WorldSpec::new("many", Span::from_ms(300));
+    let (left, right) = (spec.node("left"), spec.node("right"));
+    let mut bottleneck = ChannelSpec::new(dice.one_of(&[20_000_000, 999_999_999]), Span::from_ms(5));
+    bottleneck.queue = QueueSpec::Packets(dice.one_of(&[50, 1000]));
+    bottleneck.corrupt = dice.one_of(&[0.0, 0.01]);
+    spec.link("bottleneck", [left, right], &bottleneck);
+    let access = ChannelSpec::new(dice.one_of(&[1_000_000, 1_000_000_000]), Span::from_ms(1));
+    for i in 0..310 {
+        let ends = [spec.node(&format!("a{i}")), spec.node(&format!("b{i}"))];
+        spec.link("access a", [ends[0], left], &access);
+        spec.link("access b", [right, ends[1]], &access);
+        let app = match dice.below(3) {
+            0 => AppSpec::Bulk { bytes: None },
+            1 => AppSpec::Bulk { bytes: Some(1 + dice.below(20_000)) },
+            _ => {
+                let gap = Span::from_ms(dice.below(20));
+                AppSpec::RequestResponse { request: 1 + dice.below(3000), response: 5000, exchanges: 5, gap }
+            }
+        };
+        let profile = dice.one_of(profile::profiles());
+        let flow = spec.flow("f", ends, app, &Arc::new(profile.config.clone()));
+        flow.start = Time::ZERO + Span::from_us(dice.below(100_000));
+    }
+    spec
+}
+
+#[test]
+fn many_hosts_that_get_ahead_of_others_do_the_same_as_event_by_event() {
+    let (mut ahead, mut events) = (0, 0);
+    for seed in 0..40 {
+        let spec = many_hosts(seed);
+        let fast = on_one_thread(&spec, seed);
+        let slow = on_one_thread(&WorldSpec { fuse: false, ..spec.clone() }, seed);
+        ahead += fast.performance.events;
+        events += slow.performance.events;
+        let slow = told(slow);
+        assert!(told(fast) == slow, "seed {seed}");
+        if seed % 5 == 0 {
+            let partition = Partition::finest(&spec, 2);
+            let result = parallel::run(spec, seed, partition.as_ref(), &mut |_| false).unwrap();
+            assert!(told(result) == slow, "seed {seed} in parts");
+        }
+    }
+    assert!(ahead < events / 4, "{ahead} of {events} events: no host gets ahead");
+}
+
 #[test]
 fn a_run_on_several_threads_can_be_stopped() {
     let spec = crowd(

@@ -57,10 +57,9 @@ impl Endpoint {
     /// Loads the cache lines that a packet for this endpoint needs: one field of each, so that the loads overlap.
     #[inline]
     pub(crate) fn fetch(&self) {
+        black_box((matches!(self.app, App::BulkSender(_)), self.digest));
         if let Some(connection) = &self.connection {
-            black_box((connection.next_deadline(), connection.cwnd(), connection.acknowledged()));
-            black_box((connection.peer_window(), std::ptr::from_ref(connection.config())));
-            black_box((connection.received(), connection.peer_finished(), self.digest));
+            connection.fetch();
         }
     }
 

@@ -13,13 +13,20 @@ use crate::network::packet::Arrived;
 use crate::network::{Due, Event, Network};
 use crate::spec::WorldSpec;
 use netspurt_tcp::time::Time;
+use std::collections::BTreeSet;
 
-/// More hosts than this have few packets each, and many of them are due far ahead. Then fans take fewer instructions.
+/// More hosts than this have few packets each. They take them from fans, in the order in which the packets of the fan arrive:
+/// the next packet of each host is known there too, and what the next hosts need can be prefetched.
 const MOST: usize = 600;
 
 impl Network {
-    /// Makes the channels to these hosts inboxes, where both directions of the only link are plain.
-    pub(super) fn open_inboxes(spec: &WorldSpec, channels: &mut [Channel], independent: &[bool]) {
+    /// Finds the channels to these hosts where both directions of the only link are plain. Makes them inboxes, or returns them
+    /// if they are too many.
+    pub(super) fn open_inboxes(
+        spec: &WorldSpec,
+        channels: &mut [Channel],
+        independent: &[bool],
+    ) -> BTreeSet<usize> {
         let mut links = vec![0u32; spec.nodes.len()];
         for node in spec.links.iter().flat_map(|link| link.ends) {
             links[node.0 as usize] += 1;
@@ -33,8 +40,9 @@ impl Network {
             }
         }
         if found.len() <= MOST {
-            found.into_iter().for_each(|channel| channels[channel].fan = INBOX);
+            found.drain(..).for_each(|channel| channels[channel].fan = INBOX);
         }
+        found.into_iter().collect()
     }
 
     /// The packet that arrives through an inbox at `now`, and when the next one arrives. That one is due only after
@@ -64,6 +72,11 @@ impl Network {
                         self.leave_inbox(channel, next);
                     }
                     return Some((now, Due::Packet(slot)));
+                }
+                (now, Event::Fan(channel)) => {
+                    let Some(landed) = self.land_in_fan(channel, now.as_ps()) else { continue };
+                    self.expect(landed.next);
+                    return Some((now, Due::Packet(landed.slot)));
                 }
             }
         }

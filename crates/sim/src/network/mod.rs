@@ -31,12 +31,13 @@ use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, WorldSpec};
 pub(crate) use border::crossings::Crossings;
-use channel::fans::Fans;
+pub(crate) use channel::fans::batch::Next;
+use channel::fans::{Fans, Landed, Member};
 pub(crate) use junction::uplink::Uplink;
 use medium::hub::Hub;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A due event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +55,8 @@ pub(crate) enum Event {
     Due(Due),
     /// The packets of this channel: see `inbox.rs`.
     Inbox(u32),
+    /// The packets of this channel's fan: see `channel/fans/batch.rs`.
+    Fan(u32),
 }
 
 /// Channels, and packets in flight.
@@ -142,8 +145,9 @@ impl Network {
         if spec.fuse {
             routes.fuse(&channels);
         }
+        let mut to_hosts = BTreeSet::new();
         if spec.fuse && recorder.is_none() && !independent.is_empty() {
-            Self::open_inboxes(spec, &mut channels, independent);
+            to_hosts = Self::open_inboxes(spec, &mut channels, independent);
         }
         if recorder.as_ref().is_some_and(Recorder::watches_links) {
             channels.iter_mut().for_each(Channel::watch);
@@ -151,7 +155,7 @@ impl Network {
         if let Some(recorder) = &mut recorder {
             recorder.describe(&spec.links, (Time::ZERO + spec.duration).as_ps());
         }
-        let fans = Fans::join(&mut channels, &routes);
+        let fans = Fans::join(&mut channels, &routes, &to_hosts);
         let mut junctions = Junctions::default();
         if spec.fuse && recorder.is_none() && !independent.is_empty() {
             junctions = Junctions::find(spec, &mut channels, &routes);
@@ -253,12 +257,12 @@ impl Network {
                 }
                 continue;
             } else {
-                let Self { fans, channels, packets, routes, queue, .. } = self;
-                let Some(landed) = fans.land(channels, packets, routes, queue, (source, now)) else {
-                    self.depart(source, now);
-                    continue;
-                };
-                landed
+                if self.fans.get_mut(channel.fan).leads_to_hosts {
+                    return Some((Time::from_ps(now), Event::Fan(source)));
+                }
+                let Some(Landed { slot, stage, next, .. }) = self.land_in_fan(source, now) else { continue };
+                self.expect(next);
+                (slot, stage)
             };
             if stage.is_delivered() {
                 return Some((Time::from_ps(now), Event::Due(Due::Packet(slot))));
@@ -266,12 +270,6 @@ impl Network {
             self.forward(slot, stage.size, stage.onward, now);
         }
         None
-    }
-
-    /// See [`Fans::take_upcoming`].
-    #[inline]
-    pub(crate) fn take_upcoming(&mut self) -> Option<u32> {
-        self.fans.take_upcoming()
     }
 
     /// Up to when packets have been passed on ahead of other events.
@@ -438,7 +436,9 @@ impl Network {
         } else if fan > LAST_FAN {
             self.junctions.take_off((&mut self.packets, &self.routes), fan, (slot, arrival, stage))
         } else {
-            self.fans.take_off(channel, &mut self.packets, &self.routes, (slot, arrival, stage))
+            let channel_of = |position| self.routes.hop(position).channel();
+            let new = Member { arrival, slot, stage };
+            self.fans.get_mut(fan).take_off(&mut channel.in_flight, &mut self.packets, channel_of, new)
         };
         if is_first {
             self.queue.push(arrival, number);

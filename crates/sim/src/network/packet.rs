@@ -4,7 +4,6 @@ use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
-use std::hint::black_box;
 
 /// Bytes of the IPv4 header in front of every segment.
 pub const IP_HEADER: u32 = 20;
@@ -216,6 +215,12 @@ pub(crate) struct Chain {
 
 impl Chain {
     pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE };
+
+    /// Whether there is no packet.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
 }
 
 /// A packet at the end of a channel.
@@ -381,78 +386,6 @@ impl Slab {
         false
     }
 
-    /// Appends a packet to a chain that several channels share, if it is the last one to arrive. `channel_of` returns the
-    /// channel of a hop. Packets that arrive at the same time are in the order of their channels. Returns `None` if the
-    /// packet is not the last one, and otherwise whether it is the first to arrive.
-    #[inline(always)]
-    pub(crate) fn join(
-        &mut self,
-        chain: &mut Chain,
-        slot: u32,
-        (arrival, stage): (u64, Stage),
-        channel_of: impl Fn(u32) -> u32,
-    ) -> Option<bool> {
-        let is_first = match self.flights.get_mut(chain.last as usize) {
-            None => {
-                chain.first = slot;
-                true
-            }
-            Some(last) => {
-                if arrival <= last.arrival
-                    && (arrival < last.arrival || channel_of(stage.hop()) < channel_of(last.stage.hop()))
-                {
-                    return None;
-                }
-                last.next = slot;
-                false
-            }
-        };
-        chain.last = slot;
-        let flight = &mut self.flights[slot as usize];
-        (flight.arrival, flight.stage) = (arrival, stage);
-        Some(is_first)
-    }
-
-    /// Removes the first packet of a chain that several channels share, if it arrives at `now` through `channel`. Also
-    /// returns the entry of the event queue for the next packet.
-    #[inline(always)]
-    pub(crate) fn leave(
-        &mut self,
-        chain: &mut Chain,
-        now: u64,
-        channel: u32,
-        channel_of: impl Fn(u32) -> u32,
-    ) -> Option<(u32, Stage, Option<Entry>)> {
-        let slot = chain.first;
-        let Flight { arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
-        if arrival != now || channel_of(stage.hop()) != channel {
-            return None;
-        }
-        if slot == chain.last {
-            *chain = Chain::EMPTY;
-            return Some((slot, stage, None));
-        }
-        chain.first = next;
-        let behind = &self.flights[next as usize];
-        let next = Some((behind.arrival, channel_of(behind.stage.hop())));
-        Some((slot, stage, next))
-    }
-
-    /// Prefetches data of the next packets of a chain into the cache: the position of the third one, and all of the second
-    /// one. Returns the destination endpoint of the first one.
-    #[inline]
-    pub(crate) fn look_ahead(&self, chain: &Chain, channel_of: impl Fn(u32) -> u32) -> Option<u32> {
-        let first = self.flights.get(chain.first as usize)?;
-        if chain.first != chain.last {
-            let (second, packet) = (&self.flights[first.next as usize], &self.packets[first.next as usize]);
-            black_box((packet.segment.seq, packet.endpoint, channel_of(second.stage.hop())));
-            if first.next != chain.last {
-                black_box(self.flights[second.next as usize].next);
-            }
-        }
-        first.stage.is_delivered().then(|| self.packets[chain.first as usize].endpoint)
-    }
-
     /// Removes the first packet of a channel, if it arrives at `now`.
     #[inline]
     pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
@@ -518,31 +451,5 @@ mod tests {
         let slot = slab.reserve();
         assert!(slab.take_off(&mut chain, slot, 5, Stage::default()), "an emptied chain begins anew");
         assert_eq!(slab.land(&mut chain, 5).map(|arrived| arrived.next_arrival), Some(None));
-    }
-
-    #[test]
-    fn channels_that_share_a_chain_take_what_is_in_order() {
-        let mut slab = Slab::new();
-        let mut chain = Chain::EMPTY;
-        // A packet's hop is its channel here.
-        let through = |channel: u32| Stage { size: 0, onward: (channel + 1) | Stage::DELIVERY };
-        let join = |slab: &mut Slab, chain: &mut Chain, arrival, channel| {
-            let slot = slab.reserve();
-            slab.join(chain, slot, (arrival, through(channel)), |position| position)
-        };
-        let due = [(10, 3), (10, 4), (9, 9), (10, 4), (10, 3), (12, 0)];
-        let joined = due.map(|(arrival, channel)| join(&mut slab, &mut chain, arrival, channel));
-        assert_eq!(joined, [Some(true), Some(false), None, Some(false), None, Some(false)]);
-        let leave = |slab: &mut Slab, chain: &mut Chain, now, channel| {
-            slab.leave(chain, now, channel, |position| position).map(|(slot, _, next)| (slot, next))
-        };
-        assert_eq!(leave(&mut slab, &mut chain, 9, 3), None, "too early");
-        assert_eq!(leave(&mut slab, &mut chain, 10, 4), None, "another channel is first");
-        assert_eq!(leave(&mut slab, &mut chain, 10, 3), Some((0, Some((10, 4)))));
-        assert_eq!(leave(&mut slab, &mut chain, 10, 4), Some((1, Some((10, 4)))));
-        assert_eq!(leave(&mut slab, &mut chain, 10, 4), Some((3, Some((12, 0)))));
-        assert_eq!(leave(&mut slab, &mut chain, 12, 0), Some((5, None)));
-        assert_eq!(leave(&mut slab, &mut chain, 12, 0), None, "empty");
-        assert_eq!(join(&mut slab, &mut chain, 1, 1), Some(true), "an emptied chain begins anew");
     }
 }

@@ -30,12 +30,6 @@ impl World {
     /// A packet has arrived at its host.
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, slot: u32) {
-        if let Some(upcoming) = self.network.take_upcoming() {
-            let place = self.network.packet(slot).endpoint;
-            let way = self.network.routes().channels(self.endpoints[place as usize].route);
-            way.for_each(|channel| self.network.channels()[channel as usize].fetch());
-            self.endpoints[upcoming as usize].fetch();
-        }
         self.take(now, Inbox { slot, ..Inbox::EMPTY });
     }
 
@@ -125,7 +119,7 @@ impl World {
     /// Endpoint `place` has been served, and more is to be done.
     #[cold]
     #[inline(never)]
-    fn conclude_specially(&mut self, now: Time, place: u32, served: Served) {
+    pub(super) fn conclude_specially(&mut self, now: Time, place: u32, served: Served) {
         match served {
             Served::News => self.attend(now, place),
             Served::Whole | Served::Over => self.conclude(now, place, served == Served::Over),
@@ -141,7 +135,7 @@ impl World {
 
     /// Endpoint `place` has processed all its events up to `now`, which other endpoints may not have reached.
     #[inline(always)]
-    fn note_progress(&mut self, now: Time, place: u32) {
+    pub(super) fn note_progress(&mut self, now: Time, place: u32) {
         self.endpoints[place as usize].progress = now;
         self.ahead = self.ahead.max(now);
     }
@@ -152,7 +146,7 @@ impl World {
 /// One that holds a segment for an ACK may not, since its peer may be asked for how long (`record/held_tail.rs`). Nor may
 /// one that is about to be retired.
 #[inline(always)]
-fn is_ordinary(endpoint: &Endpoint) -> bool {
+pub(super) fn is_ordinary(endpoint: &Endpoint) -> bool {
     endpoint.connection.as_ref().is_some_and(|connection| {
         connection.state() == State::Established && !connection.holding().waits_for_ack()
     }) && endpoint.open

@@ -26,6 +26,10 @@ pub(super) struct Passer {
     pub(super) stage: Stage,
 }
 
+impl Passer {
+    pub(super) const NONE: Self = Self { arrival: 0, slot: NONE, stage: Stage { size: 0, onward: 0 } };
+}
+
 /// How well the slice length fits, since the last review.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fit {

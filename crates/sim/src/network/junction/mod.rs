@@ -15,6 +15,12 @@ use crate::network::channel::Channel;
 use calendar::Passer;
 use junctions::number_of;
 
+/// Number of channels from which on their data does not fit into the cache.
+const WIDE: usize = 1024;
+
+/// Number of packets whose data is prefetched together.
+const GROUP: usize = 16;
+
 impl Network {
     /// A junction is due: passes on all packets that arrive there up to its lookahead, but not after `until`. `fan` is that
     /// of the channels to the junction.
@@ -31,10 +37,14 @@ impl Network {
         let end = now.saturating_add(junction.lookahead).min(until.saturating_add(1));
         junction.calendar.advance(packets, now, channel_of);
         junctions.ahead = junctions.ahead.max(end - 1);
-        loop {
-            let next = self.junctions.get_mut(number).calendar.take(&self.packets, end);
-            let Some(Passer { arrival, slot, stage }) = next else { break };
-            self.forward_by(Channel::enter_crowd, (slot, stage.size), stage.onward, arrival);
+        if self.channels.len() >= WIDE {
+            self.pass_groups(number, end);
+        } else {
+            loop {
+                let next = self.junctions.get_mut(number).calendar.take(&self.packets, end);
+                let Some(Passer { arrival, slot, stage }) = next else { break };
+                self.forward_by(Channel::enter_crowd, (slot, stage.size), stage.onward, arrival);
+            }
         }
         let Self { junctions, packets, routes, queue, .. } = self;
         let junction = junctions.get_mut(number);
@@ -42,6 +52,47 @@ impl Network {
         if let Some((arrival, hop)) = junction.calendar.first(packets) {
             junction.armed_at = arrival;
             queue.push(arrival, routes.hop(hop).channel());
+        }
+    }
+}
+
+impl Network {
+    /// Passes on all packets that arrive at junction `number` before `end`. The channels that several of them pass are
+    /// prefetched together. None of them comes back to the junction before `end`.
+    #[inline(never)]
+    fn pass_groups(&mut self, number: usize, end: u64) {
+        let mut group = [Passer::NONE; GROUP];
+        loop {
+            let Self { junctions, packets, .. } = self;
+            let calendar = &mut junctions.get_mut(number).calendar;
+            let mut len = 0;
+            for (place, next) in group.iter_mut().zip(std::iter::from_fn(|| calendar.take(packets, end))) {
+                *place = next;
+                len += 1;
+            }
+            let group = &group[..len];
+            if group.is_empty() {
+                return;
+            }
+            group.iter().for_each(|passer| self.fetch_way(passer.stage.onward));
+            for &Passer { arrival, slot, stage } in group {
+                // A closure of its own, so that it is inlined here and in the loop above.
+                let enter = |channel: &mut Channel, now, size| channel.enter_crowd(now, size);
+                self.forward_by(enter, (slot, stage.size), stage.onward, arrival);
+            }
+        }
+    }
+
+    /// Prefetches the channels that a packet passes at once from this hop on.
+    #[inline]
+    fn fetch_way(&self, mut position: u32) {
+        loop {
+            let hop = self.routes.hop(position);
+            self.channels[hop.channel() as usize].fetch();
+            if !hop.goes_on_at_once() {
+                return;
+            }
+            position += 1;
         }
     }
 }
