@@ -34,15 +34,21 @@ impl Crossings {
     }
 
     #[inline]
-    pub(in crate::network) fn push(&mut self, crossing: Crossing, packet: Packet) {
+    pub(in crate::network) fn push(&mut self, crossing: Crossing, packet: &Packet) {
         self.first = self.first.min(crossing.arrival);
         self.passages.push(crossing);
-        self.packets.push(packet);
+        self.packets.extend_from_slice(std::slice::from_ref(packet));
     }
 
-    /// Removes all packets from the list and returns them.
-    pub(in crate::network) fn take(&mut self) -> impl Iterator<Item = (Crossing, Packet)> {
+    /// All packets in the list.
+    pub(in crate::network) fn all(&self) -> impl Iterator<Item = (&Crossing, &Packet)> {
+        self.passages.iter().zip(&self.packets)
+    }
+
+    /// Removes all packets from the list.
+    pub(in crate::network) fn clear(&mut self) {
         self.first = u64::MAX;
-        self.passages.drain(..).zip(self.packets.drain(..))
+        self.passages.clear();
+        self.packets.clear();
     }
 }

@@ -29,9 +29,9 @@ impl Network {
     /// A packet passes a border channel.
     #[inline(never)]
     pub(super) fn cross_border(&mut self, slot: u32, (channel, fan): (u32, u16), arrival: u64, stage: Stage) {
-        let packet = *self.packets.get(slot);
+        let crossing = Crossing { arrival, stage, channel };
+        self.crossings[part_behind(fan)].push(crossing, self.packets.get(slot));
         self.packets.remove(slot);
-        self.crossings[part_behind(fan)].push(Crossing { arrival, stage, channel }, packet);
     }
 
     /// Exchanges the packets that have crossed the border into a part for an empty list.
@@ -43,15 +43,17 @@ impl Network {
 
     /// Takes packets from another part of the network, before their times of arrival. The list is empty afterwards.
     pub(crate) fn receive_crossings(&mut self, crossings: &mut Crossings) {
-        for (crossing, packet) in crossings.take() {
-            let Crossing { channel, arrival, stage } = crossing;
-            let slot = self.packets.insert(packet);
+        for (&Crossing { channel, arrival, stage }, packet) in crossings.all() {
+            let slot = self.packets.reserve();
+            // By reference: each copy of a packet takes as long as a channel.
+            *self.packets.get_mut(slot) = *packet;
             if self.routes.hop(stage.hop()).goes_on_at_once() && arrival <= self.horizon {
                 self.forward(slot, stage.size, stage.onward, arrival);
             } else {
                 self.set_off(slot, channel, arrival, stage);
             }
         }
+        crossings.clear();
     }
 
     /// Takes the channels that begin in another part, and the hubs there, from that part at the end of the run.
