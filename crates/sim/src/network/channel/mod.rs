@@ -6,12 +6,13 @@
 //! needs no event. The packets that wait at a given time are those whose transmission starts later.
 //!
 //! `conditions.rs` has the additional features of a link. `passing.rs` has the passage of packets through a link with such
-//! features, or with a recording of its capacity.
+//! features, or with a recording of its capacity. `counters.rs` has what it has counted.
 //!
 //! The channel stores packets in flight in order of arrival. Only the first of them is in the event queue.
 
 pub(super) mod careful;
 pub(super) mod conditions;
+mod counters;
 pub(super) mod fans;
 pub(super) mod kept;
 
@@ -30,9 +31,10 @@ use crate::random::Stream;
 use crate::record::digest::Digest;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
-use std::collections::BTreeMap;
 
 mod passing;
+
+pub use counters::ChannelCounters;
 
 /// Bits of a byte times picoseconds of a second, to be divided by the rate.
 const PER_BYTE: u64 = 8 * 1_000_000_000_000;
@@ -68,27 +70,6 @@ pub struct Passage {
     pub start: u64,
     /// Its last bit arrives.
     pub arrival: u64,
-}
-
-/// The counters of one direction of a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ChannelCounters {
-    /// Packets transmitted, lost ones included.
-    pub packets: u64,
-    /// Bytes transmitted, framing included.
-    pub bytes: u64,
-    /// Packets that did not arrive, by [`Cause`].
-    pub drops: [u64; Cause::ALL.len()],
-    /// Packets marked CE.
-    pub marked: u64,
-    /// Packets delayed by reordering.
-    pub held: u64,
-    /// Packets duplicated.
-    pub doubled: u64,
-    /// Packets corrupted.
-    pub damaged: u64,
-    /// The maximum number of waiting packets.
-    pub queue_max: u32,
 }
 
 /// One direction of a link.
@@ -534,57 +515,6 @@ impl Channel {
     pub(crate) const fn is_instant(&self) -> bool {
         self.rate == 0 && (self.delay == 0 || self.conditions.is_some())
     }
-
-    /// Counters.
-    pub fn counters(&self) -> ChannelCounters {
-        let Mishaps { drops, marked, held, doubled, damaged, .. } = *self.mishaps;
-        let (packets, bytes) = (self.packets, self.bytes);
-        let queue_max = self.kept.as_ref().map_or(self.queue_max, |kept| kept.most());
-        ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
-    }
-
-    /// Lost packets by the name of the cause. Causes that can occur here, and those in the argument, are listed even if they
-    /// did not occur.
-    pub fn drops_by_name(&self, given: Option<Cause>) -> BTreeMap<&'static str, u64> {
-        let possible = self.possible_causes().chain(given).map(|cause| (cause.name(), 0));
-        let happened = Cause::ALL.iter().zip(self.mishaps.drops).filter(|(_, count)| *count > 0);
-        possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect()
-    }
-
-    /// The drop causes that can occur here.
-    fn possible_causes(&self) -> impl Iterator<Item = Cause> {
-        let kept = self.kept.as_ref();
-        let queue = (!matches!(self.discipline, Discipline::Unlimited)).then_some(Cause::Queue);
-        let early = self.early.as_ref().and_then(|early| early.cause());
-        let late = kept.into_iter().flat_map(|kept| kept.causes()).copied();
-        let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
-        let conditions = self.conditions.iter().flat_map(|conditions| conditions.causes());
-        queue.into_iter().chain(early).chain(late).chain(conditions).chain(losses)
-    }
-
-    /// The share of the time up to `end` in which the transmitter was busy.
-    pub fn utilisation(&self, end: Time) -> f64 {
-        if let Some(busy) = self.transmitter.as_ref().and_then(|transmitter| transmitter.busy(end.as_ps())) {
-            return ratio(busy as f64, end);
-        }
-        if self.rate == 0 {
-            return 0.0;
-        }
-        let busy = u128::from(self.bytes) * u128::from(PER_BYTE) / u128::from(self.rate);
-        let ahead = u128::from(self.busy_until.saturating_sub(end.as_ps()));
-        ratio(busy.saturating_sub(ahead) as f64, end)
-    }
-
-    /// The mean number of waiting packets over the time up to `end`.
-    pub fn queue_mean(&self, end: Time) -> f64 {
-        let end_ps = end.as_ps();
-        if let Some(kept) = &self.kept {
-            return ratio(kept.waited(end_ps) as f64, end);
-        }
-        let ahead: u128 =
-            (0..self.waiting.len()).map(|i| u128::from(self.waiting.get(i).0.saturating_sub(end_ps))).sum();
-        ratio(self.waited.saturating_sub(ahead) as f64, end)
-    }
 }
 
 /// The sum of a time and a duration; at most [`u64::MAX`], which means never.
@@ -598,8 +528,4 @@ fn sum(time: u64, span: u64) -> u64 {
 #[inline(never)]
 const fn never() -> u64 {
     u64::MAX
-}
-
-fn ratio(ps: f64, end: Time) -> f64 {
-    if end == Time::ZERO { 0.0 } else { ps / end.as_ps() as f64 }
 }
