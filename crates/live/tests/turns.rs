@@ -21,8 +21,9 @@ const SINK: u16 = 9;
 const WINDOW: u32 = 2000;
 /// A quantum, which ends with a whole segment.
 const QUANTUM: u32 = 60_000 + 1460;
-/// A single connection has turns of eight quanta; one of them and one round of many.
+/// What one call sends for a single connection: two turns of eight quanta.
 const MOST_ALONE: u32 = 16 * QUANTUM;
+/// What one call sends for many connections that take turns.
 const MOST_OF_MANY: u32 = 3 * QUANTUM;
 
 /// The port and the segment of each packet that was sent.

@@ -157,7 +157,7 @@ CASES = {
         octets=11_000,
         words=("--sysctl", "net.ipv4.tcp_recovery=0", "--sysctl", "net.ipv4.tcp_early_retrans=0"),
     ),
-    # While the path holds everything, it carries nothing; what is sent again needlessly takes a twentieth of the time.
+    # The path holds all packets for 0.9 s, which is an outage. The needless retransmissions take 5 % of the time.
     "delay-spike": Injected("outage", DELAY_SPIKE, octets=2_000_000, share=0.1),
     "spurious": Injected("spurious", DELAY_SPIKE, octets=2_000_000, share=0.02),
     "application-window": Injected(

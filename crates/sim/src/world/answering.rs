@@ -5,8 +5,7 @@
 //! `Connection::answer_ack` and runs leave to the general calls.
 
 use super::World;
-use crate::host::app::App;
-use crate::host::app::{BulkReceiver, BulkSender};
+use crate::host::app::{App, BulkReceiver, BulkSender};
 use crate::host::endpoint::Endpoint;
 use crate::host::processor::Pace;
 use crate::network::Uplink;
@@ -103,9 +102,7 @@ impl Answering for Receiving<'_> {
     #[inline(always)]
     fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
         let answer = self.0.answer_data(now, segment);
-        if answer != Answer::Declined {
-            self.1.note_read(now, self.0.received());
-        }
+        read(self.1, now, answer, self.0.received());
         answer
     }
 
@@ -124,15 +121,21 @@ impl Answering for Reading<'_> {
     #[inline(always)]
     fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
         let answer = self.0.answer(now, segment);
-        if answer != Answer::Declined {
-            self.1.note_read(now, self.0.received());
-        }
+        read(self.1, now, answer, self.0.received());
         answer
     }
 
     #[inline(always)]
     fn next_deadline(&self) -> Time {
         self.0.next_deadline()
+    }
+}
+
+/// The application has read all that was `received`, if a segment was taken.
+#[inline(always)]
+fn read(app: &mut BulkReceiver, now: Time, answer: Answer, received: u64) {
+    if answer != Answer::Declined {
+        app.note_read(now, received);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 use crate::wire::seq::Seq;
 
 /// The header length of a segment with timestamps and no other option.
-pub(super) const STAMPED: u8 = 32;
+const STAMPED: u8 = 32;
 
 /// A run of ACKs. It is over, and is to be dropped, after any answer other than [`Answer::Silent`] and the last segment of a
 /// sending opportunity.
@@ -48,13 +48,29 @@ impl Connection {
 
     pub(super) fn begin_ack_run(&self) -> Option<AckFacts> {
         let agreed = &self.cx.agreed;
-        if !self.permits_answers() || !agreed.timestamps || agreed.header_len != STAMPED {
+        if !self.permits_runs() {
             return None;
         }
         let (acknowledges, announces) = self.rcv.announces_alike()?;
         let window = agreed.window_field(self.snd.space().wnd())?;
         let send = self.snd.begin_run(&self.cx)?;
         Some(AckFacts { seq: acknowledges, window, announces, acknowledges, send })
+    }
+
+    /// Whether a run of either kind may begin: timestamps are the only option.
+    pub(super) fn permits_runs(&self) -> bool {
+        let agreed = &self.cx.agreed;
+        self.permits_answers() && agreed.timestamps && agreed.header_len == STAMPED
+    }
+
+    /// Whether a segment with the timestamp `value` has no flags but ACK and PSH, no other option, and is not older than the
+    /// last one.
+    #[inline(always)]
+    pub(super) fn is_stamped_ack(&self, segment: &Segment, value: u32) -> bool {
+        segment.header_len == STAMPED
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && !segment.options.sack_permitted
+            && !self.rcv.is_older(value)
     }
 
     /// See [`AckRun::answer`].
@@ -67,13 +83,10 @@ impl Connection {
         wishes: impl FnOnce(Space) -> Wish,
     ) -> Answer {
         let Some(stamps) = segment.options.timestamps else { return Answer::Declined };
-        let is_expected = segment.header_len == STAMPED
-            && segment.payload.len == 0
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+        let is_expected = segment.payload.len == 0
             && segment.seq == run.seq
             && (segment.window == run.window || self.permits_window(segment))
-            && !segment.options.sack_permitted
-            && !self.rcv.is_older(stamps.value);
+            && self.is_stamped_ack(segment, stamps.value);
         if !is_expected || !self.snd.take_ack_in_run(&mut self.cx, now, segment) {
             return Answer::Declined;
         }

@@ -4,7 +4,6 @@
 //! An answer within a run has the same effect as [`Connection::answer_data`]. What it declines it leaves unchanged. A test
 //! takes the same segments by the general calls (`answer_pairs.rs`).
 
-use crate::connection::prediction::ack_run::STAMPED;
 use crate::connection::prediction::answer::Answer;
 use crate::connection::{Connection, Departure};
 use crate::receive::run::ReceiveRun;
@@ -44,9 +43,7 @@ impl Connection {
     pub(super) fn begin_data_run(&self) -> Option<DataFacts> {
         let (agreed, space) = (&self.cx.agreed, self.snd.space());
         let ack = space.seq(space.una());
-        let is_ordinary = self.permits_answers()
-            && agreed.timestamps
-            && agreed.header_len == STAMPED
+        let is_ordinary = self.permits_runs()
             && self.cx.predicts_arrival()
             && self.snd.predicts_arrival()
             && self.snd.has_sent_all()
@@ -70,14 +67,11 @@ impl Connection {
     ) -> Answer {
         let Some(stamps) = segment.options.timestamps else { return Answer::Declined };
         let len = segment.payload.len;
-        let is_expected = segment.header_len == STAMPED
-            && len > 0
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+        let is_expected = len > 0
             && segment.seq == self.rcv.seq(self.rcv.nxt())
             && segment.ack == run.ack
             && segment.window == run.window
-            && !segment.options.sack_permitted
-            && !self.rcv.is_older(stamps.value);
+            && self.is_stamped_ack(segment, stamps.value);
         if !is_expected || !self.rcv.takes_whole(segment.payload) {
             return Answer::Declined;
         }
