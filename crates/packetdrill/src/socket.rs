@@ -174,6 +174,8 @@ pub(crate) struct Socket {
     pub(crate) urgent: Option<u64>,
     /// Bytes written before the last PSH (`pushed_seq`).
     pub(crate) pushed: u64,
+    /// Whether a call has written a part of its data.
+    pub(crate) goes_on_writing: bool,
     /// tcp_wmem[1] when the socket was created.
     default_buffer: u64,
     /// IPv4's identification of the next packet.
@@ -211,6 +213,7 @@ impl Socket {
             record: 0,
             urgent: None,
             pushed: 0,
+            goes_on_writing: false,
             default_buffer,
             identification: 0,
             wakes: 0,

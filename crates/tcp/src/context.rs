@@ -89,6 +89,8 @@ const RECORDING: Prediction = Prediction::bit(2);
 const REPLY: Prediction = Prediction::bit(3);
 /// Data of our SYN must be retransmitted.
 const SYN_DATA: Prediction = Prediction::bit(4);
+/// The next ACK answers a segment that was refused, and carries no data.
+const BARE_ACK: Prediction = Prediction::bit(5);
 
 impl Context {
     /// Payload bytes that the MSS that we announced permits the peer, less the timestamps that both use.
@@ -209,6 +211,23 @@ impl Context {
         }
         self.unusual.set(REPLY, false);
         self.rare.as_mut()?.reply.take()
+    }
+
+    /// The ACK that is due answers a refused segment. Linux sends it at once and without data (`tcp_send_dupack()`,
+    /// `tcp_send_challenge_ack()`).
+    #[cold]
+    pub(crate) fn answer_bare(&mut self) {
+        self.unusual.set(BARE_ACK, self.config.answers_bare());
+    }
+
+    /// Whether the ACK that is due carries no data; the next one does again.
+    #[inline]
+    pub(crate) fn take_bare_answer(&mut self) -> bool {
+        let bare = self.unusual.has(BARE_ACK);
+        if bare {
+            self.unusual.set(BARE_ACK, false);
+        }
+        bare
     }
 
     /// Whether an invalid segment may be answered now. If so, the next interval begins (Linux,
@@ -355,6 +374,9 @@ impl Context {
     /// The same without counters, recorded events, the limits of challenge ACKs and the keep-alive timer.
     pub(crate) fn without_counters(&self) -> impl core::fmt::Debug {
         let Self { config: _, state, passive, agreed, closed, unusual, stats: _, rare } = self;
+        // It belongs to the ACK that is due, which may change. Nothing else reads it.
+        let mut unusual = *unusual;
+        unusual.set(BARE_ACK, false);
         let rare = rare.as_deref();
         let reply = rare.and_then(|rare| rare.reply.as_ref());
         let ecn = rare.and_then(|rare| rare.ecn.as_ref());

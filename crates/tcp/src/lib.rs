@@ -42,7 +42,7 @@ pub use opening::{fast_open, isn, state};
 #[doc(hidden)]
 pub use ranges::work;
 pub use receive::acking;
-pub use record::info::Info;
+pub use record::info::{Info, Segments};
 pub use record::limits::{Limit, Limits};
 pub use record::{event, reason, stats};
 pub use recovery::rto;

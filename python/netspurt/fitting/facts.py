@@ -55,8 +55,8 @@ class Facts:
         sent: time, offset and length of each packet of the sender, those without data among them.
         lost: whether that packet was lost.
         doubtful: packets of a connection without SACK that may have arrived or not: lost ones at which no
-            acknowledgment stopped, because they were sent again before the one in front of them was repaired, and
-            superfluous retransmissions.
+            acknowledgment stopped, because they were sent again before the one in front of them was repaired,
+            superfluous retransmissions, and the retransmissions before these.
         acks: time, acknowledged offset, window, first SACK block (two columns) of each packet of the receiver.
         samples: time of sending, RTT and length of each RTT sample of data.
         handshake_s: the RTT of the handshake; None if the capture does not show it.
@@ -290,6 +290,7 @@ def _lost(
             copies.setdefault(offset, []).append((index, last[offset]))
         last[offset] = index
     superfluous = np.zeros(len(time), dtype=bool)
+    resent = {index for mine in copies.values() for index, _ in mine}
     for row in rows:
         mine = copies.get(row["seq"], []) if row["event"] == "spurious" else []
         # The evidence is of the latest copy that was sent by then.
@@ -297,6 +298,8 @@ def _lost(
         if copy is not None:
             mine.remove(copy)
             superfluous[copy[0]] = True
+            # If one before it was a retransmission too, any of them may have arrived.
+            superfluous[copy[1]] |= copy[1] in resent
     lost = np.zeros(len(time), dtype=bool)
     lost[[before for mine in copies.values() for _, before in mine]] = True
     return lost, superfluous

@@ -38,6 +38,7 @@ impl Stack {
         }
         let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
         let (buffer, pushed, record) = (socket.send_buffer(wmem), socket.pushed, socket.record);
+        let goes_on = socket.goes_on_writing;
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
@@ -78,7 +79,13 @@ impl Stack {
         let pushes = written > pushed + largest_window / 2 && (wanted == room || behind == Behind::More);
         let behind = if wanted < len { Behind::More } else { behind };
         let behind = if pushes { Behind::Nothing } else { behind };
-        let taken = stream.write_part(now, wanted, behind).map_err(|_| Errno::EPIPE)?;
+        let taken = if goes_on {
+            stream.write_rest(now, wanted, behind)
+        } else {
+            stream.write_part(now, wanted, behind)
+        };
+        let taken = taken.map_err(|_| Errno::EPIPE)?;
+        socket.goes_on_writing = true;
         if taken == 0 && len > 0 {
             return Err(Errno::EAGAIN);
         }

@@ -7,7 +7,7 @@ use netspurt_tcp::event::Phase;
 use netspurt_tcp::fast_open::SynData;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
-use netspurt_tcp::{Connection, Info};
+use netspurt_tcp::{Connection, Info, Segments};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 
@@ -99,18 +99,14 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_
         [info.timestamps, info.sack, info.own_shift > 0, info.ecn, info.ecn_seen || ecn_seen, syn_data];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
-    let sacked = segments(info.sacked);
-    // The end of a connection frees what is not acknowledged (`tcp_write_queue_purge()`).
-    let is_over = stream.state() == State::Closed;
-    let unacknowledged = if is_over { 0 } else { segments(info.unacknowledged) };
+    let outstanding = outstanding(stream, &info, mss);
     let rules = stream.config().state_machine;
     fields.bytes(&[state_number(stream.state(), rules), phase_number(&info), info.unanswered, 0]);
     fields.bytes(&[info.backoff, options, shifts, 0]);
     fields.words(&[micros(stream.rto()), 40_000, mss, 536]);
     // Linux counts a lost segment in `lost_out` until it is acknowledged, even after its retransmission.
-    let resent = info.resent.saturating_sub(info.probed);
-    let lost = segments(info.lost + resent);
-    fields.words(&[unacknowledged, sacked, lost, segments(resent), 0]);
+    let lost = outstanding.lost + outstanding.resent;
+    fields.words(&[outstanding.unacknowledged, outstanding.sacked, lost, outstanding.resent, 0]);
     fields.words(&[0, 0, idle_ms, 0]);
     let ssthresh = stream.ssthresh();
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };
@@ -133,6 +129,30 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_
     fields.words(&[delivered, 0]);
     fields.longs(&[stream.written() - stream.unsent(), 0]);
     fields.words(&[0, info.reorderings, 0, stream.peer_window()]);
+}
+
+/// The counts of outstanding segments. Those of the connection know short ones; otherwise all count as full.
+fn outstanding(stream: &Connection, info: &Info, mss: u32) -> Segments {
+    let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
+    let mut counts = Segments {
+        unacknowledged: segments(info.unacknowledged),
+        sacked: segments(info.sacked),
+        lost: segments(info.lost),
+        resent: segments(info.resent.saturating_sub(info.probed)),
+    };
+    if let Some(known) = stream.segments().filter(|known| known.unacknowledged > 0) {
+        // Without SACK, duplicate ACKs tell how many have arrived.
+        let sacked = if info.sack { known.sacked } else { counts.sacked };
+        let probed = u32::from(info.probed > 0);
+        // The bytes also know data of a SYN that was sent again.
+        let resent = known.resent.saturating_sub(probed).max(counts.resent);
+        counts = Segments { sacked, resent, ..known };
+    }
+    if stream.state() == State::Closed {
+        // The end of a connection frees what is not acknowledged (`tcp_write_queue_purge()`).
+        counts.unacknowledged = 0;
+    }
+    counts
 }
 
 /// Whether the peer has acknowledged all data of the SYN (TCPI_OPT_SYN_DATA).

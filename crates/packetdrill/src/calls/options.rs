@@ -289,7 +289,9 @@ impl Stack {
     /// Stores whether a write has MSG_MORE, which corks the socket until a write without it (send(2)).
     pub(crate) fn set_after_write(&mut self, fd: RawFd, behind: Behind) -> Result<(), Errno> {
         let default = self.settings.config.transmit;
-        let options = &mut self.socket_mut(fd)?.options;
+        let socket = self.socket_mut(fd)?;
+        socket.goes_on_writing = false;
+        let options = &mut socket.options;
         if core::mem::replace(&mut options.after_write, behind) == behind {
             return Ok(());
         }

@@ -193,6 +193,11 @@ impl Config {
         self.growth.grows == Grows::WhenUsed
     }
 
+    /// Whether the ACK of a refused segment carries no data, as in Linux.
+    pub(crate) fn answers_bare(&self) -> bool {
+        self.old_segments == OldSegments::Linux
+    }
+
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
         let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;

@@ -259,8 +259,12 @@ impl DeliveryRate {
         self.lost += range.len();
     }
 
-    /// An ACK arrives while `in_flight` bytes are in flight.
-    pub(crate) fn open(&mut self, in_flight: u64) {
+    /// An ACK arrives while `in_flight` bytes are in flight. `anew`: what a timer has marked lost since the last one, and what an
+    /// ACK without a sample has delivered, does not count for its sample (Linux, `tcp_ack()`: `lost`, `delivered`).
+    pub(crate) fn open(&mut self, in_flight: u64, anew: bool) {
+        if anew {
+            self.ack = Ack { lost_before: self.lost, ..Ack::default() };
+        }
         self.ack.prior_in_flight = in_flight;
     }
 

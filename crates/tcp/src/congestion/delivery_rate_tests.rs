@@ -21,6 +21,7 @@ struct Sender {
     serial: u32,
     log: Vec<Transmission>,
     least: Option<Span>,
+    anew: bool,
 }
 
 impl Sender {
@@ -57,7 +58,7 @@ impl Sender {
     }
 
     fn ack(&mut self, ms: u64, segments: u64) -> RateSample {
-        self.rate.open((self.nxt - self.una) * MSS);
+        self.rate.open((self.nxt - self.una) * MSS, self.anew);
         let end = self.una + segments;
         self.deliver(ms, Range::new(1 + self.una * MSS, 1 + end * MSS));
         self.una = end;
@@ -128,7 +129,7 @@ fn duplicate_acks_count_as_delivered_once() {
     let mut sender = Sender::default();
     sender.send(0, 10);
     for n in 0..9 {
-        sender.rate.open(10 * MSS);
+        sender.rate.open(10 * MSS, false);
         sender.rate.deliver_unnamed(MSS, 9 * MSS);
         let sample = sender.conclude(40 + n);
         assert_eq!((sample.delivered, sample.newly_delivered), ((n + 1) * MSS, MSS));
@@ -145,7 +146,7 @@ fn without_sack_every_ack_of_new_data_delivers_a_segment_at_least() {
     sender.send(0, 10);
     // Duplicates of data that was sent again needlessly report more than is outstanding.
     for n in 0..30 {
-        sender.rate.open(10 * MSS);
+        sender.rate.open(10 * MSS, false);
         sender.rate.deliver_unnamed(MSS, 9 * MSS);
         let delivered = sender.conclude(40 + n).delivered;
         assert_eq!(delivered, (n + 1).min(9) * MSS);
@@ -177,7 +178,7 @@ fn what_was_sent_again_counts_from_its_last_departure_and_shows_no_round_trip() 
     };
     assert_eq!(passed, [expected]);
     sender.leave(60, 1, 3 * MSS, 2 * MSS);
-    sender.rate.open(3 * MSS);
+    sender.rate.open(3 * MSS, false);
     sender.deliver(100, segment(1));
     let sample = sender.conclude(100);
     assert_eq!((sample.rtt, sample.newly_delivered, sample.newly_lost), (None, MSS, MSS));
@@ -191,7 +192,7 @@ fn an_answer_that_is_too_fast_for_any_round_trip_is_no_sample() {
     sender.send(0, 2);
     sender.ack(40, 1);
     sender.leave(79, 1, MSS, MSS);
-    sender.rate.open(MSS);
+    sender.rate.open(MSS, false);
     sender.deliver(80, segment(1));
     // The departures took longer: from the first one acknowledged before to this.
     assert_eq!(sender.conclude(80).interval.expect("a sample").span, Span::from_ms(79));
@@ -241,4 +242,22 @@ fn snapshots_are_found_when_numbers_wrap() {
     }
     assert_eq!(sender.ack(40, 10).interval.expect("a sample").delivered, 10 * MSS);
     assert!(sender.log.is_empty());
+}
+
+#[test]
+fn what_a_timer_has_marked_lost_and_what_an_ack_without_sample_has_delivered_do_not_count_for_the_next_sample()
+ {
+    let mut sender = Sender { anew: true, ..Sender::default() };
+    sender.send(0, 4);
+    sender.ack(40, 1);
+    let lost = sender.within(segment(1));
+    sender.rate.lose(segment(1), lost.into_iter(), |_| {});
+    sender.rate.deliver_again(MSS);
+    let sample = sender.ack(60, 1);
+    assert_eq!((sample.newly_lost, sample.lost), (0, MSS), "tcp_ack(): lost");
+    assert_eq!((sample.newly_delivered, sample.delivered), (MSS, 3 * MSS), "tcp_ack(): delivered");
+    let lost = sender.within(segment(2));
+    sender.rate.open(2 * MSS, true);
+    sender.rate.lose(segment(2), lost.into_iter(), |_| {});
+    assert_eq!(sender.conclude(70).newly_lost, MSS, "marked while the ACK is processed");
 }

@@ -63,13 +63,28 @@ impl Connection {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
+        self.may_write()?;
+        Ok(self.snd.write(&mut self.cx, now, len, behind == Behind::Nothing))
+    }
+
+    /// The same for another part of a write, whose earlier parts may have been sent meanwhile. Only the beginning of a write
+    /// shows that the application has limited the sender (Linux, `tcp_rate_check_app_limited()`).
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_rest(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
+        self.may_write()?;
+        Ok(self.snd.write_on(&mut self.cx, now, len, behind == Behind::Nothing))
+    }
+
+    fn may_write(&self) -> Result<(), WriteError> {
         if matches!(self.cx.state(), State::Closed | State::Listen) {
             return Err(WriteError::NotConnected);
         }
         if self.snd.is_closing() || matches!(self.cx.state(), State::LastAck | State::TimeWait) {
             return Err(WriteError::Closing);
         }
-        Ok(self.snd.write(&mut self.cx, now, len, behind == Behind::Nothing))
+        Ok(())
     }
 
     /// The number of bytes that [`write`](Self::write) accepts now.

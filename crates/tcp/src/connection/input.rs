@@ -133,7 +133,7 @@ impl Connection {
             && start == self.rcv.nxt() as i64
             && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
             && segment.header_len == self.cx.agreed.header_len
-            && self.rcv.is_in_order();
+            && self.rcv.out_of_order() == 0;
         if is_predicted {
             self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         }
@@ -311,6 +311,7 @@ impl Connection {
                 self.rcv.note_refused(&self.cx, times, segment);
             }
             self.rcv.acknowledge(Reason::DuplicateAck);
+            self.cx.answer_bare();
         }
     }
 
@@ -472,6 +473,7 @@ impl Connection {
     pub(super) fn challenge(&mut self, now: Time) {
         if self.cx.may_challenge(now) {
             self.rcv.acknowledge(Reason::ChallengeAck);
+            self.cx.answer_bare();
         }
     }
 

@@ -30,7 +30,7 @@ use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
 use crate::receive::receiver::{AckDue, Receiver};
 use crate::record::event::Event;
-use crate::record::info::Info;
+use crate::record::info::{Info, Segments};
 use crate::record::limits::Limits;
 use crate::record::reason::{Held, Hold, Reason};
 use crate::record::stats::Stats;
@@ -240,6 +240,12 @@ impl Connection {
         Info { out_of_order: self.rcv.out_of_order(), ..self.snd.info(&self.cx) }
     }
 
+    /// The outstanding segments, of which a short one counts as one, if losses are detected by time. The work is proportional to
+    /// their number.
+    pub fn segments(&self) -> Option<Segments> {
+        self.snd.segments()
+    }
+
     /// The short segment that the transmission policy held back when [`poll_transmit`](Self::poll_transmit) last
     /// returned `None`. `None` if there is no such segment, or if something other than the policy holds it back.
     pub fn held(&self, now: Time) -> Option<Held> {
@@ -303,6 +309,11 @@ impl Connection {
         if let Some(reply) = self.cx.take_reply() {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
+        if self.cx.take_bare_answer()
+            && let Some(plan) = self.bare_ack()
+        {
+            return Some(Departure { reason: self.emit(now, plan, segment), last: false });
+        }
         if let Some(plan) = self.handshake_ack() {
             return Some(Departure { reason: self.emit(now, plan, segment), last: false });
         }
@@ -340,6 +351,15 @@ impl Connection {
             }
             AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
         }
+    }
+
+    /// The ACK that is due, alone.
+    #[cold]
+    fn bare_ack(&self) -> Option<Plan> {
+        let AckDue::Now(reason) = self.rcv.due() else { return None };
+        let start = self.snd.ack_position(reason);
+        let is_open = self.cx.state() != State::Closed;
+        is_open.then_some(Plan { start, len: 0, flags: Flags::NONE, reason })
     }
 
     /// Stops all timers.

@@ -185,7 +185,11 @@ impl Connection {
     pub(super) fn make_room(&self, options: &Options, plan: &mut Plan) -> u8 {
         let header_len = 20 + options.wire_len(self.cx.config.layout);
         let most = match self.cx.config.mss_counts {
-            MssCounts::DataAndOptions => u32::from(self.cx.agreed.mss),
+            // A small window of the peer may limit segments further.
+            MssCounts::DataAndOptions => {
+                let agreed = &self.cx.agreed;
+                u32::from(agreed.mss).min(u32::from(agreed.payload) + u32::from(agreed.header_len) - 20)
+            }
             MssCounts::Data => self.snd.path_room(),
         };
         let spare = most.saturating_sub(u32::from(header_len) - 20).max(1);

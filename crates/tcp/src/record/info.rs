@@ -5,6 +5,19 @@ use crate::congestion::ecn::AccurateEcnInfo;
 use crate::record::event::Phase;
 use crate::time::Span;
 
+/// The outstanding segments of a sender that knows each of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Segments {
+    /// Sent and not acknowledged.
+    pub unacknowledged: u32,
+    /// Of these, reported by SACK.
+    pub sacked: u32,
+    /// Of these, marked lost and not yet retransmitted.
+    pub lost: u32,
+    /// Of these, retransmitted, and neither acknowledged, reported nor marked lost since.
+    pub resent: u32,
+}
+
 /// A snapshot of a connection for its user. Lengths are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {

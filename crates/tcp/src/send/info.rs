@@ -2,10 +2,15 @@
 
 use crate::congestion::pacing::UNLIMITED;
 use crate::context::Context;
-use crate::record::info::Info;
+use crate::record::info::{Info, Segments};
 use crate::send::Sender;
 
 impl Sender {
+    /// The outstanding segments, if losses are detected by time.
+    pub(crate) fn segments(&self) -> Option<Segments> {
+        self.recovery.segments()
+    }
+
     /// The snapshot of the connection; nearly all of it is state of the sender. The receiver adds the rest.
     pub(crate) fn info(&self, cx: &Context) -> Info {
         let paced = self.paced();

@@ -11,4 +11,5 @@ mod as_linux_segments;
 mod cwnd_in_packets;
 mod marks_and_parts;
 mod old_acks;
+mod recounted;
 mod round_trips;

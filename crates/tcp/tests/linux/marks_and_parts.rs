@@ -110,6 +110,23 @@ fn a_loss_beside_a_mark_reduces_no_further_and_no_undo_restores_what_the_mark_re
     assert_eq!(lab.tcp.ssthresh() / MSS, 5);
 }
 
+#[test]
+fn a_recovery_within_a_reduction_ends_with_it_and_its_last_ack_may_report_a_mark() {
+    let mut lab = marked();
+    echo(&mut lab, 1);
+    lab.out();
+    // 11 was sent after the mark. The loss of 2 is repaired, and that of 11 is not known.
+    lab.sack(1, &[(3, 5)]);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    lab.at(300);
+    echo(&mut lab, 10);
+    assert_ne!(lab.tcp.info().phase, Phase::Recovery, "high_seq is that of the mark");
+    assert!(lab.tcp.info().reduces_for_mark, "tcp_try_to_open()");
+    lab.out();
+    let cwr = lab.sent.iter().filter(|sent| sent.1.segment.flags.has(Flags::CWR)).count();
+    assert_eq!(cwr, 3, "the SYN, and one for each reduction");
+}
+
 /// Up to ten segments at 100 ms, of `written`, to a peer with timestamps and without SACK.
 fn without_sack(written: u64) -> Lab {
     let offer = Options { mss: Some(MSS as u16), timestamps: Some(Timestamps::default()), ..Options::NONE };

@@ -53,6 +53,15 @@ fn the_timestamp_of_an_old_ack_counts_if_header_prediction_takes_the_segment() {
     lone.gets(with_stamp(segment(ACK, 1, 2001), 1001));
     lone.gets(with_stamp(segment(ACK, 1, 1001), 1005));
     assert_eq!(echo(&mut lone), 1005);
+    // An old segment that no SACK block can report is not stored.
+    let timestamps = Some(Timestamps { value: 1000, echo: 0 });
+    let config = Config { old_segments: LINUX, timestamps: true, ..plain() };
+    let mut lone = Lone::established(config, Options { timestamps, ..FULL }, 5000);
+    lone.writes(2000);
+    lone.gets(with_stamp(segment(ACK, 1, 2001), 1001));
+    lone.gets(with_stamp(data(-1, 2001, 1), 1001));
+    lone.gets(with_stamp(segment(ACK, 1, 1001), 1005));
+    assert_eq!(echo(&mut lone), 1005);
     // Another window: the slow path, in which tcp_ack() returns before it stores the timestamp.
     let mut lone = stamped(LINUX);
     lone.writes(2000);

@@ -248,8 +248,12 @@ impl Memory {
     /// Decides on an ACK with ECE that acknowledges up to `una`. One reduction per window of data is permitted (section
     /// 6.1.2). The segment with CWR is the first one after `reduced_at`. The peer repeats ECE until it has received
     /// that segment.
-    pub(crate) const fn on_echo(&self, una: u64) -> OnEcho {
-        if una > self.reduced_at { OnEcho::Reduce } else { OnEcho::Wait }
+    ///
+    /// `ended`: the ACK has ended a recovery. In Linux it may begin another reduction (`tcp_try_to_open()`), while that of a mark
+    /// lasts until higher data is acknowledged (`TCP_CA_CWR` in `tcp_fastretrans_alert()`).
+    pub(crate) const fn on_echo(&self, una: u64, ended: bool) -> OnEcho {
+        let is_over = una > self.reduced_at || (ended && una == self.reduced_at);
+        if is_over { OnEcho::Reduce } else { OnEcho::Wait }
     }
 
     /// Whether the current ACK, up to `una`, does not increase cwnd. With classic ECN the repeated ECE prevents an
@@ -343,6 +347,16 @@ mod tests {
         ] {
             assert_eq!(agree(choice, said, flags), expected, "{choice:?} {said:?} {flags:?}");
         }
+    }
+
+    #[test]
+    fn the_ack_that_ends_a_recovery_may_begin_another_reduction() {
+        let mut memory = Memory::new(Agreement::Full, Echo::UntilReduced);
+        memory.note_signal(Signal::EnterRecovery, 5001);
+        assert_eq!(memory.on_echo(5001, true), OnEcho::Reduce, "tcp_try_to_open()");
+        assert_eq!(memory.on_echo(5000, true), OnEcho::Wait);
+        assert_eq!(memory.on_echo(5001, false), OnEcho::Wait, "TCP_CA_CWR");
+        assert_eq!(memory.on_echo(5002, false), OnEcho::Reduce);
     }
 
     #[test]

@@ -180,12 +180,11 @@ impl LossRecovery {
         }
     }
 
-    /// An ACK of `range` carries new SACK reports, too.
-    pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range) {
-        let Some(departures) = &mut self.departures else { return };
-        if let Some(rack) = &mut departures.rack {
-            rack.prefer_acknowledged(&departures.flight, now, range);
-        }
+    /// An ACK of `range` carries new SACK reports, too. `is_echoed` as for [`note_delivery`](Self::note_delivery).
+    pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range, is_echoed: impl Fn(Time) -> bool) {
+        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
+        rack.prefer_acknowledged((flight, *least), now, range, loss.reported(), is_echoed);
     }
 
     /// A D-SACK of so many segments, after `retransmitted` retransmissions. Returns whether it is plausible; then the segments
@@ -200,14 +199,24 @@ impl LossRecovery {
         plausible
     }
 
-    /// A D-SACK of data up to `end`. Returns whether it shows that the recovery was spurious.
-    pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64, end: u64) -> bool {
-        let Some(rack) = self.rack_mut() else { return false };
+    /// A D-SACK of `again`. Returns whether it shows that the recovery was spurious. `shows_order`: it may show reordering, too.
+    pub(crate) fn note_duplicate_report(
+        &mut self,
+        una: u64,
+        max: u64,
+        again: Range,
+        shows_order: bool,
+    ) -> bool {
+        let Self { departures: Some(departures), loss, .. } = self else { return false };
+        let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return false };
         // A D-SACK that a probe has caused gives no information about the order.
         if rack.probe.is_over() {
             rack.reordering.widen(una, max);
         }
-        rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(end))
+        if shows_order {
+            rack.note_late_duplicate(flight, again, loss.reported());
+        }
+        rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(again.end))
     }
 
     /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `in_ticks` rounds a wait to the clock
@@ -230,6 +239,11 @@ impl LossRecovery {
         rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now));
         let unrepaired = rack.take_unrepaired(loss.reported());
         (found, (found || unrepaired) && loss.phase == Phase::Open)
+    }
+
+    /// Whether the present ACK has ended a recovery.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.rack().is_some_and(|rack| rack.ended)
     }
 
     /// Whether losses may have to be looked for: something was delivered since the last time.
@@ -281,7 +295,9 @@ impl LossRecovery {
     /// under way goes on instead (`tcp_enter_recovery()`).
     pub(crate) fn recover_by_time(&mut self, una: u64, max: u64, prr: Option<(PrrRule, u32)>) {
         let goes_on = self.is_reducing();
-        self.enter(Phase::Fast, max);
+        // The recovery ends where the reduction would have begun to (`high_seq`).
+        let until = if goes_on { self.loss.reduces_until } else { max };
+        self.enter(Phase::Fast, until);
         let sacked = self.loss.sacked();
         if let Some(rack) = self.rack_mut().filter(|rack| !goes_on || rack.prr.is_none()) {
             rack.prr = prr.map(|(rule, cwnd)| {
@@ -366,6 +382,14 @@ impl LossRecovery {
         self.rack().is_some_and(|rack| self.permits_probe(rack))
     }
 
+    /// Whether a recovery proceeds because of a timer, not of an ACK.
+    pub(crate) fn note_timer(&mut self, fired: bool) {
+        let in_recovery = self.loss.phase != Phase::Open;
+        if let Some(rack) = self.rack_mut() {
+            rack.by_timer = fired && in_recovery;
+        }
+    }
+
     /// A tail loss probe is due: `range` is sent next. Its answer cannot undo a recovery.
     pub(crate) fn send_probe(&mut self, range: Range, reason: Reason) {
         self.send_next(range, reason);
@@ -395,6 +419,7 @@ impl LossRecovery {
             return;
         }
         rack.frto = frto;
+        rack.by_timer = true;
         if begins {
             self.prepare_undo(first.start);
         }

@@ -1,6 +1,7 @@
 //! Questions about the log of transmissions.
 
 use crate::ranges::Range;
+use crate::record::info::Segments;
 use crate::recovery::departures::Departures;
 use crate::recovery::flight::{Flight, Sent};
 use crate::recovery::rack::Rack;
@@ -58,6 +59,12 @@ impl LossRecovery {
         let segments =
             self.loss.reported().missing_in(range).flat_map(|gap| departures.flight.all_within(gap));
         segments.filter(|sent| !sent.again).map(|sent| sent.at).next()
+    }
+
+    /// The first unacknowledged segment, which begins at `una`; up to `end` at most, if the log knows its end.
+    pub(crate) fn first_segment(&self, una: u64, end: u64) -> Range {
+        let first = self.departures.as_ref().and_then(|departures| departures.flight.front());
+        Range::new(una, first.map_or(end, |first| first.range.end.clamp(una, end)))
     }
 
     /// Whether the first unacknowledged segment was last sent after `time`.
@@ -141,6 +148,12 @@ impl LossRecovery {
         self.rack().map_or(0, |rack| rack.resent(self.loss.reported()))
     }
 
+    /// The outstanding segments, if losses are detected by time.
+    pub(crate) fn segments(&self) -> Option<Segments> {
+        let Departures { flight, rack: Some(rack), .. } = self.departures.as_deref()? else { return None };
+        Some(rack.segments(flight, self.loss.reported()))
+    }
+
     /// Bytes of the outstanding tail loss probe, if it was a retransmission.
     pub(crate) fn probed(&self) -> u64 {
         let Some(departures) = &self.departures else { return 0 };
@@ -168,6 +181,11 @@ impl LossRecovery {
     #[inline]
     pub(super) fn permits_probe(&self, rack: &Rack) -> bool {
         rack.counted.is_none() && rack.probe.is_over() && self.is_undisturbed()
+    }
+
+    /// Whether a recovery proceeds because of a timer.
+    pub(crate) fn is_by_timer(&self) -> bool {
+        self.rack().is_some_and(|rack| rack.by_timer)
     }
 
     /// Whether there is no recovery, and no SACK report.

@@ -21,14 +21,20 @@ impl LossRecovery {
     }
 
     /// Whether duplicate ACKs report nothing now: after a timeout, only those that follow new data count
-    /// (`tcp_process_loss()`). The others answer data that was sent again needlessly.
-    pub(crate) fn ignores_dup_acks(&self, max: u64) -> bool {
-        self.counts_dup_acks() && self.loss.phase == Phase::Loss && max <= self.loss.recover
+    /// (`tcp_process_loss()`). The others answer data that was sent again needlessly. The same is assumed of those that repeat the
+    /// last ACK of a recovery (`tcp_try_undo_recovery()`).
+    pub(crate) fn ignores_dup_acks(&self, una: u64, max: u64) -> bool {
+        self.counts_dup_acks()
+            && match self.loss.phase {
+                Phase::Open => false,
+                Phase::Fast => una >= self.loss.recover,
+                Phase::Loss => una >= self.loss.recover || max <= self.loss.recover,
+            }
     }
 
     /// A duplicate ACK.
     pub(crate) fn count_dup_ack(&mut self, una: u64, max: u64, mss: u64) {
-        let ignored = self.ignores_dup_acks(max);
+        let ignored = self.ignores_dup_acks(una, max);
         // With the padding of short segments.
         let bytes = max - una + self.padding_outstanding();
         let data = Outstanding { bytes, lost: self.lost(), mss };

@@ -425,7 +425,7 @@ impl Flight {
     }
 
     /// The latest transmissions of the segments that overlap `range`.
-    fn within(&self, range: Range) -> impl Iterator<Item = Sent> {
+    pub(super) fn within(&self, range: Range) -> impl Iterator<Item = Sent> {
         let known = |&at: &usize| self.entries[at].fate != Fate::Forgotten;
         self.indices_within(range).filter(known).map(|at| self.sent(at))
     }

@@ -12,8 +12,12 @@ use super::spurious::frto::Frto;
 use super::spurious::undo::Undo;
 use super::tail_probe::Probe;
 use crate::ranges::{Range, RangeSet};
+use crate::record::info::Segments;
 use crate::time::{Span, Time};
 use reordering::Reordering;
+
+/// How many segments that a D-SACK names are looked at.
+const DUPLICATES: usize = 16;
 
 /// The state of RACK.
 #[derive(Debug, Default)]
@@ -49,11 +53,13 @@ pub(crate) struct Rack {
     /// Segments that D-SACKs have reported so far.
     pub(super) duplicates: u64,
     /// Whether the present ACK has ended a recovery.
-    ended: bool,
+    pub(super) ended: bool,
     /// Without SACK: what duplicate ACKs report.
     pub(super) counted: Option<Counted>,
     /// Whether only new data is sent until the next ACK.
     pub(super) holds_repairs: bool,
+    /// Whether a timer has acted in a recovery since the last ACK.
+    pub(super) by_timer: bool,
     /// Outstanding short segments, if cwnd counts packets.
     pub(super) short: Option<Box<ShortSegments>>,
 }
@@ -129,12 +135,22 @@ impl Rack {
         }
     }
 
-    /// RACK.rtt after an ACK of `range` that also carries new SACK reports. RFC 8985, section 6.2, step 2, does not say which
-    /// segment of the ACK is processed last. In Linux it is the last one that is acknowledged (`tcp_clean_rtx_queue()`
-    /// follows `tcp_sacktag_write_queue()`).
-    pub(super) fn prefer_acknowledged(&mut self, flight: &Flight, now: Time, range: Range) {
-        if let Some(sent) = flight.newest_of(range).filter(|sent| !sent.again) {
-            self.rtt = now - sent.at;
+    /// RACK.rtt after an ACK of `range`. RFC 8985, section 6.2, step 2, does not say which segment of the ACK is processed last.
+    /// In Linux it is the last one that is acknowledged and was not reported before (`tcp_clean_rtx_queue()` follows
+    /// `tcp_sacktag_write_queue()`).
+    pub(super) fn prefer_acknowledged(
+        &mut self,
+        (flight, least): (&Flight, LeastRtt),
+        now: Time,
+        range: Range,
+        sacked: &RangeSet,
+        is_echoed: impl Fn(Time) -> bool,
+    ) {
+        let too_soon = |rtt: Span| least.get().is_some_and(|least| rtt < least);
+        let answers = |sent: &Sent| !sent.again || (!too_soon(now - sent.at) && is_echoed(sent.at));
+        let segments = sacked.missing_in(range).flat_map(|piece| flight.within(piece));
+        if let Some(last) = segments.filter(answers).last() {
+            self.rtt = now - last.at;
         }
     }
 
@@ -160,6 +176,17 @@ impl Rack {
             if short.is_empty() {
                 self.short = None;
             }
+        }
+    }
+
+    /// A D-SACK of `range`. If it names a segment that was sent again and reported before, the original came late
+    /// (`tcp_sacktag_one()`).
+    pub(super) fn note_late_duplicate(&mut self, flight: &Flight, range: Range, sacked: &RangeSet) {
+        let is_reported = |sent: &Sent| sacked.covered_within(sent.range) == sent.range.len();
+        // A D-SACK names one segment, or a few that a receiver has merged.
+        let mut segments = flight.all_within(range).take(DUPLICATES);
+        if let Some(late) = segments.find(|sent| sent.again && is_reported(sent)) {
+            self.reordering.note_late(late.range.start);
         }
     }
 
@@ -340,9 +367,25 @@ impl Rack {
 }
 
 impl Rack {
-    /// Bytes retransmitted and not yet known to have arrived.
+    /// Bytes of retransmissions that are not known to have arrived or to be lost (`retrans_out`).
     pub(super) fn resent(&self, sacked: &RangeSet) -> u64 {
-        self.resent.iter_down().map(|range| range.len() - sacked.covered_within(range)).sum()
+        let unreported = self.resent.iter_down().flat_map(|range| sacked.missing_in(range));
+        unreported.map(|piece| piece.len() - self.lost.covered_within(piece)).sum()
+    }
+
+    /// All outstanding segments, by what is known of them.
+    pub(super) fn segments(&self, flight: &Flight, sacked: &RangeSet) -> Segments {
+        flight.all_within(Range::new(0, u64::MAX)).fold(Segments::default(), |mut all, sent| {
+            all.unacknowledged += 1;
+            if sacked.covered_within(sent.range) == sent.range.len() {
+                all.sacked += 1;
+            } else if self.lost.covered_within(sent.range) > 0 {
+                all.lost += 1;
+            } else if sent.again {
+                all.resent += 1;
+            }
+            all
+        })
     }
 
     /// Bytes of the outstanding tail loss probe, if it was a retransmission.
@@ -504,7 +547,8 @@ mod tests {
         rack.deliver(at(44), Range::new(201, 501));
         sacked.insert(Range::new(201, 501));
         assert_eq!(rack.latest_rtt(), Some(Span::from_ms(40)), "of the newest");
-        rack.rack.prefer_acknowledged(&rack.flight, at(44), Range::new(1, 101));
+        let log = (&rack.flight, rack.least);
+        rack.rack.prefer_acknowledged(log, at(44), Range::new(1, 101), &sacked, |_| true);
         rack.acknowledge(101);
         assert_eq!(rack.latest_rtt(), Some(Span::from_ms(44)));
         assert!(!rack.detect(at(44), Span::ZERO, &sacked), "the second left a millisecond after the first");

@@ -4,7 +4,6 @@ use super::reports::Reports;
 use crate::config::{LossMeans, PrrRule};
 use crate::congestion::Signal;
 use crate::context::Context;
-use crate::ranges::Range;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::recovery::prr::Progress;
@@ -61,7 +60,7 @@ impl Sender {
     /// Whether an ACK opens cwnd after all its other effects: not if it begins a recovery, but if it ends or undoes one.
     /// Linux: `tcp_cong_control()` follows `tcp_fastretrans_alert()`.
     #[inline]
-    pub(super) fn grows_at_the_end(&self, cx: &Context) -> bool {
+    pub(in crate::send) fn grows_at_the_end(&self, cx: &Context) -> bool {
         cx.config.counts_as_linux() && self.recovery.is_by_time()
     }
 
@@ -112,6 +111,7 @@ impl Sender {
         self.recovery.permit_repairs();
         let begins = self.recovery.phase() != Phase::Fast;
         self.detect_losses(cx, now);
+        self.recovery.note_timer(true);
         // Linux counts one segment as delivered (`tcp_rack_reo_timeout()`).
         let counts_one = begins && cx.config.prr_rule == PrrRule::Linux;
         let delivered = if counts_one { u64::from(cx.agreed.payload) } else { 0 };
@@ -126,7 +126,7 @@ impl Sender {
             return looks && self.detect_losses(cx, now);
         }
         let mss = u64::from(cx.agreed.payload);
-        let first = Range::new(self.space.una, (self.space.una + mss).min(self.space.max));
+        let first = self.recovery.first_segment(self.space.una, (self.space.una + mss).min(self.space.max));
         let threshold = cx.config.dup_ack_threshold;
         let (found, begins) = self.recovery.detect_by_count(first, threshold, mss, advanced);
         if begins {
@@ -221,7 +221,10 @@ impl Sender {
         if self.recovery.answers_original(self.space.una, echo)
             && echo_age(now, echo, self.space.first_sent).is_some()
         {
+            // An ACK of all data shows no order (`tcp_try_undo_recovery()`).
+            let is_partial = !cx.config.counts_as_linux() || self.space.una < self.recovery.recover();
             if self.recovery.phase() == Phase::Fast
+                && is_partial
                 && self.recovery.note_late_original(una_before) == OnLateOriginal::SendOnlyNew
             {
                 return self.recovery.hold_repairs();

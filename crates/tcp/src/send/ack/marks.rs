@@ -34,7 +34,8 @@ impl Sender {
         {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }
-        let is_due = |memory: &mut ecn::Memory| memory.on_echo(una) == OnEcho::Reduce;
+        let ended = self.grows_at_the_end(cx) && self.recovery.has_ended();
+        let is_due = |memory: &mut ecn::Memory| memory.on_echo(una, ended) == OnEcho::Reduce;
         // `tcp_enter_cwr()` does nothing in a recovery.
         let recovers = self.recovery.phase() != Phase::Open && self.grows_at_the_end(cx);
         if echoed && cx.ecn().is_some_and(is_due) && !recovers && self.congestion.heeds_marks(now) {

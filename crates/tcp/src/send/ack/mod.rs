@@ -20,6 +20,7 @@ impl Sender {
     #[inline]
     pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
         let ack = self.space.position(segment.ack);
+        self.recovery.note_timer(false);
         let (window_before, wl1_before, largest_before) =
             (self.space.wnd, self.space.wl1, self.space.max_wnd);
         let window = if segment.flags.has(Flags::SYN) {
@@ -41,7 +42,7 @@ impl Sender {
         let reports = self.take_reports(cx, now, segment);
         let reports_new = reports.reports_new;
         if reports_new && ack > una_before as i64 {
-            self.recovery.prefer_acknowledged(now, Range::new(una_before, ack as u64));
+            self.prefer_acknowledged(cx, now, Range::new(una_before, ack as u64), segment);
         }
         if ack > una_before as i64 {
             self.take_new_ack(cx, now, ack as u64, segment, reports.first_sent);

@@ -34,7 +34,7 @@ impl Sender {
         let reported_again = reported_again.filter(|&again| self.counts_duplicate(cx, again));
         let duplicate = reported_again.is_some();
         if let Some(again) = reported_again {
-            self.note_duplicate_report(cx, now, again.end);
+            self.note_duplicate_report(cx, now, again);
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
@@ -123,17 +123,30 @@ impl Sender {
         let acknowledged = range.end as i64 <= self.space.position(segment.ack);
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps && acknowledged);
         let echo = stamps.map(|stamps| stamps.echo);
-        let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
-        if self.recovery.note_delivery(now, range, is_echoed) {
+        if self.recovery.note_delivery(now, range, |sent| may_answer(echo, sent)) {
             self.undo(cx, now);
         }
     }
 
+    /// RACK.rtt after an ACK of `range` that also carries new reports.
+    #[cold]
+    pub(super) fn prefer_acknowledged(&mut self, cx: &Context, now: Time, range: Range, segment: &Segment) {
+        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
+        let echo = stamps.map(|stamps| stamps.echo);
+        self.recovery.prefer_acknowledged(now, range, |sent| may_answer(echo, sent));
+    }
+
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
     #[cold]
-    fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, end: u64) {
-        if self.recovery.note_duplicate_report(self.space.una, self.space.max, end) {
+    fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, again: Range) {
+        let (una, max) = (self.space.una, self.space.max);
+        if self.recovery.note_duplicate_report(una, max, again, cx.config.counts_as_linux()) {
             self.undo(cx, now);
         }
     }
+}
+
+/// Whether an ACK with this echo can answer a transmission at `sent`.
+fn may_answer(echo: Option<u32>, sent: Time) -> bool {
+    echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0)
 }

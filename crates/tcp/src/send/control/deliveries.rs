@@ -39,9 +39,9 @@ impl Sender {
         }
         // Data that a timer has marked lost counts as lost, even if this ACK reports it as delivered.
         self.note_lost(cx, now);
-        let in_flight = self.in_flight(cx);
+        let (in_flight, anew) = (self.in_flight(cx), self.grows_at_the_end(cx));
         if let Some(paced) = self.paced_mut() {
-            paced.rate.open(in_flight);
+            paced.rate.open(in_flight, anew);
         }
         if ack > self.space.una as i64 {
             self.measure(cx, now, Range::new(self.space.una.max(1), ack as u64));
@@ -87,7 +87,7 @@ impl Sender {
         } else {
             u64::MAX
         };
-        let ignored = self.recovery.ignores_dup_acks(self.space.max);
+        let ignored = self.recovery.ignores_dup_acks(self.space.una, self.space.max);
         if let Some(paced) = self.paced_mut()
             && !ignored
         {

@@ -75,7 +75,8 @@ impl Sender {
     fn decide_repair(&self, cx: &Context) -> Decision {
         if let Some(Resend { start, len, reason }) = self.recovery.resend() {
             let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
-            return Decision::Send(self.space.again(first, reason));
+            let first = if reason == Reason::TailProbe { first } else { self.within_window(cx, first) };
+            return Decision::Send(self.resend(first, reason));
         }
         if self.unusual.has(PROBE) {
             return Decision::Send(self.space.plan(
@@ -136,7 +137,9 @@ impl Sender {
         let available = stop.saturating_sub(start);
         let fin_waits = self.is_closing() && start <= snd.data_end();
         if available == 0 {
-            return if fin_waits && start == snd.data_end() {
+            return if fin_waits && start == snd.data_end() && self.is_behind_window(cx, start) {
+                Decision::Hold(Hold::ReceiveWindow)
+            } else if fin_waits && start == snd.data_end() {
                 let reason = self.reason_at(start, Reason::Fin);
                 Decision::Send(snd.plan(start, 0, reason, true))
             } else {
@@ -241,6 +244,9 @@ impl Sender {
                 return fresh;
             }
         }
+        if first.start > self.space.una && self.is_behind_window(cx, first.start) {
+            return Decision::Hold(Hold::ReceiveWindow);
+        }
         let (pipe, mss) = (self.in_network(cx), u64::from(cx.agreed.payload));
         if pipe > 0 && pipe + mss > u64::from(self.recovery_window()) {
             return Decision::Hold(Hold::CongestionWindow);
@@ -250,6 +256,32 @@ impl Sender {
             Phase::Loss => Reason::GoBackN,
             Phase::Open | Phase::Fast => self.repair_reason(),
         };
-        Decision::Send(self.space.again(first, reason))
+        Decision::Send(self.resend(self.within_window(cx, first), reason))
+    }
+
+    /// The plan that retransmits `range`. Where each segment is known, a FIN that left alone does not join one that left before.
+    fn resend(&self, range: Range, reason: Reason) -> Plan {
+        let mut plan = self.space.again(range, reason);
+        if self.recovery.is_by_time() && range.end <= self.space.data_end() {
+            plan.flags = Flags(plan.flags.0 & !Flags::FIN.0);
+        }
+        plan
+    }
+
+    /// Whether what begins at `start` must wait for the peer's window, in Linux also a FIN (`tcp_snd_wnd_test()`) and a
+    /// retransmission (`tcp_retransmit_skb()`).
+    fn is_behind_window(&self, cx: &Context, start: u64) -> bool {
+        cx.config.counts_as_linux() && start >= self.space.una + u64::from(self.space.wnd)
+    }
+
+    /// The part of a lost segment that lies in the peer's window, which may have shrunk (Linux, `tcp_retransmit_skb()`). The first
+    /// outstanding segment is sent even if nothing of it does.
+    #[inline]
+    fn within_window(&self, cx: &Context, lost: Range) -> Range {
+        let end = self.space.una + u64::from(self.space.wnd);
+        if lost.end <= end || end <= lost.start || !cx.config.counts_as_linux() {
+            return lost;
+        }
+        Range::new(lost.start, end)
     }
 }

@@ -114,7 +114,10 @@ impl Sender {
         if why.is_policy() {
             self.hold_tail(cx, now, why);
         }
-        if cx.config.growth.grows == Grows::WhenUsed && self.run > 0 {
+        // A recovery may have lowered cwnd to what is in flight. Linux notes that when it looks for data to send
+        // (`tcp_write_xmit()`), which timers of a recovery do not do.
+        let is_full = why == Hold::CongestionWindow && !self.recovery.is_by_timer();
+        if cx.config.growth.grows == Grows::WhenUsed && (self.run > 0 || is_full) {
             self.note_usage(cx, why);
         }
         self.timers.hold = why;

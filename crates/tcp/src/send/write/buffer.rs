@@ -45,15 +45,20 @@ impl Sender {
     /// Accepts up to `len` bytes from the application; `ends` marks an end of application data. Returns the number of
     /// accepted bytes.
     pub(crate) fn write(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
+        if self.paced().is_some() && self.room(cx) > 0 && len > 0 {
+            self.note_write(cx);
+        }
+        self.write_on(cx, now, len, ends)
+    }
+
+    /// The same for another part of a write: the application has not paused before it.
+    pub(crate) fn write_on(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
         let room = self.room(cx);
         let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
         if accepted < len {
             self.keep_send_buffer(cx);
         }
         if accepted > 0 {
-            if self.paced().is_some() {
-                self.note_write(cx);
-            }
             self.restart_if_idle(cx, now);
             if cx.config.push_bursts {
                 self.join_writes();
