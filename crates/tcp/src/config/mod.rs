@@ -193,6 +193,11 @@ impl Config {
         self.growth.grows == Grows::WhenUsed
     }
 
+    /// Whether a connection that has waited too long for an ACK ends without a reset, as in Linux.
+    pub(crate) fn times_out_silently(&self) -> bool {
+        self.old_segments == OldSegments::Linux
+    }
+
     /// Whether the ACK of a refused segment carries no data, as in Linux.
     pub(crate) fn answers_bare(&self) -> bool {
         self.old_segments == OldSegments::Linux

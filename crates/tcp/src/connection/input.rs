@@ -133,7 +133,7 @@ impl Connection {
             && start == self.rcv.nxt() as i64
             && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
             && segment.header_len == self.cx.agreed.header_len
-            && self.rcv.out_of_order() == 0;
+            && self.rcv.waits_for_nothing();
         if is_predicted {
             self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         }

@@ -383,10 +383,20 @@ impl Connection {
 
     /// Closes the connection and sends a reset if the peer has state for it.
     fn give_up(&mut self, now: Time, why: CloseReason) {
-        if matches!(
-            self.cx.state(),
-            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
-        ) {
+        // RFC 9293, sections 3.8.3 and 3.10.8: what has waited too long for an ACK is closed, and no segment is sent.
+        // FreeBSD sends a reset (`tcp_drop()`), Linux none (`tcp_write_err()`), but for keep-alives.
+        let is_silent = matches!(why, CloseReason::TimedOut | CloseReason::UserTimeout)
+            && self.cx.config.times_out_silently();
+        if !is_silent
+            && matches!(
+                self.cx.state(),
+                State::SynReceived
+                    | State::Established
+                    | State::FinWait1
+                    | State::FinWait2
+                    | State::CloseWait
+            )
+        {
             let position = self.snd.ack_position(Reason::Reset);
             self.cx.reply(Reply::abort(self.snd.space().seq(position), self.rcv.seq(self.rcv.nxt())));
         }

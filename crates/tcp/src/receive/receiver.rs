@@ -586,6 +586,11 @@ impl Receiver {
         (start as u32).wrapping_sub(self.last_ack) as i32 <= 0
     }
 
+    /// Whether neither data nor a FIN is stored behind a gap.
+    pub(crate) fn waits_for_nothing(&self) -> bool {
+        self.out_of_order() == 0 && (self.finished || !self.fin_is_known)
+    }
+
     /// Whether no out-of-order data is stored and no report waits.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {

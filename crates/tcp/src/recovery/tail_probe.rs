@@ -36,6 +36,12 @@ impl Probe {
         self.0.is_none()
     }
 
+    /// Whether a probe is outstanding that was sent when the data ended at `end`.
+    #[inline]
+    pub(crate) fn ends_at(self, end: u64) -> bool {
+        self.0.is_some_and(|out| out.end == end)
+    }
+
     /// Whether a probe without new data is outstanding.
     pub(crate) fn is_resend(self) -> bool {
         self.0.is_some_and(|out| out.is_resend)

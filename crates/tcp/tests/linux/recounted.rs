@@ -8,7 +8,7 @@ use netspurt_tcp::config::{
 };
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
-use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, Timeout};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::{Behind, Segments, congestion};
 
@@ -197,6 +197,42 @@ fn the_ack_of_a_refused_segment_carries_no_data() {
         });
         let sent: Vec<u32> = lab.sent[from..].iter().map(|sent| sent.1.segment.payload.len).collect();
         assert_eq!(sent, lens, "tcp_send_dupack()");
+    }
+}
+
+#[test]
+fn the_d_sack_of_a_probe_counts_like_one_of_the_last_recovery() {
+    // `tcp_send_loss_probe()` does not add to what D-SACKs must report (`undo_retrans`), and `tcp_check_dsack()` takes any.
+    for (grows, undone) in [(Grows::WhenUsed, 1), (Grows::Always, 0)] {
+        let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..rules(grows) });
+        lab.write(10).at(200).sack(0, &[(2, 4)]);
+        lab.at(300).ack(10).write(2).at(1000);
+        assert!(lab.out().contains(&(12, TailProbe)));
+        lab.ack(12).sack(12, &[(12, 12)]);
+        assert_eq!(lab.tcp.stats().undone, undone);
+    }
+}
+
+#[test]
+fn a_segment_counts_when_all_of_it_is_acknowledged() {
+    // `tcp_clean_rtx_queue()`: for the RTT and the retransmission timer.
+    let stamp = |echo| Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE };
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..stamp(0) };
+    for with_stamps in [false, true] {
+        let mut lab = Lab::open(Config { timestamps: with_stamps, ..linux() }, offer);
+        let echoed = if with_stamps { stamp(100) } else { Options::NONE };
+        lab.write(20).out();
+        let part = |lab: &mut Lab, bytes| {
+            let ack = Lab::behind(0).plus(bytes);
+            lab.arrives(Segment { ack, flags: ACK, options: echoed, ..Segment::default() });
+            (lab.tcp.stats().rtt_samples, lab.tcp.next_deadline())
+        };
+        let (before, deadline) = (lab.tcp.stats().rtt_samples, lab.tcp.next_deadline());
+        lab.at(200);
+        assert_eq!(part(&mut lab, 1), (before, deadline), "{with_stamps}");
+        let (samples, later) = part(&mut lab, 1500);
+        assert_eq!(samples, before + 1, "{with_stamps}");
+        assert!(later > deadline);
     }
 }
 

@@ -143,6 +143,21 @@ fn a_probe_carries_new_data_if_there_is_any() {
 }
 
 #[test]
+fn new_data_behind_a_probe_lets_the_timeout_count_from_the_first_segment() {
+    // RFC 8985, section 7.2: new data starts the timer of a probe, but only one probe is sent at a time. Linux then counts
+    // the timeout from the first segment (`tcp_send_loss_probe()`, `tcp_rearm_rto()`).
+    for (written_at, timeout_at) in [(500, 1100), (1000, 1100), (1150, 1350)] {
+        let mut lab = Lab::with_sack(rack());
+        lab.write(5).out();
+        lab.at(written_at);
+        assert_eq!(lab.timed(), [(300, 5, TailProbe)]);
+        lab.write(1).at(2000);
+        let sent = lab.timed();
+        assert_eq!(sent.get(1), Some(&(timeout_at, 1, Timeout)), "{sent:?}");
+    }
+}
+
+#[test]
 fn a_probe_that_repaired_the_loss_by_itself_makes_the_window_fall() {
     let mut lab = ten(rack(), 10);
     lab.at(200).ack(9).at(650);

@@ -298,6 +298,18 @@ fn the_connection_is_given_up_after_the_last_permitted_resend() {
     assert_eq!(lab.out().len(), 1 + 3);
     assert_eq!(lab.tcp.closed(), Some(CloseReason::TimedOut));
     assert_eq!(lab.sent.last().map(|(_, sent)| sent.reason), Some(netspurt_tcp::reason::Reason::Reset));
+    // RFC 9293, sections 3.8.3 and 3.10.8, ask for no segment, and Linux sends none (`tcp_write_err()`).
+    let old_segments = netspurt_tcp::config::OldSegments::Linux;
+    let mut lab =
+        Lab::plain(netspurt_tcp::config::Config { retries: 3, old_segments, ..config(Recovery::Reno) });
+    lab.write(1).at(60_000);
+    assert_eq!(lab.out(), [(1, NewData), (1, Timeout), (1, Timeout), (1, Timeout)]);
+    assert_eq!(lab.tcp.closed(), Some(CloseReason::TimedOut));
+    // The application's own abort resets.
+    let mut lab =
+        Lab::plain(netspurt_tcp::config::Config { retries: 3, old_segments, ..config(Recovery::Reno) });
+    lab.tcp.abort(lab.now);
+    assert!(lab.tcp.poll_transmit(lab.now).is_some_and(|sent| sent.segment.flags.has(Flags::RST)));
 }
 
 #[test]

@@ -120,7 +120,9 @@ impl LossRecovery {
         if let Some(prr) = &mut rack.prr {
             prr.sent(range.len());
         }
-        if let Some(undo) = &mut rack.undo {
+        // Outside a recovery, only a probe sends again, which Linux does not count (`tcp_send_loss_probe()`).
+        let is_probe = self.loss.phase == Phase::Open && rack.probe.is_resend();
+        if let Some(undo) = rack.undo.as_mut().filter(|_| !is_probe) {
             undo.resent(timestamp(now));
         }
     }
@@ -133,7 +135,8 @@ impl LossRecovery {
             return None;
         };
         let first = flight.front();
-        if !rack.is_in_order(first, una) {
+        // The ACK of a part of a segment is not ordinary.
+        if !rack.is_in_order(first, una) || first.is_some_and(|first| first.range.end > una) {
             return None;
         }
         // The log is plain: nothing was sent twice.
@@ -390,12 +393,13 @@ impl LossRecovery {
         }
     }
 
-    /// A tail loss probe is due: `range` is sent next. Its answer cannot undo a recovery.
-    pub(crate) fn send_probe(&mut self, range: Range, reason: Reason) {
+    /// A tail loss probe is due: `range` is sent next. Its answer cannot undo a recovery. `as_linux`: a D-SACK of it counts like
+    /// one of the last recovery (`tcp_check_dsack()`).
+    pub(crate) fn send_probe(&mut self, range: Range, reason: Reason, as_linux: bool) {
         self.send_next(range, reason);
         if let Some(rack) = self.rack_mut() {
             rack.probe.sent(range.end, reason == Reason::TailProbe);
-            rack.undo = None;
+            rack.undo = rack.undo.filter(|_| as_linux);
         }
     }
 

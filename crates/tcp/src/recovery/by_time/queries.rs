@@ -170,17 +170,32 @@ impl LossRecovery {
         self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked()))
     }
 
-    /// Whether a tail loss probe may be sent, and when the retransmission timer expires.
+    /// Whether the timer of a tail loss probe may be set when new data up to `max` leaves, and when the retransmission timer
+    /// expires. A probe sets none.
     #[inline]
-    pub(crate) fn timeout_beside_probe(&self) -> Option<(bool, Time)> {
+    pub(crate) fn timeout_beside_probe(&self, max: u64) -> Option<(bool, Time)> {
         let rack = self.rack()?;
-        Some((self.permits_probe(rack), rack.timeout))
+        Some((!rack.probe.ends_at(max) && self.permits_probe(rack), rack.timeout))
     }
 
-    /// Whether a tail loss probe may be sent: none without SACK (`tcp_schedule_loss_probe()`).
+    /// Whether the timer of a tail loss probe may be set: not without SACK, but also while a probe is outstanding
+    /// (`tcp_schedule_loss_probe()`).
     #[inline]
     pub(super) fn permits_probe(&self, rack: &Rack) -> bool {
-        rack.counted.is_none() && rack.probe.is_over() && self.is_undisturbed()
+        rack.counted.is_none() && self.is_undisturbed()
+    }
+
+    /// Whether an ACK from `una` up to `ack` completes a segment. If so, how many bytes of the first one were acknowledged before.
+    pub(crate) fn completed(&self, una: u64, ack: u64) -> Option<u64> {
+        let Some(departures) = &self.departures else { return Some(0) };
+        let is_part = departures.flight.front().is_some_and(|first| first.range.end > ack);
+        (!is_part).then(|| departures.flight.cut_from().map_or(0, |start| una.saturating_sub(start)))
+    }
+
+    /// If a tail loss probe is outstanding: when the first segment was last sent.
+    pub(crate) fn first_sent_beside_probe(&self) -> Option<Time> {
+        let Departures { flight, rack: Some(rack), .. } = self.departures.as_deref()? else { return None };
+        flight.front().filter(|_| !rack.probe.is_over()).map(|first| first.at)
     }
 
     /// Whether a recovery proceeds because of a timer.

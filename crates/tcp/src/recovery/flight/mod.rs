@@ -332,6 +332,11 @@ impl Flight {
     pub(crate) fn completes_first(&self, range: Range) -> Option<u64> {
         let first = self.entries.front().filter(|first| !first.again && first.end <= range.end)?;
         debug_assert!(first.end > self.edge);
+        self.cut_from()
+    }
+
+    /// Where the first segment begins, if a part of it was acknowledged before.
+    pub(crate) fn cut_from(&self) -> Option<u64> {
         (self.cut_from > 0).then_some(self.cut_from)
     }
 

@@ -113,11 +113,11 @@ impl Rack {
             self.delivered += short.deliver(range);
         }
         self.lost.remove(range);
-        let never_again = self.resent.covered_within(range) == 0;
         if range.end > self.fack {
             self.fack = range.end;
-        } else if never_again {
-            self.reordering.note_late(range.start);
+        } else if let Some(late) = self.resent.missing_in(range).next() {
+            // Retransmissions beside it do not matter.
+            self.reordering.note_late(late.start);
         }
         let Some(sent) = flight.newest_of(range) else { return };
         let rtt = now - sent.at;
@@ -562,6 +562,17 @@ mod tests {
         rack.resend(Range::new(1, 101), at(44));
         rack.deliver(at(46), Range::new(1, 101));
         assert_eq!(rack.newest.unwrap().at, at(3));
+    }
+
+    #[test]
+    fn an_ack_of_a_retransmission_and_of_what_followed_it_shows_the_order_of_the_latter() {
+        let (mut rack, mut sacked) = after(&[3]);
+        rack.resend(Range::new(1, 101), at(44));
+        // 2 was sent once, before 3, and is reported after it (`tcp_clean_rtx_queue()`).
+        rack.deliver(at(84), Range::new(1, 201));
+        sacked.insert(Range::new(1, 201));
+        rack.rack.note_order();
+        assert_eq!(rack.rack.reordering.extent(), (1, 300));
     }
 
     /// Work for each of `n` segments in flight at once, of which about one in fifty is lost: reported one by one, sent again,

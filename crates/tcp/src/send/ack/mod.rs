@@ -126,7 +126,14 @@ impl Sender {
         let reports_new = self.reported_before(cx, Range::new(una, ack));
         let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - reports_new);
         let echo = segment.options.timestamps.map(|t| t.echo);
-        if self.samples_as_linux(cx) && self.recovery.has_resent(Range::new(una, ack)) {
+        // Linux counts a segment when all of it is acknowledged: for cwnd, the RTT and the timer (`tcp_clean_rtx_queue()`).
+        let completed = if self.samples_as_linux(cx) { self.recovery.completed(una, ack) } else { Some(0) };
+        let opens = completed.map_or(opens.saturating_sub(acked), |before| opens + before);
+        if completed.is_none() {
+            if let Some(sent) = reported {
+                self.take_report_sample(cx, now, sent);
+            }
+        } else if self.samples_as_linux(cx) && self.recovery.has_resent(Range::new(una, ack)) {
             self.take_ambiguous_sample(cx, now, ack, reported, echo);
         } else {
             self.take_sample(cx, now, ack, echo);
@@ -146,7 +153,7 @@ impl Sender {
                 self.refresh_rto(cx);
             }
             self.timers.stop_retransmit();
-        } else if restart {
+        } else if restart && completed.is_some() {
             self.restart_retransmit(cx, now);
             self.note_retransmit_timer(cx, now);
         }

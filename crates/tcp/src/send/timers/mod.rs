@@ -67,6 +67,11 @@ impl Timers {
         self.role = Timer::Retransmit;
     }
 
+    /// Lets the retransmission timer, which is running, expire at `at` at the latest.
+    pub(crate) fn shorten(&mut self, at: Time) {
+        self.main = self.main.min(at);
+    }
+
     #[inline]
     pub(crate) fn retransmit_is_armed(&self) -> bool {
         !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)

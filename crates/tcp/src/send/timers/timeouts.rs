@@ -182,9 +182,16 @@ impl Sender {
     /// A segment has been sent: the tail loss probe, if there may be one, waits anew.
     #[inline(always)]
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
-        if let Some((true, timeout)) = self.recovery.timeout_beside_probe() {
-            self.arm_probe(cx, now, timeout);
+        if let Some((true, timeout)) = self.recovery.timeout_beside_probe(self.space.max) {
+            let first_sent = self.recovery.first_sent_beside_probe();
+            self.arm_probe(cx, now, first_sent.map_or(timeout, |sent| self.timeout_since(now, sent)));
         }
+    }
+
+    /// The timeout of what was sent at `sent`, unless it has passed (Linux, `tcp_schedule_loss_probe()`).
+    #[cold]
+    fn timeout_since(&self, now: Time, sent: Time) -> Time {
+        Some(sent + self.timers.rto()).filter(|&at| at > now).unwrap_or(Time::NEVER)
     }
 
     /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before, at `timeout`.
@@ -200,10 +207,14 @@ impl Sender {
     /// No ACK arrived for two round trips: new data if there is any, otherwise the last segment, is sent as a probe
     /// (section 7.3).
     pub(crate) fn tail_probe_ran_out(&mut self, cx: &Context, now: Time) {
-        let Some((may_probe, _)) = self.recovery.timeout_beside_probe() else { return };
+        let Some((may_probe, _)) = self.recovery.timeout_beside_probe(u64::MAX) else { return };
         self.timers.restart(now, cx.config.timer_grain);
         if !may_probe || !self.space.is_outstanding() {
             return;
+        }
+        if let Some(first_sent) = self.recovery.first_sent_beside_probe() {
+            // Only one probe at a time. The timeout counts from the first segment (Linux, `tcp_rearm_rto()`).
+            return self.timers.shorten(now.max(first_sent + self.timers.rto()));
         }
         let (mss, max) = (u64::from(cx.agreed.payload), self.space.max);
         let fresh = Range::new(max, self.space.data_end().min(max + mss).max(max));
@@ -216,7 +227,7 @@ impl Sender {
         } else {
             (fresh, Reason::TailProbeData)
         };
-        self.recovery.send_probe(range, reason);
+        self.recovery.send_probe(range, reason, cx.config.counts_as_linux());
     }
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
