@@ -1,9 +1,10 @@
-//! Measures the speed of our TCP, for `tools/bench.py`: against the kernel's TCP over a TUN device with packets of 1500
+//! Measures the speed of our TCP, for `tools/bench.py`: against the kernel's TCP (CUBIC, its default) over a TUN device with packets of 1500
 //! bytes, in a temporary network namespace. Needs root, or `unshare --user --map-root-user`.
 //!
 //! `netspurt-wire-bench receives|sends MEGABYTES [plain]` prints the bytes that our host received or sent, the seconds,
-//! and the CPU seconds of its thread, kernel time included. `netspurt-wire-bench trips COUNT` prints percentiles of the
-//! RTT of one byte.
+//! and the CPU seconds of its thread, kernel time included and alone. `netspurt-wire-bench receives MEGABYTES offload CONNECTIONS`
+//! divides the bytes among connections that are open at once. `netspurt-wire-bench trips COUNT` prints percentiles of
+//! the RTT of one byte.
 
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
@@ -12,9 +13,14 @@ use netspurt_tcp::profile;
 use netspurt_tcp::time::Time;
 use nix::poll::PollFlags;
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::TcpCongestion;
 use nix::time::{ClockId, clock_gettime};
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
 use std::os::fd::AsFd as _;
@@ -22,6 +28,8 @@ use std::sync::Arc;
 
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 99, 1, 2);
 const MTU: u32 = 1500;
+/// As `netspurt host` sets it.
+const QUEUE: u32 = 4000;
 const MEGABYTE: usize = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -30,33 +38,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count = words.next().map_or(Ok(1000), |word| word.parse::<usize>())?;
     let offload =
         if words.next().is_some_and(|word| word == "plain") { Offload::Nothing } else { Offload::Segments };
+    let connections = words.next().map_or(Ok(1), |word| word.parse::<usize>())?.max(1);
     unshare(CloneFlags::CLONE_NEWNET)?;
     let device = Device::create("bench", offload)?;
     let (links, index) = (Links::open()?, Links::index("bench")?);
     links.set_mtu(index, MTU)?;
-    links.set_queue(index, 1000)?;
+    links.set_queue(index, QUEUE)?;
     links.set_up(index)?;
     links.add_address(index, "10.99.1.1/24".parse()?)?;
     let total = count * MEGABYTE;
     let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK)?);
-    let thread = std::thread::spawn({
+    let thread = std::thread::Builder::new().name("host".to_owned()).spawn({
         let stop = Arc::clone(&stop);
         move || run(device, total, &stop)
-    });
+    })?;
     match what.as_str() {
+        "receives" if connections > 1 => receives_from_many(total, connections)?,
         "receives" => receives(total)?,
         "sends" => sends(total)?,
         "trips" => trips(count)?,
         other => return Err(format!("no such measurement: {other}").into()),
     }
     stop.write(1)?;
-    let cpu = thread.join().map_err(|_| "the host's thread failed")??;
-    println!("host cpu seconds {cpu}");
+    let (cpu, own) = thread.join().map_err(|_| "the host's thread failed")??;
+    println!("host cpu seconds {cpu}  outside the kernel {own}");
     Ok(())
 }
 
-/// Runs the host until it is stopped. Returns its CPU time.
-fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
+/// Runs the host until it is stopped. Returns its CPU time, and how much of it was outside the kernel.
+fn run(device: Device, total: usize, stop: &EventFd) -> Result<(f64, f64), String> {
     let config = profile::by_name("linux").ok_or("no such profile")?.config.clone();
     let networks = vec![Network { address: IpAddr::V4(OURS), bits: 24 }];
     let settings =
@@ -70,7 +80,10 @@ fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
         let mut others = [Other::new(stop.as_fd(), PollFlags::POLLIN)];
         driver.turn(&mut others, Time::NEVER).map_err(|error| error.to_string())?;
         if !others[0].events.is_empty() {
-            return Ok(seconds(ClockId::CLOCK_THREAD_CPUTIME_ID));
+            let usage = getrusage(UsageWho::RUSAGE_THREAD).map_err(|error| error.to_string())?;
+            let own = usage.user_time();
+            let own = own.tv_sec() as f64 + own.tv_usec() as f64 / 1e6;
+            return Ok((seconds(ClockId::CLOCK_THREAD_CPUTIME_ID), own));
         }
     }
 }
@@ -95,8 +108,14 @@ fn seconds(clock: ClockId) -> f64 {
     clock_gettime(clock).map_or(0.0, |now| now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 
+fn connect(port: u16) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect((OURS, port))?;
+    setsockopt(&stream, TcpCongestion, &OsString::from("cubic"))?;
+    Ok(stream)
+}
+
 fn receives(total: usize) -> std::io::Result<()> {
-    let mut stream = TcpStream::connect((OURS, 9))?;
+    let mut stream = connect(9)?;
     let block = vec![7; 1 << 18];
     let begun = seconds(ClockId::CLOCK_MONOTONIC);
     let mut left = total;
@@ -110,8 +129,48 @@ fn receives(total: usize) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The same from many kernel connections at once, all of them written to by one thread.
+fn receives_from_many(total: usize, connections: usize) -> Result<(), Box<dyn Error>> {
+    let share = total / connections;
+    let block = vec![7; 1 << 16];
+    let mut streams = Vec::with_capacity(connections);
+    let epoll = Epoll::new(EpollCreateFlags::empty())?;
+    for index in 0..connections {
+        let stream = connect(9)?;
+        stream.set_nonblocking(true)?;
+        epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLOUT, index as u64))?;
+        streams.push((stream, share));
+    }
+    let begun = seconds(ClockId::CLOCK_MONOTONIC);
+    let mut ready = vec![EpollEvent::empty(); 64];
+    let mut open = connections;
+    while open > 0 {
+        let count = epoll.wait(&mut ready, EpollTimeout::NONE)?;
+        for event in &ready[..count] {
+            let (stream, left) = &mut streams[event.data() as usize];
+            // One block a turn, so that no connection is far ahead of the others.
+            match stream.write(&block[..block.len().min(*left)]) {
+                Ok(len) => *left -= len,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.into()),
+            }
+            if *left == 0 {
+                epoll.delete(&*stream)?;
+                stream.shutdown(Shutdown::Write)?;
+                open -= 1;
+            }
+        }
+    }
+    for (stream, _) in &mut streams {
+        stream.set_nonblocking(false)?;
+        stream.read_to_end(&mut Vec::new())?;
+    }
+    report(share * connections, begun);
+    Ok(())
+}
+
 fn sends(total: usize) -> std::io::Result<()> {
-    let mut stream = TcpStream::connect((OURS, 19))?;
+    let mut stream = connect(19)?;
     let mut block = vec![0; 1 << 18];
     let begun = seconds(ClockId::CLOCK_MONOTONIC);
     let mut got = 0;
@@ -131,7 +190,7 @@ fn report(bytes: usize, begun: f64) {
 }
 
 fn trips(count: usize) -> std::io::Result<()> {
-    let mut stream = TcpStream::connect((OURS, 7))?;
+    let mut stream = connect(7)?;
     stream.set_nodelay(true)?;
     let mut times = Vec::with_capacity(count);
     let mut byte = [0];

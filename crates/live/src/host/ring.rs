@@ -1,16 +1,20 @@
-//! A ring buffer for a part of a stream, addressed by stream position.
+//! A ring buffer for a part of a stream, addressed by stream position, and the spare memory of empty ones.
 
 /// The initial capacity.
 const LEAST: usize = 1 << 12;
-/// An empty ring keeps at most this capacity.
-const KEPT: usize = 1 << 16;
+/// Spare memory beyond this is freed: as much as one batch of packets may need at once.
+const MOST_SPARE: usize = 8 << 20;
+/// A larger buffer is freed when it is empty.
+const LARGEST_SPARE: usize = 1 << 18;
 
 /// A part of a stream: from the released position to the last byte stored. Its capacity doubles as needed. The caller
 /// limits it, by the TCP window or the send buffer.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
-    /// The capacity is a power of two, or zero. Byte `n` of the stream is at `n` modulo the capacity.
+    /// The capacity is a power of two, or zero. Byte `n` of the stream is at `n - origin` modulo the capacity.
     bytes: Vec<u8>,
+    /// Where the ring was empty last, so that little data always uses the same memory.
+    origin: u64,
     start: u64,
     /// Position after the last byte stored.
     end: u64,
@@ -47,11 +51,27 @@ impl Ring {
     /// Releases the bytes before a position.
     pub(super) fn release(&mut self, upto: u64) {
         self.start = self.start.max(upto);
-        if self.start >= self.end {
-            self.end = self.start;
-            if self.bytes.len() > KEPT {
-                self.bytes = Vec::new();
-            }
+        self.end = self.end.max(self.start);
+    }
+
+    /// Takes spare memory, if there is some and this ring has none.
+    pub(super) fn borrow_from(&mut self, spares: &mut Spares) {
+        if self.bytes.is_empty() {
+            self.bytes = spares.take();
+        }
+    }
+
+    /// Makes room for so many further bytes at once, which saves growing for each segment of a large packet.
+    pub(super) fn expect(&mut self, len: usize) {
+        let end = self.end;
+        self.make_room(end + len as u64);
+        self.end = end;
+    }
+
+    /// Gives its memory away, if it stores nothing.
+    pub(super) fn return_to(&mut self, spares: &mut Spares) {
+        if self.start == self.end && !self.bytes.is_empty() {
+            spares.put(core::mem::take(&mut self.bytes));
         }
     }
 
@@ -62,10 +82,13 @@ impl Ring {
     }
 
     fn index(&self, at: u64) -> usize {
-        (at & (self.bytes.len() as u64 - 1)) as usize
+        ((at - self.origin) & (self.bytes.len() as u64 - 1)) as usize
     }
 
     fn make_room(&mut self, end: u64) {
+        if self.start == self.end {
+            self.origin = self.start;
+        }
         let needed = (end.max(self.end) - self.start) as usize;
         if needed > self.bytes.len() {
             let mut larger = vec![0; needed.next_power_of_two().max(LEAST)];
@@ -73,7 +96,7 @@ impl Ring {
             if let Some((first, second)) = self.get(self.start, held) {
                 let mask = larger.len() as u64 - 1;
                 for (at, part) in [(self.start, first), (self.start + first.len() as u64, second)] {
-                    let from = (at & mask) as usize;
+                    let from = ((at - self.origin) & mask) as usize;
                     let whole = part.len().min(larger.len() - from);
                     larger[from..from + whole].copy_from_slice(&part[..whole]);
                     larger[..part.len() - whole].copy_from_slice(&part[whole..]);
@@ -82,6 +105,30 @@ impl Ring {
             self.bytes = larger;
         }
         self.end = self.end.max(end);
+    }
+}
+
+/// Memory that empty rings have returned. The next ring gets what was used last, since that is still in the processor's
+/// cache: many connections that are read at once share a few hundred kilobytes.
+#[derive(Debug, Default)]
+pub(super) struct Spares {
+    last: Vec<Vec<u8>>,
+    /// Their size in all.
+    octets: usize,
+}
+
+impl Spares {
+    fn take(&mut self) -> Vec<u8> {
+        let bytes = self.last.pop().unwrap_or_default();
+        self.octets -= bytes.len();
+        bytes
+    }
+
+    fn put(&mut self, bytes: Vec<u8>) {
+        if bytes.len() <= LARGEST_SPARE && self.octets + bytes.len() <= MOST_SPARE {
+            self.octets += bytes.len();
+            self.last.push(bytes);
+        }
     }
 }
 
@@ -137,11 +184,32 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_ring_frees_most_of_its_memory() {
-        let mut ring = Ring::default();
-        ring.put(0, &bytes(0, 1 << 20));
-        assert_eq!(ring.memory(), 1 << 20);
-        ring.release(1 << 20);
-        assert_eq!(ring.memory(), 0);
+    fn an_empty_ring_returns_its_memory_and_the_next_one_borrows_it() {
+        let (mut spares, mut first, mut second) = (Spares::default(), Ring::default(), Ring::default());
+        first.put(0, &bytes(0, 50_000));
+        first.return_to(&mut spares);
+        assert_eq!(first.memory(), 1 << 16, "it stores something");
+        first.release(50_000);
+        first.return_to(&mut spares);
+        second.borrow_from(&mut spares);
+        assert_eq!((first.memory(), second.memory()), (0, 1 << 16));
+        second.put(7, &bytes(7, 60_000));
+        first.put(50_000, &bytes(50_000, 100));
+        assert_eq!(held(&second, 7, 60_000), bytes(7, 60_000));
+        assert_eq!(held(&first, 50_000, 100), bytes(50_000, 100));
+    }
+
+    #[test]
+    fn spare_memory_is_bounded() {
+        let mut spares = Spares::default();
+        let mut rings: Vec<Ring> = (0..100).map(|_| Ring::default()).collect();
+        for (ring, len) in rings.iter_mut().zip([1 << 20, 100, 1 << 18, 1 << 17].into_iter().cycle()) {
+            ring.put(0, &bytes(0, len));
+            ring.release(len as u64);
+            ring.return_to(&mut spares);
+            assert_eq!(ring.memory(), 0);
+            assert_eq!(spares.octets, spares.last.iter().map(Vec::len).sum::<usize>());
+            assert!(spares.octets <= MOST_SPARE);
+        }
     }
 }

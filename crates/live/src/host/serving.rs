@@ -50,6 +50,7 @@ impl Host {
         let is_done =
             (!resumes || self.transmit(now, id, wire, &mut turn)) && self.work(now, id, wire, &mut turn);
         if let Some(socket) = self.sockets.get(id) {
+            socket.bytes.return_to(&mut self.spares);
             socket.recent.add(now, turn.sent);
             if !is_done {
                 (socket.dirty, socket.is_behind) = (true, true);
@@ -80,7 +81,10 @@ impl Host {
         // A connection that ends during its handshake has no application.
         let knows = *stage == Stage::Open || (*stage == Stage::Opening && connection.closed().is_some());
         match app {
-            Some(app) if knows => app.serve(&mut Stream { now, pair: *pair, connection, bytes }),
+            Some(app) if knows => {
+                bytes.borrow_from(&mut self.spares);
+                app.serve(&mut Stream { now, pair: *pair, connection, bytes })
+            }
             _ => Next::Waits,
         }
     }

@@ -2,6 +2,7 @@
 //! clock.
 
 use super::account::{Account, ConnectError, Happening, Tally};
+use super::ring::Spares;
 use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
 use super::stream::{Application, Pair, Stream};
@@ -54,6 +55,7 @@ pub struct Host {
     cookies_until: Time,
     next_port: u16,
     release: Release,
+    pub(super) spares: Spares,
 }
 
 /// The result for a segment without a connection.
@@ -80,6 +82,7 @@ impl Host {
             cookies_until: Time::ZERO,
             next_port: FIRST_OWN_PORT,
             release: Release::default(),
+            spares: Spares::default(),
             settings,
         })
     }
@@ -192,6 +195,10 @@ impl Host {
             Admitted::No => return self.refuse(pair, segment, wire),
         };
         if let Some(socket) = self.sockets.get(id) {
+            if !read.tcp.payload.is_empty() {
+                socket.bytes.arriving.borrow_from(&mut self.spares);
+                socket.bytes.arriving.expect(read.tcp.payload.len());
+            }
             for (segment, payload) in arrival::segments(read, shape) {
                 self.tally.segments += 1;
                 take(socket, now, segment, &packet[payload]);
@@ -302,7 +309,10 @@ impl Host {
 
     /// Processes the deadlines up to `now`.
     pub fn pass(&mut self, now: Time) {
-        self.release.pass(now);
+        if self.release.deadline() <= now {
+            self.spares = Spares::default();
+            self.release.pass(now);
+        }
         while let Some(id) = self.sockets.due(now) {
             if let Some(socket) = self.sockets.get(id) {
                 socket.connection.handle_deadline(now);

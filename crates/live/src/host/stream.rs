@@ -1,6 +1,6 @@
 //! A connection with its buffers, as an application uses it.
 
-use super::ring::Ring;
+use super::ring::{Ring, Spares};
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Connection};
@@ -53,6 +53,20 @@ pub(super) struct Bytes {
     pub(super) sending: Ring,
     /// Received and not read.
     pub(super) arriving: Ring,
+}
+
+impl Bytes {
+    /// Takes spare memory where there is none, before an application is served.
+    pub(super) fn borrow_from(&mut self, spares: &mut Spares) {
+        self.sending.borrow_from(spares);
+        self.arriving.borrow_from(spares);
+    }
+
+    /// Gives memory away that stores nothing: a connection without data has none.
+    pub(super) fn return_to(&mut self, spares: &mut Spares) {
+        self.sending.return_to(spares);
+        self.arriving.return_to(spares);
+    }
 }
 
 /// A connection during a call.
