@@ -19,7 +19,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench import build, number
+from bench import build
+from benchmarks.measuring import number
 
 SECONDS = (2, 4)
 """Simulated seconds of the two runs: the flows are in equilibrium in between."""

@@ -23,7 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import ROOT, build, cpu_seconds, number
+from bench import build
+from benchmarks.measuring import ROOT, cpu_seconds, number
 
 PEERS = ROOT / "bench" / "peers"
 

@@ -1,0 +1,1 @@
+"""What `tools/bench.py` measures, by part of the program."""
