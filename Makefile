@@ -46,8 +46,12 @@ test: test-rust test-python ## all tests of all languages
 test-rust: | need-rust
 	cargo test --workspace --exclude netspurt-python --no-fail-fast $(LOCKED)
 
+# Tests that depend on real time run alone afterwards (REAL_TIME in python/tests/conftest.py).
 test-python: $(EXTENSION)
-	$(VENV)/bin/python -m pytest -rs python/tests
+	status=0; \
+	$(VENV)/bin/python -m pytest -rs -m "not real_time" --numprocesses auto python/tests || status=1; \
+	$(VENV)/bin/python -m pytest -rs -m real_time python/tests || status=1; \
+	exit $$status
 
 agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated and emulated (needs root or user namespaces; half an hour)
 	$(VENV)/bin/python tools/agreement.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -13,9 +14,32 @@ from netspurt import _core
 Hook: TypeAlias = Callable[[], None]
 
 
-def pytest_configure() -> None:
+TESTS = Path(__file__).parent
+
+REAL_TIME = (
+    "cli/test_why_sockets.py",
+    "docs/test_live_examples.py",
+    "emulation",
+    "lab/test_lab.py",
+    "probing",
+    "remedies/test_proving.py",
+    "sockets",
+)
+"""Tests of these files and folders depend on real time, so they run alone; all others may run side by side."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Lets the commands that tests start receive Ctrl-C. A shell ignores it for its jobs in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.addinivalue_line("markers", "real_time: depends on real time, so it must not run beside others")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what must run alone."""
+    alone = [TESTS / place for place in REAL_TIME]
+    for item in items:
+        if any(item.path.is_relative_to(place) for place in alone):
+            item.add_marker(pytest.mark.real_time)
 
 
 @pytest.fixture
