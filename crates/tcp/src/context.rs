@@ -91,6 +91,8 @@ const REPLY: Prediction = Prediction::bit(3);
 const SYN_DATA: Prediction = Prediction::bit(4);
 /// The next ACK answers a segment that was refused, and carries no data.
 const BARE_ACK: Prediction = Prediction::bit(5);
+/// The keep-alive timer runs. It excludes answers and runs only.
+const KEEP_ALIVE: Prediction = Prediction::bit(6);
 
 impl Context {
     /// Payload bytes that the MSS that we announced permits the peer, less the timestamps that both use.
@@ -125,13 +127,19 @@ impl Context {
             self.rare = Some(Box::new(Rare { counters, log, reply, fast_open, ..Rare::default() }));
         }
         self.agreed = Agreed::before_syn(&self.config);
-        self.unusual.set(ECN.and(SYN_DATA), false);
+        self.unusual.set(ECN.and(SYN_DATA).and(KEEP_ALIVE), false);
         self.enter(now, State::Listen);
     }
 
     /// The counters of rare events, for updates.
     pub(crate) fn counters(&mut self) -> &mut Stats {
         &mut self.rare().counters
+    }
+
+    /// Reads a rare counter: see [`crate::Connection::fetch_losses`].
+    #[inline]
+    pub(crate) fn fetch_counters(&self) -> u64 {
+        self.rare.as_deref().map_or(0, |rare| u64::from(rare.counters.dup_acks_received))
     }
 
     /// All counters.
@@ -269,25 +277,22 @@ impl Context {
     /// When the next keep-alive probe is due; [`Time::NEVER`] if none is.
     #[inline]
     pub(crate) fn keep_alive(&self) -> Time {
-        self.rare.as_ref().map_or(Time::NEVER, |rare| rare.keep_alive)
+        // The rare state is elsewhere in memory: it is not read while the timer does not run.
+        let rare = self.rare.as_ref().filter(|_| self.has_keep_alive());
+        rare.map_or(Time::NEVER, |rare| rare.keep_alive)
     }
 
     /// Whether the keep-alive timer runs.
     #[inline]
     pub(crate) fn has_keep_alive(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| !rare.keep_alive.is_never())
-    }
-
-    /// Whether no rare state has ever been needed.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.rare.is_none()
+        self.unusual.has(KEEP_ALIVE)
     }
 
     /// Sets the time of the next keep-alive probe.
     pub(crate) fn set_keep_alive(&mut self, at: Time) {
-        if !at.is_never() || self.rare.is_some() {
+        if !at.is_never() || self.has_keep_alive() {
             self.rare().keep_alive = at;
+            self.unusual.set(KEEP_ALIVE, !at.is_never());
         }
     }
 
@@ -308,7 +313,7 @@ impl Context {
     /// The same for reading.
     #[inline]
     pub(crate) fn ecn_state(&self) -> Option<&ecn::Memory> {
-        self.rare.as_ref()?.ecn.as_ref()
+        self.rare.as_ref().filter(|_| self.unusual.has(ECN))?.ecn.as_ref()
     }
 
     /// Turns ECN on or off.
@@ -361,6 +366,12 @@ impl Context {
     /// Whether the shared state permits the fast path for a departing segment.
     #[inline]
     pub(crate) fn predicts_departure(&self) -> bool {
+        self.unusual.without(KEEP_ALIVE).is_empty()
+    }
+
+    /// Whether the shared state permits answers and runs.
+    #[inline]
+    pub(crate) fn predicts_answer(&self) -> bool {
         self.unusual.is_empty()
     }
 
@@ -374,9 +385,8 @@ impl Context {
     /// The same without counters, recorded events, the limits of challenge ACKs and the keep-alive timer.
     pub(crate) fn without_counters(&self) -> impl core::fmt::Debug {
         let Self { config: _, state, passive, agreed, closed, unusual, stats: _, rare } = self;
-        // It belongs to the ACK that is due, which may change. Nothing else reads it.
-        let mut unusual = *unusual;
-        unusual.set(BARE_ACK, false);
+        // The first belongs to the ACK that is due, which may change. Nothing else reads it.
+        let unusual = unusual.without(BARE_ACK.and(KEEP_ALIVE));
         let rare = rare.as_deref();
         let reply = rare.and_then(|rare| rare.reply.as_ref());
         let ecn = rare.and_then(|rare| rare.ecn.as_ref());

@@ -18,6 +18,11 @@ impl Prediction {
         Self(self.0 | other.0)
     }
 
+    /// This set without `bits`.
+    pub(crate) const fn without(self, bits: Self) -> Self {
+        Self(self.0 & !bits.0)
+    }
+
     /// Whether no condition is unusual.
     #[inline]
     pub(crate) const fn is_empty(self) -> bool {
@@ -36,7 +41,7 @@ impl Prediction {
         if on {
             self.0 |= bits.0;
         } else {
-            self.0 &= !bits.0;
+            *self = self.without(bits);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! A set of disjoint half-open ranges of stream positions, in order.
 //!
-//! A few are kept in a deque: what is added lies near its end (new data) or near its front (repairs), and both are cheap there.
+//! A few are kept in a list (`few.rs`): what is added lies near its end (new data) or near its front (repairs), and both are cheap
+//! there.
 //! Many are kept in a tree, where everything costs O(log n), wherever it is.
 
+mod few;
 mod range;
 mod tree;
 #[cfg(any(test, fuzzing))]
@@ -10,25 +12,25 @@ pub mod work;
 
 pub use range::Range;
 
-use std::collections::VecDeque;
+use few::Few;
 use tree::Tree;
 
-/// So many ranges are kept in a deque at most; of a tree with a quarter of them a deque is made again.
+/// So many ranges are kept in a list at most; of a tree with a quarter of them a list is made again.
 const FEW: usize = 128;
 
 /// The set.
 #[derive(Debug, Default)]
 pub struct RangeSet {
-    ranges: VecDeque<Range>,
+    ranges: Few,
     covered: u64,
-    /// All ranges, once they are many: the deque is empty then.
+    /// All ranges, once they are many: the list is empty then.
     many: Option<Box<Tree>>,
 }
 
 impl RangeSet {
     /// The empty set.
     pub const fn new() -> Self {
-        Self { ranges: VecDeque::new(), covered: 0, many: None }
+        Self { ranges: Few::new(), covered: 0, many: None }
     }
 
     /// Number of positions in the set.
@@ -48,17 +50,17 @@ impl RangeSet {
 
     /// The lowest range.
     pub fn first(&self) -> Option<Range> {
-        self.many.as_ref().map_or_else(|| self.ranges.front().copied(), |tree| tree.first())
+        self.many.as_ref().map_or_else(|| self.ranges.first(), |tree| tree.first())
     }
 
     /// The highest range.
     pub fn last(&self) -> Option<Range> {
-        self.many.as_ref().map_or_else(|| self.ranges.back().copied(), |tree| tree.last())
+        self.many.as_ref().map_or_else(|| self.ranges.last(), |tree| tree.last())
     }
 
     /// From the highest range down.
     pub fn iter_down(&self) -> impl Iterator<Item = Range> {
-        let mut few = self.ranges.iter().rev().copied();
+        let mut few = self.ranges.iter().rev();
         let mut above = u64::MAX;
         core::iter::from_fn(move || match &self.many {
             None => few.next(),
@@ -79,13 +81,13 @@ impl RangeSet {
     fn rearrange(&mut self) {
         match &self.many {
             None if self.ranges.len() > FEW => {
-                self.many = Some(Box::new(Tree::of(self.ranges.drain(..))));
-                self.ranges = VecDeque::new();
+                self.many = Some(Box::new(Tree::of(self.ranges.iter())));
+                self.ranges = Few::new();
             }
             Some(tree) if tree.len() < FEW / 4 => {
-                let mut ranges: VecDeque<Range> = VecDeque::new();
+                let mut ranges = Few::new();
                 for range in self.iter_down() {
-                    ranges.push_front(range);
+                    ranges.insert(0, range);
                 }
                 (self.ranges, self.many) = (ranges, None);
             }
@@ -123,24 +125,18 @@ impl RangeSet {
         work::search(self.ranges.len());
         // What SACK reports, it reports several times.
         if let Some(known) = self.ranges.get(from).filter(|r| r.start <= new.start && new.end <= r.end) {
-            return (*known, 0);
+            return (known, 0);
         }
-        let to = from + self.ranges.iter().skip(from).take_while(|r| r.start <= new.end).count();
-        #[cfg(any(test, fuzzing))]
-        work::add(to - from + from.min(self.ranges.len() - to));
-        let mut merged = new;
-        let mut absorbed = 0;
-        for r in self.ranges.range(from..to) {
+        let (mut merged, mut absorbed, mut to) = (new, 0, from);
+        for r in self.ranges.iter_from(from).take_while(|r| r.start <= new.end) {
             merged.start = merged.start.min(r.start);
             merged.end = merged.end.max(r.end);
             absorbed += r.len();
+            to += 1;
         }
-        if to == from {
-            self.ranges.insert(from, merged);
-        } else {
-            self.ranges[from] = merged;
-            self.ranges.drain(from + 1..to);
-        }
+        #[cfg(any(test, fuzzing))]
+        work::add(to - from + from.min(self.ranges.len() - to));
+        self.ranges.replace(from, to, merged);
         let added = merged.len() - absorbed;
         self.covered += added;
         if self.ranges.len() > FEW {
@@ -157,7 +153,7 @@ impl RangeSet {
             }
             return self.remove_among_many(Range::new(0, edge));
         }
-        while let Some(first) = self.ranges.front_mut() {
+        while let Some(first) = self.ranges.first_mut() {
             if first.start >= edge {
                 break;
             }
@@ -167,7 +163,7 @@ impl RangeSet {
                 break;
             }
             self.covered -= first.len();
-            self.ranges.pop_front();
+            self.ranges.remove(0, 1);
         }
     }
 
@@ -180,15 +176,15 @@ impl RangeSet {
             return self.remove_among_many(gone);
         }
         let from = self.ranges.partition_point(|r| r.end <= gone.start);
-        let Some(first) = self.ranges.get(from).copied().filter(|r| r.start < gone.end) else { return };
-        let to = from + self.ranges.iter().skip(from).take_while(|r| r.start < gone.end).count();
+        let Some(first) = self.ranges.get(from).filter(|r| r.start < gone.end) else { return };
+        let to = from + self.ranges.iter_from(from).take_while(|r| r.start < gone.end).count();
         #[cfg(any(test, fuzzing))]
         work::add(to - from + from.min(self.ranges.len() - to));
-        let last = self.ranges[to - 1];
+        let last = self.ranges.get(to - 1).unwrap_or(first);
         self.covered -= self.covered_within(gone);
         let before = Range::new(first.start, gone.start);
         let behind = Range::new(gone.end, last.end);
-        self.ranges.drain(from..to);
+        self.ranges.remove(from, to);
         for left in [behind, before] {
             if !left.is_empty() {
                 self.ranges.insert(from, left);
@@ -204,7 +200,7 @@ impl RangeSet {
         let from = self.ranges.partition_point(|r| r.end <= within.start);
         #[cfg(any(test, fuzzing))]
         work::search(self.ranges.len());
-        let mut few = self.ranges.iter().skip(from).copied();
+        let mut few = self.ranges.iter_from(from);
         let mut behind = within.start;
         let next = move || match &self.many {
             None => few.next(),
@@ -236,7 +232,7 @@ impl RangeSet {
 
     /// Forgets every position.
     pub fn clear(&mut self) {
-        self.ranges.clear();
+        self.ranges = Few::new();
         self.covered = 0;
         self.many = None;
     }
@@ -246,7 +242,7 @@ impl RangeSet {
         if let Some(tree) = &self.many {
             return tree.at_or_after(position);
         }
-        self.ranges.get(self.ranges.partition_point(|r| r.end <= position)).copied()
+        self.ranges.get(self.ranges.partition_point(|r| r.end <= position))
     }
 
     /// How many positions of `within` are in the set.
@@ -258,8 +254,7 @@ impl RangeSet {
         #[cfg(any(test, fuzzing))]
         work::search(self.ranges.len());
         self.ranges
-            .iter()
-            .skip(from)
+            .iter_from(from)
             .take_while(|r| r.start < within.end)
             .inspect(|_| {
                 #[cfg(any(test, fuzzing))]

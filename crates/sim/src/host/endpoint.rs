@@ -57,9 +57,23 @@ impl Endpoint {
     /// Loads the cache lines that a packet for this endpoint needs: one field of each, so that the loads overlap.
     #[inline]
     pub(crate) fn fetch(&self) {
-        black_box((matches!(self.app, App::BulkSender(_)), self.digest));
+        black_box((self.sends_bulk(), self.digest));
         if let Some(connection) = &self.connection {
             connection.fetch();
+        }
+    }
+
+    /// Whether its application sends as much as it can.
+    #[inline]
+    pub(crate) fn sends_bulk(&self) -> bool {
+        matches!(self.app, App::BulkSender(_))
+    }
+
+    /// Loads what the connection stores elsewhere, once [`Self::fetch`] has loaded the endpoint.
+    #[inline]
+    pub(crate) fn fetch_losses(&self) {
+        if let Some(connection) = &self.connection {
+            connection.fetch_losses();
         }
     }
 

@@ -4,6 +4,7 @@ use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
+use std::hint::black_box;
 
 /// Bytes of the IPv4 header in front of every segment.
 pub const IP_HEADER: u32 = 20;
@@ -284,6 +285,15 @@ impl Slab {
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Packet {
         &mut self.packets[slot as usize]
+    }
+
+    /// Loads the cache lines of a packet and of its position: one field of each, so that the loads overlap.
+    #[inline]
+    pub(crate) fn fetch(&self, slot: u32) {
+        let packet = self.get(slot);
+        let position = self.flights[slot as usize].next;
+        black_box(packet.segment.options.timestamps.is_some());
+        black_box(packet.endpoint ^ position);
     }
 
     #[inline]

@@ -168,6 +168,9 @@ impl World {
         let Endpoint { connection: Some(connection), app, digest, armed_at, .. } = endpoint else {
             return Left::Packet;
         };
+        if !connection.may_answer() {
+            return Left::Packet;
+        }
         let Some(uplink) = self.network.uplink(inbox.channel, label.route) else { return Left::Packet };
         let Label { endpoint: receiver, generation, .. } = label;
         let timer = 2 * place + 1;

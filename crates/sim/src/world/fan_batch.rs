@@ -1,6 +1,7 @@
 //! Hosts that take their packets from a fan, one after the other, ahead of other events: see `network/channel/fans/batch.rs`.
 
 use super::World;
+use crate::host::endpoint::Endpoint;
 use crate::network::Next;
 use crate::world::answering::{Inbox, Left};
 use crate::world::inbox::is_ordinary;
@@ -23,10 +24,7 @@ impl World {
             if group.packets().is_empty() {
                 return;
             }
-            group.packets().iter().for_each(|next| self.endpoints[next.endpoint as usize].fetch());
-            for next in group.packets() {
-                self.network.fetch_uplink(self.endpoints[next.endpoint as usize].route);
-            }
+            self.fetch_group(group.packets());
             for &Next { arrival, slot, endpoint } in group.packets() {
                 if arrival > until {
                     return self.network.leave_fan(channel);
@@ -36,6 +34,20 @@ impl World {
                     self.take_alone(arrival, slot, channel);
                 }
             }
+        }
+    }
+
+    /// Prefetches what the endpoints of a group need. What is known only from memory that is still being loaded comes later.
+    #[inline]
+    fn fetch_group(&self, group: &[Next]) {
+        let endpoints = group.iter().map(|next| &self.endpoints[next.endpoint as usize]);
+        endpoints.clone().for_each(Endpoint::fetch);
+        for endpoint in endpoints.clone() {
+            self.network.fetch_uplink(endpoint.route, endpoint.sends_bulk());
+            endpoint.fetch_losses();
+        }
+        for endpoint in endpoints.filter(|endpoint| endpoint.sends_bulk()) {
+            self.network.fetch_queue(endpoint.route);
         }
     }
 

@@ -11,8 +11,7 @@ impl Connection {
     /// When [`handle_deadline`](Self::handle_deadline) must be called; [`Time::NEVER`] if no timer is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
-        let next = self.snd.next_deadline().min(self.rcv.next_deadline());
-        if self.cx.is_plain() { next } else { next.min(self.cx.keep_alive()) }
+        self.snd.next_deadline().min(self.rcv.next_deadline()).min(self.cx.keep_alive())
     }
 
     /// Handles all timers that have expired at `now`. A call before [`next_deadline`](Self::next_deadline) has no

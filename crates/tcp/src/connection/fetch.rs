@@ -9,9 +9,20 @@ impl Connection {
     #[inline]
     pub fn fetch(&self) {
         let Self { snd, cx, rcv } = self;
-        let send = u64::from(snd.cwnd()) ^ snd.space().written();
         let receive = rcv.nxt() ^ rcv.readable() ^ u64::from(rcv.is_finished());
-        black_box(send ^ cx.stats.segments_received ^ receive);
-        black_box(std::ptr::from_ref(self.config()));
+        black_box(snd.fetch() ^ cx.stats.segments_received ^ receive);
+    }
+
+    /// The same for what a connection stores elsewhere: its losses, its out-of-order data, and what it counts of both. Only once
+    /// [`Self::fetch`] has loaded the connection these loads overlap, too.
+    #[inline]
+    pub fn fetch_losses(&self) {
+        let Self { snd, cx, rcv } = self;
+        if snd.has_losses() {
+            black_box(snd.fetch_losses() ^ cx.fetch_counters());
+        }
+        if !rcv.is_in_order() {
+            black_box(rcv.fetch_held() ^ cx.fetch_counters());
+        }
     }
 }

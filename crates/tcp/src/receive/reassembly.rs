@@ -21,6 +21,13 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
+    /// Reads a field of each cache line: see [`crate::Connection::fetch_losses`].
+    #[inline]
+    pub(super) fn fetch(&self) -> u64 {
+        let Self { held, recent: [first, .., last], last_nak, taken, .. } = self;
+        held.covered() ^ first.start ^ last.end ^ last_nak ^ taken.start
+    }
+
     /// Records the first part of `range` that was received before as a duplicate, unless one below it is already
     /// recorded (RFC 2883, section 4.2).
     #[inline]

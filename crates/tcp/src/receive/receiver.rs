@@ -134,6 +134,12 @@ impl Receiver {
         self.extras.get_or_insert_default()
     }
 
+    /// Reads what [`crate::Connection::fetch_losses`] loads of a receiver.
+    #[inline]
+    pub(crate) fn fetch_held(&self) -> u64 {
+        self.reassembly.as_ref().map_or(0, |reassembly| reassembly.fetch())
+    }
+
     /// RCV.NXT.
     #[inline]
     pub(crate) fn nxt(&self) -> u64 {

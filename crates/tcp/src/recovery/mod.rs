@@ -84,7 +84,7 @@ impl LossRecovery {
     /// The SACK scoreboard, if the peer has reported anything.
     #[inline]
     pub(crate) fn scoreboard(&self) -> Option<&Scoreboard> {
-        self.loss.scoreboard.as_deref()
+        self.loss.scoreboard.as_ref()
     }
 
     /// What the peer reported by SACK.
@@ -107,6 +107,17 @@ impl LossRecovery {
     #[inline]
     pub(crate) fn timed(&self) -> Timed {
         self.timed
+    }
+}
+
+/// Prefetching.
+impl LossRecovery {
+    /// Reads the state of losses: see [`crate::Connection::fetch_losses`].
+    #[inline]
+    pub(crate) fn fetch(&self) -> u64 {
+        self.loss.recover
+            ^ u64::from(self.loss.scoreboard.is_some())
+            ^ self.loss.resend.map_or(0, |next| next.start)
     }
 }
 

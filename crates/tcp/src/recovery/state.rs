@@ -34,7 +34,7 @@ pub(super) struct LossState {
     /// The data that is sent next regardless of windows.
     pub(super) resend: Option<Resend>,
     /// SACK reports of the peer; created at the first report.
-    pub(super) scoreboard: Option<Box<Scoreboard>>,
+    pub(super) scoreboard: Option<Scoreboard>,
     /// Whether short segments are outstanding, and cwnd counts packets (`flight/in_packets.rs`).
     pub(super) has_short: bool,
 }

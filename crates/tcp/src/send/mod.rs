@@ -98,6 +98,27 @@ impl Sender {
         &self.space
     }
 
+    /// Reads a field of each cache line: see [`crate::Connection::fetch`].
+    #[inline]
+    pub(crate) fn fetch(&self) -> u64 {
+        self.timers.main().0.as_ps()
+            ^ u64::from(self.cwnd())
+            ^ self.space.written()
+            ^ u64::from(self.recovery.is_quiet())
+    }
+
+    /// Whether there is a loss, or a sign of one.
+    #[inline]
+    pub(crate) fn has_losses(&self) -> bool {
+        !self.recovery.is_quiet()
+    }
+
+    /// Reads what [`crate::Connection::fetch_losses`] loads of a sender.
+    #[inline]
+    pub(crate) fn fetch_losses(&self) -> u64 {
+        self.recovery.fetch()
+    }
+
     /// State that few connections need; allocated on first use.
     fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()

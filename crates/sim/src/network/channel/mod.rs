@@ -31,6 +31,7 @@ use crate::random::Stream;
 use crate::record::digest::Digest;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
+use std::hint::black_box;
 
 mod passing;
 
@@ -497,7 +498,19 @@ impl Channel {
     /// Prefetches the data for an arriving packet.
     #[inline]
     pub(crate) fn fetch(&self) {
-        std::hint::black_box(self.busy_until);
+        black_box(self.busy_until);
+    }
+
+    /// The same for its queue, once [`Self::fetch_all`] has loaded the channel.
+    #[inline]
+    pub(crate) fn fetch_queue(&self) {
+        black_box(self.waiting.peek());
+    }
+
+    /// Loads what a packet needs that waits in its queue, too.
+    #[inline]
+    pub(crate) fn fetch_all(&self) {
+        black_box(self.busy_until ^ self.waiting_bytes ^ u64::from(self.queue_max));
     }
 
     /// Whether the passage consists only of queue, transmission and delay.

@@ -26,6 +26,12 @@ impl<T: Copy + Default> Ring<T> {
         if self.len == 0 { None } else { Some(self.slots[self.place(0)]) }
     }
 
+    /// The place of the first value, to load its cache line: the value is old if there is none now.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<&T> {
+        self.slots.get(self.head as usize & self.slots.len().wrapping_sub(1))
+    }
+
     pub(crate) fn get(&self, index: u32) -> T {
         self.slots[self.place(index)]
     }

@@ -41,11 +41,14 @@ pub(super) struct AckFacts {
 impl Connection {
     /// Begins a run of ACKs, if the state permits it: a connection of the profile `linux` after slow start, from which no
     /// ACK is due.
+    #[inline]
     pub fn ack_run(&mut self) -> Option<AckRun<'_>> {
-        let run = self.begin_ack_run()?;
+        // Inlined, so that a connection without timestamps needs no call.
+        let run = if self.is_stamped() { self.begin_ack_run()? } else { return None };
         Some(AckRun { tcp: self, run })
     }
 
+    #[inline(never)]
     pub(super) fn begin_ack_run(&self) -> Option<AckFacts> {
         let agreed = &self.cx.agreed;
         if !self.permits_runs() {
@@ -57,10 +60,15 @@ impl Connection {
         Some(AckFacts { seq: acknowledges, window, announces, acknowledges, send })
     }
 
-    /// Whether a run of either kind may begin: timestamps are the only option.
+    /// Whether a run of either kind may begin.
     pub(super) fn permits_runs(&self) -> bool {
-        let agreed = &self.cx.agreed;
-        self.permits_answers() && agreed.timestamps && agreed.header_len == STAMPED
+        self.permits_answers() && self.is_stamped()
+    }
+
+    /// Whether timestamps are the only option of an ordinary segment, as a run needs it.
+    #[inline]
+    pub(super) fn is_stamped(&self) -> bool {
+        self.cx.agreed.timestamps && self.cx.agreed.header_len == STAMPED
     }
 
     /// Whether a segment with the timestamp `value` has no flags but ACK and PSH, no other option, and is not older than the

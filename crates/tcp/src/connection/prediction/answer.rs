@@ -152,10 +152,16 @@ impl Connection {
         fills
     }
 
+    /// Whether the next segment may be answered. If not, a driver need not ask: it takes the general calls at once.
+    #[inline]
+    pub fn may_answer(&self) -> bool {
+        self.permits_answers() && self.snd.predicts_arrival()
+    }
+
     /// Whether nothing but the segment that arrives decides what leaves.
     #[inline(always)]
     pub(super) fn permits_answers(&self) -> bool {
-        self.cx.predicts_departure() && self.rcv.is_in_order() && !self.cx.has_keep_alive()
+        self.cx.predicts_answer() && self.rcv.is_in_order()
     }
 
     /// A segment that begins at `start` is processed.

@@ -35,11 +35,13 @@ pub(super) struct DataFacts {
 impl Connection {
     /// Begins a run of data, if the state permits it: a connection with timestamps that acknowledges every segment, and has
     /// nothing to send.
+    #[inline]
     pub fn data_run(&mut self) -> Option<DataRun<'_>> {
-        let run = self.begin_data_run()?;
+        let run = if self.is_stamped() { self.begin_data_run()? } else { return None };
         Some(DataRun { tcp: self, run })
     }
 
+    #[inline(never)]
     pub(super) fn begin_data_run(&self) -> Option<DataFacts> {
         let (agreed, space) = (&self.cx.agreed, self.snd.space());
         let ack = space.seq(space.una());

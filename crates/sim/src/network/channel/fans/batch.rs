@@ -6,7 +6,6 @@ use crate::network::Network;
 use crate::network::channel::fans::{Landed, Member};
 use crate::network::packet::Entry;
 use netspurt_tcp::time::Time;
-use std::hint::black_box;
 
 /// Number of packets whose data is prefetched together: the loads for all of them overlap.
 const GROUP: usize = 16;
@@ -75,17 +74,28 @@ impl Network {
             fans.get_mut(channels[channel as usize].fan).chain.iter().zip(&mut group.all)
         {
             let packet = packets.get(slot);
-            black_box(packet.segment.seq);
+            packets.fetch(slot);
             *next = Next { arrival: Time::from_ps(arrival), slot, endpoint: packet.endpoint };
             group.len += 1;
         }
         group
     }
 
-    /// Prefetches the channel through which an endpoint with this route sends.
+    /// Prefetches the channel through which an endpoint with this route sends. If it `sends` data, packets may wait there.
     #[inline]
-    pub(crate) fn fetch_uplink(&self, route: u32) {
-        self.channels[self.routes.hop(route).channel() as usize].fetch();
+    pub(crate) fn fetch_uplink(&self, route: u32, sends: bool) {
+        let channel = &self.channels[self.routes.hop(route).channel() as usize];
+        if sends {
+            channel.fetch_all();
+        } else {
+            channel.fetch();
+        }
+    }
+
+    /// Prefetches the queue of the channel, once [`Self::fetch_uplink`] has loaded that.
+    #[inline]
+    pub(crate) fn fetch_queue(&self, route: u32) {
+        self.channels[self.routes.hop(route).channel() as usize].fetch_queue();
     }
 
     /// Removes the first packet from the chain of this channel's fan. Where its host may not get ahead, or an earlier packet has
