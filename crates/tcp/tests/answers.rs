@@ -1,0 +1,36 @@
+//! Answers and runs against the full procedures, by random steps. The fuzz target of the same name lets a fuzzer choose the
+//! steps.
+
+#[path = "world/answers.rs"]
+mod answers;
+#[path = "world/dice.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod dice;
+
+use answers::Answers;
+use dice::Dice;
+
+#[test]
+fn answers_and_runs_do_the_same_as_the_full_procedures() {
+    let (mut answered, mut in_run) = ([0; 2], [0; 2]);
+    for seed in 0..400 {
+        let mut dice = Dice(seed);
+        println!("seed {seed}");
+        let configs = [0; 2].map(|_| [0; 3].map(|_| dice.next() as u8));
+        let all = if dice.permille(300) { 200_000 } else { u64::MAX };
+        let mut world = Answers::new(configs, all);
+        // How many of the steps disturb.
+        let most = [10, 14, 16][dice.below(3) as usize];
+        for _ in 0..300 {
+            let kind = if dice.permille(900) { 0 } else { dice.below(most) as u8 };
+            world.step((kind, dice.next() as u8, dice.next() as u32));
+        }
+        for end in 0..2 {
+            answered[end] += world.answered[end];
+            in_run[end] += world.in_run[end];
+        }
+    }
+    println!("{answered:?} answers, {in_run:?} in a run that had begun before");
+    assert!(answered.iter().all(|&count| count > 10_000), "{answered:?}");
+    assert!(in_run.iter().all(|&count| count > 1_000), "{in_run:?}");
+}
