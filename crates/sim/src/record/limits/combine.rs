@@ -14,6 +14,9 @@ use netspurt_tcp::time::{Span, Time};
 const HALF: f64 = 0.5;
 const SHARE_ROUNDS: u64 = 10;
 
+/// A path that carries nothing for less than the least retransmission timer of Linux, in picoseconds, varies its delay.
+const LEAST_SILENCE: u64 = Span::from_ms(200).as_ps();
+
 /// Limits, each with the time at which it begins.
 type Instants = Vec<(u64, Limit)>;
 /// Periods: begin and end.
@@ -29,7 +32,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     }
     name_needless_repairs(&mut instants, direction, &log, troubles);
     for (from, until) in silences(&log, round.as_ps()) {
-        overlay(&mut instants, from, until, Limit::Outage, |limit| limit == Limit::Spurious);
+        overlay(&mut instants, from, until, Limit::Outage, waits_for_what_is_held);
     }
     for (from, until) in late(&log, round.as_ps()) {
         overlay(&mut instants, from, until, Limit::AckPath, waits_for_acks);
@@ -168,21 +171,42 @@ fn name_needless_repairs(
     }
 }
 
-/// The periods of more than two round trips, `round`, in which nothing arrived at either end, until something arrives at the
-/// sender.
+/// The periods of more than two round trips, `round`, in which nothing arrived at either end although the path had a packet all
+/// the time, until something arrives at the sender.
 ///
-/// A path may hold packets as long as it carries nothing, and deliver them later. Then a timer that expires is needless, but
-/// without it nothing would have arrived sooner.
+/// No timer expires sooner than `LEAST_SILENCE`: on a path whose delay varies, two of its least round trips may be shorter.
+///
+/// A path may hold packets as long as it carries nothing, and deliver them later. Whatever the sender waits for, it would not
+/// have come sooner by any change of TCP. A timer that expires meanwhile is needless, but nor would anything have arrived sooner
+/// without it.
 fn silences(log: &SenderLog, round: u64) -> Periods {
-    let both = log.acks.iter().chain(&log.arrived);
-    let mut events: Vec<u64> = both.map(|event| event.0).collect();
+    let acks = log.acks.iter().map(|ack| (ack.0, true));
+    let reached = log.reached.iter().map(|reached| (reached.0, false));
+    let mut events: Vec<(u64, bool)> = acks.chain(reached).collect();
     events.sort_unstable();
-    let long = events.windows(2).filter(|pair| pair[1] - pair[0] > 2 * round);
-    long.map(|pair| {
-        let index = log.acks.partition_point(|ack| ack.0 < pair[1]);
-        (pair[0], log.acks.get(index).map_or(pair[1], |ack| ack.0))
+    let long = events.windows(2).filter(|pair| pair[1].0 - pair[0].0 > LEAST_SILENCE.max(2 * round));
+    let held = long.filter(|pair| {
+        let ((from, _), (until, at_sender)) = (pair[0], pair[1]);
+        let (arrivals, departures) =
+            if at_sender { (&log.acks, &log.arrived) } else { (&log.reached, &log.departed) };
+        let index = arrivals.partition_point(|arrival| arrival.0 < until);
+        let before = index.checked_sub(1).map_or(0, |last| arrivals[last].1);
+        let now = arrivals[index].1;
+        // What ends the silence had left before it began: an ACK of everything that had arrived, or the first missing byte.
+        let left = departures.partition_point(|left| left.1 < if at_sender { now } else { before + 1 });
+        now > before && departures.get(left).is_some_and(|left| left.0 <= from)
+    });
+    held.map(|pair| {
+        let until = pair[1].0;
+        let index = log.acks.partition_point(|ack| ack.0 < until);
+        (pair[0].0, log.acks.get(index).map_or(until, |ack| ack.0))
     })
     .collect()
+}
+
+/// Whether the sender waits for what a path holds, and nothing was lost.
+const fn waits_for_what_is_held(limit: Limit) -> bool {
+    waits_for_acks(limit) || matches!(limit, Limit::RoundTrip | Limit::Spurious)
 }
 
 /// Whether this limit would change if ACKs were on time.
@@ -297,6 +321,9 @@ fn overlay(
 mod tests {
     use super::*;
 
+    /// A millisecond in picoseconds.
+    const MS: u64 = Span::from_ms(1).as_ps();
+
     #[test]
     fn a_sender_that_paces_at_the_capacity_of_a_link_is_limited_by_the_link() {
         let direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
@@ -378,9 +405,26 @@ mod tests {
     #[test]
     fn a_path_that_holds_everything_carries_nothing_for_two_round_trips_or_more() {
         let mut log = log_of(&[(0, Held::By(Limit::SlowStart), 9000, 0)]);
-        log.acks = vec![(100, 1000), (300, 2000), (620, 4000), (700, 5000)];
-        log.arrived = vec![(50, 1000), (250, 2000), (350, 3000), (600, 4000), (650, 5000)];
-        assert_eq!(silences(&log, 100), [(350, 620)]);
+        let at = |events: &[(u64, u64)]| events.iter().map(|&(ms, end)| (ms * MS, end)).collect();
+        log.acks = at(&[(100, 1000), (300, 2000), (620, 4000), (700, 5000)]);
+        log.departed = at(&[(0, 1000), (200, 3000), (320, 4000), (600, 5000)]);
+        log.reached = at(&[(50, 1000), (250, 2000), (350, 3000), (600, 4000), (650, 5000)]);
+        log.arrived.clone_from(&log.reached);
+        assert_eq!(silences(&log, 100 * MS), [(350 * MS, 620 * MS)]);
+        // What arrives then was sent only then.
+        log.departed[2].0 = 500 * MS;
+        assert_eq!(silences(&log, 100 * MS), []);
+    }
+
+    #[test]
+    fn an_ack_that_the_receiver_delays_is_held_by_no_path() {
+        let of = |left| {
+            let mut log = log_of(&[(0, Held::By(Limit::ReceiveWindow), 9000, 0)]);
+            (log.departed, log.acks) = (vec![(0, 1000)], vec![(600 * MS, 1000)]);
+            (log.reached, log.arrived) = (vec![(50 * MS, 1000)], vec![(left * MS, 1000)]);
+            silences(&log, 100 * MS)
+        };
+        assert_eq!([of(50), of(550)], [vec![(50 * MS, 600 * MS)], vec![]]);
     }
 
     #[test]

@@ -81,10 +81,8 @@ impl LimitLog {
         let client = Direction { end: End::Client, ..direction };
         self.exchanges.entry(client).or_default().served(now, direction.end, progress);
         // An ACK that the receiver delays on purpose is not late.
-        if connection.ack_delayed_since(now).is_none()
-            && let Some(other) = self.senders.get_mut(&direction.reverse())
-        {
-            other.arrives(now, connection.received());
+        if let Some(other) = self.senders.get_mut(&direction.reverse()) {
+            other.arrives(now, connection.received(), connection.ack_delayed_since(now).is_none());
         }
     }
 

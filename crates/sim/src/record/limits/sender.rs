@@ -44,6 +44,10 @@ pub(super) struct SenderLog {
     pub(super) acks: Vec<(u64, u64)>,
     /// When data that had arrived in order at the other end was due to be acknowledged, and up to which byte.
     pub(super) arrived: Vec<(u64, u64)>,
+    /// When data arrived in order at the other end, whether its ACK was due or not, and up to which byte.
+    pub(super) reached: Vec<(u64, u64)>,
+    /// When new data was sent, and up to which byte.
+    pub(super) departed: Vec<(u64, u64)>,
     /// Since when a policer's drops count, and when cwnd had regained its earlier value.
     pub(super) policed: Vec<(u64, u64)>,
     /// cwnd before the drops that count at present.
@@ -89,6 +93,8 @@ impl SenderLog {
             waits: Vec::new(),
             acks: Vec::new(),
             arrived: Vec::new(),
+            reached: Vec::new(),
+            departed: Vec::new(),
             policed: Vec::new(),
             policed_from: None,
             policed_repaired: false,
@@ -126,10 +132,11 @@ impl SenderLog {
         self.policed_from = Some(self.policed_from.unwrap_or(0).max(self.cwnd));
     }
 
-    /// The data up to `received` has arrived in order at the other end, which does not delay its ACK.
-    pub(super) fn arrives(&mut self, now: Time, received: u64) {
-        if self.arrived.last().is_none_or(|last| last.1 < received) {
-            self.arrived.push((now.as_ps(), received));
+    /// The data up to `received` has arrived in order at the other end; `at_once` if it does not delay its ACK.
+    pub(super) fn arrives(&mut self, now: Time, received: u64, at_once: bool) {
+        note_progress(&mut self.reached, now, received);
+        if at_once {
+            note_progress(&mut self.arrived, now, received);
         }
     }
 
@@ -195,6 +202,7 @@ impl SenderLog {
             (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
         }
         self.outstanding = outstanding > 0;
+        note_progress(&mut self.departed, now, connection.acknowledged() + outstanding);
         let held = self.held(now, connection, info.phase, outstanding, apps);
         self.follow_full(now, held, connection.holding());
         let written = connection.written();
@@ -313,6 +321,13 @@ impl SenderLog {
                 if Self::is_opening(connection, phase) { Limit::SlowStart } else { Limit::CongestionWindow }
             }
         })
+    }
+}
+
+/// Notes that a position was reached at `now`, if none so far was.
+fn note_progress(log: &mut Vec<(u64, u64)>, now: Time, position: u64) {
+    if log.last().is_none_or(|last| last.1 < position) {
+        log.push((now.as_ps(), position));
     }
 }
 
