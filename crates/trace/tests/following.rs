@@ -183,6 +183,48 @@ fn a_sender_that_knows_its_timeout_to_be_needless_repairs_what_is_reported() {
     assert_eq!(causes(400), Some(("retransmitted", "timeout", 100)));
 }
 
+/// The ACK of the needless retransmission reports a copy, because earlier ACKs were lost.
+#[test]
+fn a_reported_copy_shows_a_sender_that_its_timeout_was_needless() {
+    let cause = |reports: &[(u32, u32)]| {
+        let mut script = opened();
+        for n in 0..5 {
+            script.at(100 + u64::from(n)).data(100 * n, 100);
+        }
+        script.at(400).data(0, 100).at(430).ack(false, 300, sack(reports));
+        script.at(440).data(500, 100).at(441).data(600, 100).at(442).data(700, 100);
+        script.at(470).ack(false, 300, sack(&[(500, 800)])).at(480).data(300, 100);
+        script.told().happened().last().copied()
+    };
+    assert_eq!(cause(&[(0, 100)]), Some(("retransmitted", "fast", 300)));
+    assert_eq!(cause(&[]), Some(("retransmitted", "timeout", 300)));
+}
+
+/// The network delayed the first transmission, and both come.
+#[test]
+fn a_segment_that_was_reported_lost_is_retransmitted_although_its_original_has_come() {
+    let mut script = opened();
+    five(&mut script, &[1]);
+    for n in 1..4 {
+        script.at(130 + n).ack(false, 100, NONE);
+    }
+    script.at(133).data(100, 100).at(134).ack(false, 100, NONE).at(144).data(100, 100);
+    assert_eq!(script.told().happened(), [("reordered", "", 100), ("retransmitted", "fast", 100)]);
+}
+
+#[test]
+fn one_report_and_a_quarter_of_a_round_trip_are_enough_for_rack() {
+    let happened = |ms: u64| {
+        let mut script = opened();
+        script.at(100).data(0, 100).at(130).ack(false, 100, NONE);
+        script.at(200).data(200, 100).at(230).ack(false, 100, sack(&[(200, 300)]));
+        script.at(ms).data(100, 100);
+        script.told().happened().last().copied()
+    };
+    assert_eq!(happened(250), Some(("retransmitted", "fast", 100)));
+    assert_eq!(happened(241), Some(("reordered", "", 100)), "no round trip later");
+}
+
 #[test]
 fn a_reordered_segment_is_no_retransmission() {
     let mut script = opened();

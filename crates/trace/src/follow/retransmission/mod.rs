@@ -154,7 +154,8 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         // A NAK's data is retransmitted even if it was first sent just now.
         return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
     }
-    if !numbered && nobody_could_know(e, after) {
+    // A segment that was reported lost is retransmitted, even if its original has come meanwhile.
+    if !numbered && !e.lately && nobody_could_know(e, after) {
         return Copied;
     }
     if e.opening {
@@ -254,6 +255,14 @@ fn waited_for_reordering(e: &Evidence) -> bool {
     let first_wait = e.after.is_some_and(|after| least <= after && after <= wait);
     let next_wait = e.phase == Phase::Fast && !e.again && e.repaired < round;
     e.phase != Phase::Timeout && !e.arrived && (first_wait || next_wait)
+}
+
+/// Whether a sender with RACK may have retransmitted a segment that opened a gap `after` ago: one report of what was sent later is
+/// enough for it, and a quarter of a round trip without an ACK of the segment itself (RFC 8985, section 6.2).
+pub(super) fn waited_after_report(e: &Evidence, after: Span) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let wait = plus(round, round.scale(1, 8))..=plus(round.scale(3, 2), BUSY);
+    e.sacks && e.reported_above > 0 && e.phase == Phase::Open && wait.contains(&after)
 }
 
 /// Whether a segment sent now can be a response to a packet received `since` ago.

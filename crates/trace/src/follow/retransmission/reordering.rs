@@ -3,7 +3,7 @@
 //! packets in a Tier-1 IP backbone", IEEE/ACM Transactions on Networking 15(1), 2007, section III).
 
 use crate::follow::retransmission::{
-    Cause, Evidence, Phase, Verdict, is_reported, judge, nobody_could_know, plus,
+    Cause, Evidence, Phase, Verdict, is_reported, judge, nobody_could_know, plus, waited_after_report,
 };
 use crate::follow::stream::pieces::Sending;
 use netspurt_tcp::time::Span;
@@ -51,6 +51,9 @@ pub(in crate::follow) fn judge_late(e: &Evidence, this: &Sending, opener: &Sendi
     let after = e.after.unwrap_or(Span::MAX);
     if nobody_could_know(e, after) {
         return Late::Overtaken;
+    }
+    if waited_after_report(e, after) {
+        return Late::Resent(Cause::Fast);
     }
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     if e.asked

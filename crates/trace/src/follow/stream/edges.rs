@@ -28,6 +28,8 @@ pub(in crate::follow) struct Repair {
     pub(in crate::follow) rescued: bool,
     /// Whether an ACK has shown that the timeout that began it was needless.
     pub(in crate::follow) needless: bool,
+    /// Whether the latest ACK reports that data of this recovery arrived twice (RFC 2883).
+    pub(in crate::follow) copied: bool,
     /// The recovery before, and when it ended.
     pub(in crate::follow) before: (Phase, Stamp),
 }

@@ -438,6 +438,7 @@ impl Stream {
         if is_d_sack(first, ack, blocks.peek().copied()) {
             if self.suspects.prove(first.0, first.1).is_some() {
                 self.convicted(first.0, (first.1 - first.0) as u32, Proof::DSack, scene);
+                self.repair.copied = self.repair.phase == Phase::Timeout;
             }
         } else {
             news |= self.report_block(ack, first, scene.at);
@@ -471,7 +472,8 @@ impl Stream {
             self.convict_later(ack, echo, scene);
         }
         let mut covered = Covered::default();
-        let mut needless = false;
+        // The ACK that covers a needless retransmission reports a copy if ACKs were lost before.
+        let mut needless = core::mem::take(&mut self.repair.copied);
         while let Some(piece) = self.pieces.take_below(ack) {
             covered.resent |= piece.resent;
             if self.sacks {
