@@ -1,9 +1,9 @@
 //! The input of the rules.
 
 use super::path::Path;
-use super::rules::{filled_by, policed, restarts};
-use crate::diagnosis::path::bucket::Step;
+use super::rules::{Moment, filled_by, policed, restarts, writes_at_intervals};
 use crate::diagnosis::path::trains::Trains;
+use crate::diagnosis::sender::departures::Departures;
 use crate::diagnosis::sender::incidents::Incidents;
 use crate::diagnosis::sender::meter::Slice;
 use crate::diagnosis::sender::phase::Phases;
@@ -16,6 +16,10 @@ const NO_FASTER: f64 = 1.2;
 
 /// So many trains may pass before the bucket of a shaper is empty.
 const FIRST_TRAINS: usize = 256;
+
+/// Between two blocks that are told apart, nothing comes for this part of a round trip, and for no less than this time.
+const PAUSES: u64 = 20;
+const LEAST_PAUSE_NS: u64 = 1_000_000;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -36,6 +40,8 @@ pub(super) struct Facts {
     pub(super) policed: Vec<(u64, u64)>,
     /// When the window grew again after a pause.
     pub(super) restarts: Vec<(u64, u64)>,
+    /// When blocks of the same length came at the same intervals, which are not those of ACKs.
+    pub(super) at_intervals: Vec<(u64, u64)>,
 }
 
 impl Facts {
@@ -78,14 +84,17 @@ impl Facts {
             filled_by: Vec::new(),
             policed: Vec::new(),
             restarts: Vec::new(),
+            at_intervals: Vec::new(),
         };
         facts.filled_by = filled_by(&facts);
         facts
     }
 
-    /// Adds what the phases show, and what left the sender in `steps`.
-    pub(super) fn with_phases(mut self, phases: &Phases, steps: &[Step]) -> Self {
-        self.policed = policed(&self, phases, steps);
+    /// Adds what the phases show, and what left the sender: by its own clock if `by_sender`.
+    pub(super) fn with_phases(mut self, phases: &Phases, departures: &Departures, by_sender: bool) -> Self {
+        self.policed = policed(&self, phases, &departures.steps(by_sender));
+        let blocks = departures.blocks((self.path.base / PAUSES).max(LEAST_PAUSE_NS));
+        self.at_intervals = writes_at_intervals(&blocks, self.totals.segment, self.path.base);
         self.restarts = restarts(&self, phases);
         self
     }
@@ -98,6 +107,18 @@ impl Facts {
     /// The slice that contains `at`, or the nearest one.
     pub(super) fn index_at(&self, at: u64) -> usize {
         self.slices.partition_point(|slice| slice.until <= at).min(self.slices.len().saturating_sub(1))
+    }
+
+    /// The slice whose ACKs show what the path does at this moment.
+    ///
+    /// Beside the sender, an ACK shows a queue later than it stood: by nothing if the bottleneck is just before the sender on the way
+    /// back, and by a round trip of the empty path if it is just behind the sender. Where it is does not show, so half of that
+    /// is nearest on average.
+    pub(super) fn shown_at(&self, moment: &Moment) -> usize {
+        if !self.path.beside_sender || self.totals.behind_bottleneck {
+            return moment.index;
+        }
+        self.index_at(moment.at + self.path.base / 2).max(moment.index)
     }
 
     /// The first and the last slice within this many round trips before and after this one.

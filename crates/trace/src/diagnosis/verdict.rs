@@ -115,7 +115,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let in_host = trips.reply.is_some_and(|ns| ns <= IN_HOST_NS);
     let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
-    let facts = facts.with_phases(&phases, &departures.steps(by_sender));
+    let facts = facts.with_phases(&phases, &departures, by_sender);
     let (timeline, hidden) = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);

@@ -110,16 +110,19 @@ impl Path {
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
             || !totals.by_bursts && count(&|slice| slice.behind > 0) * 8 > count(&|slice| slice.sent > 0);
+        // Behind the bottleneck, trains show its very rate.
+        let shows_less = !shows_queue && !totals.behind_bottleneck;
+        let busy_share = if totals.behind_bottleneck { BUSIER } else { BUSY };
         // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
         let known = !shows_queue
             || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
         for (index, ((path, rate), standing)) in now.iter_mut().zip(rates).zip(standing).enumerate() {
             path.rate = rate;
-            path.even = !shows_queue && is_even(slices, base, index, rate);
+            path.even = !shows_queue && is_even(slices, base, index, rate / busy_share);
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0
-                || known && at_capacity(rate) && (!shows_queue || rate > capacity * BUSIER)
+                || known && at_capacity(rate) && (shows_less || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index];
         }
         Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
@@ -271,8 +274,9 @@ fn longest_gap(slices: &[Slice], first: usize, last: usize) -> u64 {
     longest
 }
 
-/// Whether the trains of the last round trips before the end of a slice had the rate at which everything was delivered.
-fn is_even(slices: &[Slice], base: u64, index: usize, rate: f64) -> bool {
+/// Whether the trains of the last round trips before the end of a slice had a rate of `least` at most: that at which everything was
+/// delivered, or a little more.
+fn is_even(slices: &[Slice], base: u64, index: usize, least: f64) -> bool {
     let since = slices[index].until.saturating_sub(EVEN_ROUNDS * base);
     let latest = slices[..=index].iter().rev().take_while(|slice| slice.until > since);
     let (mut count, mut most) = (0, 0);
@@ -284,7 +288,7 @@ fn is_even(slices: &[Slice], base: u64, index: usize, rate: f64) -> bool {
         count += 1;
         most = slice.train.max(most);
     }
-    count >= LEAST_TRAINS && f64::from(most) * 1e3 * BUSY < rate
+    count >= LEAST_TRAINS && f64::from(most) * 1e3 < least
 }
 
 /// The delivery rate over the last round trip before the end of each slice.

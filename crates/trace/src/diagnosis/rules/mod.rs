@@ -10,11 +10,13 @@ mod repair;
 mod restart;
 mod shaper;
 mod window;
+mod writer;
 
 pub(super) use masked::masked;
 pub(super) use policer::policed;
 pub(super) use queue::filled_by;
 pub(super) use restart::restarts;
+pub(super) use writer::writes_at_intervals;
 
 use super::facts::Facts;
 use crate::diagnosis::sender::phase::Phase;
@@ -54,13 +56,23 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
     if let Some(limit) = growing.filter(|_| !queue::is_queued(facts, index)) {
         return limit;
     }
-    if let Some(limit) = queue::full_path(facts, phase, index) {
+    if let Some(limit) = writer::at_intervals(facts, moment) {
         return limit;
     }
+    if let Some(limit) = queue::full_path(facts, moment) {
+        return limit;
+    }
+    let late = facts.incidents.late_at(moment.at);
     match phase {
         Phase::FastRecovery | Phase::Timeout | Phase::TailLoss => repair::repairing(facts, moment),
         // A reader that is slow delays ACKs until the window has room again.
-        _ if facts.incidents.is_late(moment.at) && !window::is_smaller(facts, index) => Limit::AckPath,
+        _ if late.is_some() && !window::is_smaller(facts, index) => {
+            if late == Some(true) {
+                queue::filled(facts, index)
+            } else {
+                Limit::AckPath
+            }
+        }
         Phase::WindowFull => window::window_full(facts, index),
         // What a window releases, a sender that paces sends between ACKs.
         Phase::RestHeld if growth::fills_window(facts, index) => window::window_full(facts, index),

@@ -1,5 +1,6 @@
 //! The path is full: `bottleneck`, `cross-traffic`, `shaper`.
 
+use super::Moment;
 use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::path::PathNow;
@@ -27,17 +28,24 @@ const NEAR: usize = 4;
 const GROUP: usize = 4;
 
 /// A full path, if a queue stood for the last round trip.
-pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Limit> {
+pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
+    let Moment { phase, index, .. } = *moment;
+    let shown = facts.shown_at(moment);
     // A reader at an even rate makes segments come evenly too.
     let even = |now: &PathNow| now.even && phase != Phase::WindowFull;
-    let now = facts.path.now.get(index).filter(|now| now.full || even(now))?;
+    let now = facts.path.now.get(shown).filter(|now| now.full || even(now))?;
     let has_more = match phase {
         Phase::Sending | Phase::WindowFull | Phase::FastRecovery => true,
         // A sender that paces sends full segments between ACKs.
         Phase::RestHeld | Phase::RestKept => now.full && sends_full_segments(facts, index),
         _ => false,
     };
-    (now.many || has_more).then(|| facts.filled_by[index / GROUP])
+    (now.many || has_more).then(|| filled(facts, shown))
+}
+
+/// What fills the path, if it is full.
+pub(super) fn filled(facts: &Facts, index: usize) -> Limit {
+    facts.filled_by[index / GROUP]
 }
 
 /// Whether all segments around this slice were full: their sender has more data than it sends.

@@ -22,6 +22,20 @@ struct Departure {
     dropped: u16,
     /// The sender's clock, from its timestamp; 0 without one.
     stamp: u32,
+    /// Beside the sender: an ACK came just before it.
+    woken: bool,
+}
+
+/// New data that was sent without a pause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::diagnosis) struct Block {
+    /// When its first and its last segment were captured, in nanoseconds since the begin of the connection.
+    pub(in crate::diagnosis) at: u64,
+    pub(in crate::diagnosis) until: u64,
+    /// Position of its first byte.
+    pub(in crate::diagnosis) start: i64,
+    /// Beside the sender: an ACK came just before it.
+    pub(in crate::diagnosis) woken: bool,
 }
 
 /// The units of the clocks that senders use for timestamps, in nanoseconds (RFC 7323, section 5.4, permits 1 ms to 1 s).
@@ -57,8 +71,8 @@ impl Departures {
     }
 
     /// New data up to `end` was sent.
-    pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32) {
-        self.push(at, (end - i64::from(len), end), len);
+    pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32, woken: bool) {
+        self.push(at, (end - i64::from(len), end), len, woken);
     }
 
     /// The data from `start` on was retransmitted: its last transmission did not arrive. `seen` if that was captured.
@@ -81,7 +95,7 @@ impl Departures {
         }
         self.resent.push_back((start, at));
         let end = self.all.last().map_or(start, |last| last.end);
-        self.push(at, (start, end), len);
+        self.push(at, (start, end), len, false);
     }
 
     /// The retransmission of the data at `start` was not needed.
@@ -115,12 +129,14 @@ impl Departures {
             .map_or(first, |place| first + place)
     }
 
-    fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32) {
+    fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32, woken: bool) {
         match self.all.last_mut() {
             Some(last) if at < last.at + self.length => {
                 (last.end, last.passed) = (end, last.passed.saturating_add(len));
             }
-            _ => self.all.push(Departure { at, start, end, passed: len, dropped: 0, stamp: self.stamp }),
+            _ => {
+                self.all.push(Departure { at, start, end, passed: len, dropped: 0, stamp: self.stamp, woken })
+            }
         }
         if self.all.len() > MOST {
             self.join_neighbours();
@@ -143,6 +159,34 @@ impl Departures {
             }
         }
         self.all = joined;
+    }
+
+    /// Blocks of new data with pauses between them: of more than `least` nanoseconds, and of four times the usual time from segment
+    /// to segment. None if steps are too long to show that.
+    pub(in crate::diagnosis) fn blocks(&self, least: u64) -> Vec<Block> {
+        let mut end = i64::MIN;
+        let is_new = |departure: &&Departure| core::mem::replace(&mut end, departure.end) < departure.end;
+        let new: Vec<&Departure> = self.all.iter().filter(is_new).collect();
+        let mut apart: Vec<u64> = new.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
+        apart.sort_unstable();
+        let usual = apart.get(apart.len() / 2).copied().unwrap_or(0);
+        let pause = least.max(4 * usual);
+        if self.length * 4 > pause {
+            return Vec::new();
+        }
+        let mut blocks: Vec<Block> = Vec::new();
+        for departure in new {
+            match blocks.last_mut() {
+                Some(last) if departure.at - last.until <= pause => last.until = departure.at,
+                _ => blocks.push(Block {
+                    at: departure.at,
+                    until: departure.at,
+                    start: departure.start,
+                    woken: departure.woken,
+                }),
+            }
+        }
+        blocks
     }
 
     /// The steps until the last drop: as they were captured, or by the clock of the sender if that is known. Behind a queue,
@@ -187,10 +231,10 @@ mod tests {
     #[test]
     fn a_retransmission_that_is_lost_counts_when_it_was_sent() {
         let mut departures = Departures::default();
-        departures.note_sent(10, 1000, 1000);
-        departures.note_sent(10, 2000, 1000);
+        departures.note_sent(10, 1000, 1000, false);
+        departures.note_sent(10, 2000, 1000, false);
         departures.note_resent(50, (0, 1000), true);
-        departures.note_sent(50, 3000, 1000);
+        departures.note_sent(50, 3000, 1000, false);
         departures.note_resent(90, (0, 1000), true);
         assert_eq!(seen(&departures, false), [(10, 0, 1), (0, 1000, 0), (40, 0, 1)]);
         departures.note_needless(0, 1000);
@@ -200,8 +244,8 @@ mod tests {
     #[test]
     fn data_lost_before_the_capture_point_was_sent_after_the_data_before_it() {
         let mut departures = Departures::default();
-        departures.note_sent(10, 1000, 1000);
-        departures.note_sent(900, 3000, 1000);
+        departures.note_sent(10, 1000, 1000, false);
+        departures.note_sent(900, 3000, 1000, false);
         departures.note_resent(950, (1000, 1000), false);
         assert_eq!(seen(&departures, false), [(10, 1000, 1)]);
     }
@@ -212,7 +256,7 @@ mod tests {
         for n in 0..100_u32 {
             // Two segments each 10 ms arrive at even gaps.
             departures.set_stamp(500 + n / 2 * 10);
-            departures.note_sent(u64::from(n) * 5_000_000, i64::from(n + 1) * 1000, 1000);
+            departures.note_sent(u64::from(n) * 5_000_000, i64::from(n + 1) * 1000, 1000, false);
         }
         departures.note_resent(500_000_000, (98_000, 1000), true);
         let lasted: Vec<u64> = seen(&departures, true).iter().map(|step| step.0).collect();
@@ -225,7 +269,7 @@ mod tests {
         let mut departures = Departures::default();
         for n in 0..100_u32 {
             departures.set_stamp(500 + n * 10);
-            departures.note_sent(u64::from(n) * 10_000_000, i64::from(n + 1) * 1000, 1000);
+            departures.note_sent(u64::from(n) * 10_000_000, i64::from(n + 1) * 1000, 1000, false);
         }
         departures.set_stamp(500 + 99 * 10 + 2);
         assert_eq!(departures.apart(), Some(2_000_000));
@@ -237,7 +281,7 @@ mod tests {
     fn a_long_connection_needs_bounded_memory() {
         let mut departures = Departures::default();
         for n in 0..200_000_u32 {
-            departures.note_sent(u64::from(n) * 1000, i64::from(n + 1) * 1000, 1000);
+            departures.note_sent(u64::from(n) * 1000, i64::from(n + 1) * 1000, 1000, false);
         }
         departures.note_resent(200_000_000, (150_000_000, 1000), true);
         assert!(departures.all.len() <= MOST);

@@ -112,8 +112,8 @@ impl Pause {
 pub(in crate::diagnosis) struct Incidents {
     pub(in crate::diagnosis) episodes: Vec<Episode>,
     pub(in crate::diagnosis) silences: Vec<Silence>,
-    /// From when until when ACKs were missing.
-    pub(in crate::diagnosis) late_acks: Vec<(u64, u64)>,
+    /// From when until when ACKs were missing, and whether the path was full meanwhile.
+    late_acks: Vec<(u64, u64, bool)>,
     pub(in crate::diagnosis) pauses: Vec<Pause>,
     /// How long nothing was captured before the latest retransmission of acknowledged data.
     quiet: u64,
@@ -262,10 +262,10 @@ impl Incidents {
         self.episodes.iter().any(lost)
     }
 
-    /// ACKs were missing from `from` until `until`.
-    pub(in crate::diagnosis) fn note_late(&mut self, from: u64, until: u64) {
+    /// ACKs were missing from `from` until `until`; `full` if the path was full all the same.
+    pub(in crate::diagnosis) fn note_late(&mut self, from: u64, until: u64, full: bool) {
         if self.late_acks.len() < MOST {
-            self.late_acks.push((from, until));
+            self.late_acks.push((from, until, full));
         }
     }
 
@@ -294,10 +294,10 @@ impl Incidents {
         self.late_acks.get(index).map_or(u64::MAX, |late| if late.0 > at { late.0 } else { late.1 })
     }
 
-    /// Whether ACKs were missing at `at`.
-    pub(in crate::diagnosis) fn is_late(&self, at: u64) -> bool {
+    /// Whether ACKs were missing at `at`, and whether the path was full meanwhile.
+    pub(in crate::diagnosis) fn late_at(&self, at: u64) -> Option<bool> {
         let index = self.late_acks.partition_point(|late| late.1 <= at);
-        self.late_acks[index..].iter().take(4).any(|late| late.0 <= at)
+        self.late_acks[index..].iter().take(4).find(|late| late.0 <= at).map(|late| late.2)
     }
 }
 
@@ -389,11 +389,12 @@ mod tests {
     #[test]
     fn the_time_without_an_ack_has_edges() {
         let mut incidents = Incidents::default();
-        incidents.note_late(100, 200);
-        incidents.note_late(300, 400);
+        incidents.note_late(100, 200, false);
+        incidents.note_late(300, 400, true);
         let edges = [0, 100, 200, 350, 400].map(|at| incidents.late_edge(at));
         assert_eq!(edges, [100, 200, 300, 400, u64::MAX]);
-        assert!(!incidents.is_late(50) && incidents.is_late(150) && !incidents.is_late(250));
+        let late = [50, 150, 250, 350].map(|at| incidents.late_at(at));
+        assert_eq!(late, [None, Some(false), None, Some(true)]);
     }
 
     #[test]

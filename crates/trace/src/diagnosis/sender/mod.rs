@@ -29,6 +29,9 @@ const PROMPT_NS: u64 = 1_500_000;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
 
+/// A writer that waits for an ACK is woken, and its data sent, within this time.
+const WAKES_NS: u64 = 100_000;
+
 /// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
 const PAUSE_NS: u64 = 150_000_000;
 /// The flight in segments that is assumed for trains of arrivals, where the flight is not known.
@@ -280,7 +283,8 @@ impl SenderView {
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
         self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
-        self.departures.note_sent(at, end, len);
+        let woken = self.is_beside_sender() && since(self.acked_at) <= WAKES_NS;
+        self.departures.note_sent(at, end, len, woken);
         self.next = end;
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
         let segment = u64::from(self.totals.segment);
@@ -438,10 +442,12 @@ impl SenderView {
         if ack - before < 3 * segment || !self.is_beside_sender() {
             return;
         }
+        let since = self.acks.back().map_or(self.acked_at, |last| last.at);
+        let full = fills_the_path((self.next - ack, ack - before), at.saturating_sub(since), self.round());
         // Those of the first two segments were owed a round trip after the second one.
         let owed = self.meter.sent_about(before + 2 * segment - 1).unwrap_or(self.sent_at) + self.round();
         if ack - before > 3 * segment && at > owed + self.round() / 2 {
-            self.incidents.note_late(owed, at);
+            self.incidents.note_late(if full { since } else { owed }, at, full);
             return;
         }
         let (Some(first), last) = (self.meter.sent_at(before + segment), self.meter.sent_at(ack - 1)) else {
@@ -449,7 +455,7 @@ impl SenderView {
         };
         let apart = last.unwrap_or(at).min(at).saturating_sub(first);
         if apart > self.round() / 2 {
-            self.incidents.note_late(at - apart, at);
+            self.incidents.note_late(if full { since } else { at - apart }, at, full);
         }
     }
 
@@ -557,5 +563,32 @@ impl SenderView {
         self.settle(if self.una < self.next { Phase::Sending } else { Phase::Delivering });
         let complete = self.totals.segments > 0 && self.una >= self.next && self.totals.last_ack > 0;
         if complete { self.totals.last_ack } else { last.max(self.clock) }
+    }
+}
+
+/// Whether a path is full on which ACKs come together: `fresh` bytes were acknowledged in `cycle` nanoseconds, and `left` bytes stay
+/// outstanding.
+///
+/// What is sent now arrives after the round trip of the empty path, `round`. Until then, the path is busy if so much is left as it
+/// carries in that time. If the sender waits for the ACK, the path has carried what was left before.
+const fn fills_the_path((left, fresh): (i64, i64), cycle: u64, round: u64) -> bool {
+    // What was not captured may be acknowledged.
+    cycle > 0
+        && left > 0
+        && fresh > 0
+        && left as u128 * cycle as u128 * 10 >= fresh as u128 * round as u128 * 9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_full_if_enough_is_left_for_the_round_trip() {
+        // 24 kB each 12 ms, and a round trip of 14 ms.
+        assert!(fills_the_path((28_000, 24_000), 12_000_000, 14_000_000));
+        assert!(!fills_the_path((12_000, 24_000), 12_000_000, 14_000_000));
+        assert!(!fills_the_path((0, 24_000), 12_000_000, 14_000_000));
+        assert!(!fills_the_path((-1000, 24_000), 12_000_000, 14_000_000), "some was not captured");
     }
 }

@@ -1,10 +1,7 @@
 //! Decides the phase of past time that was open: what the next segment, ACK or timeout shows about it.
 
 use crate::diagnosis::sender::phase::Phase;
-use crate::diagnosis::sender::{PROMPT_NS, SenderView};
-
-/// A writer that waits for an ACK is woken, and its data sent, within this time.
-const WAKES_NS: u64 = 100_000;
+use crate::diagnosis::sender::{PROMPT_NS, SenderView, WAKES_NS};
 
 impl SenderView {
     /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
