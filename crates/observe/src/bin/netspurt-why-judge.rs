@@ -7,7 +7,7 @@
 
 use netspurt_budget::Limit;
 use netspurt_observe::judge::{
-    Case, Matrix, Place, Sums, Trial, draw, draw_mixture, draw_on_model, page, run,
+    Case, Matrix, Place, Sums, Trial, Twins, draw, draw_mixture, draw_on_model, page, run,
 };
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
@@ -70,6 +70,24 @@ fn on_model(seed: u64) -> Case {
     draw_on_model(seed).1
 }
 
+/// The page: the sums over the cases, and further ones, a quarter as many of each sort.
+fn whole_page(
+    (first, count): (u64, u64),
+    all: [Matrix; 3],
+    kinds: BTreeMap<(&'static str, Place), Matrix>,
+    file: &Path,
+) -> Result<String, String> {
+    let quarter = (first, count.div_ceil(4));
+    let mut twins = Twins::default();
+    for seed in quarter.0..quarter.0 + quarter.1 {
+        twins.add(&draw(seed), file)?;
+    }
+    let mixtures = further(quarter, draw_mixture, file, false)?;
+    let models = further(quarter, on_model, file, false)?;
+    let places = Place::ALL.into_iter().zip(all).collect();
+    Ok(page(&Sums { seeds: (first, first + count - 1), places, mixtures, models, twins, kinds }))
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
@@ -119,19 +137,16 @@ fn main() -> ExitCode {
         }
     }
     if arguments.get(3).is_some_and(|word| word == "page") {
-        let quarter = (first, count.div_ceil(4));
-        let more = further(quarter, draw_mixture, Path::new(file), false)
-            .and_then(|mixtures| Ok((mixtures, further(quarter, on_model, Path::new(file), false)?)));
-        let (mixtures, models) = match more {
-            Ok(more) => more,
+        return match whole_page((first, count), all, kinds, Path::new(file)) {
+            Ok(page) => {
+                print!("{page}");
+                ExitCode::SUCCESS
+            }
             Err(error) => {
                 eprintln!("{error}");
-                return ExitCode::FAILURE;
+                ExitCode::FAILURE
             }
         };
-        let places = Place::ALL.into_iter().zip(all).collect();
-        print!("{}", page(&Sums { seeds: (first, first + count - 1), places, mixtures, models, kinds }));
-        return ExitCode::SUCCESS;
     }
     for (place, matrix) in Place::ALL.iter().zip(&all) {
         println!("{}: {matrix}", place.name());

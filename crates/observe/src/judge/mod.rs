@@ -16,9 +16,11 @@ mod page;
 mod reasons;
 mod trial;
 mod troubles;
+mod twins;
 
 pub use cases::{Case, draw, draw_mixture, draw_on_model};
 pub use matrix::{Matrix, Policers, Row};
 pub use page::{Sums, page};
 pub use reasons::Reasons;
 pub use trial::{Place, Trial, run};
+pub use twins::Twins;

@@ -4,6 +4,7 @@
 
 use super::matrix::Matrix;
 use super::trial::Place;
+use super::twins::Twins;
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,13 +20,15 @@ pub struct Sums {
     pub mixtures: Vec<(Place, Matrix)>,
     /// The cases on path models at each place.
     pub models: Vec<(Place, Matrix)>,
+    /// Pairs of cases with the same packets at the sender.
+    pub twins: Twins,
     /// Each kind of case at each place.
     pub kinds: BTreeMap<(&'static str, Place), Matrix>,
 }
 
 /// The page, in Markdown.
 pub fn page(sums: &Sums) -> String {
-    let Sums { seeds, places, mixtures, models, kinds } = sums;
+    let Sums { seeds, places, mixtures, models, twins, kinds } = sums;
     let mut text = String::from(
         "# Accuracy of the diagnosis\n\nMade by `make diagnosis-accuracy`. Each case is a simulated transfer; its truth is the simulator's own \
          record of what held the sender. A diagnosis from a capture is compared with it instant by instant. The seeds of \
@@ -56,6 +59,7 @@ pub fn page(sums: &Sums) -> String {
          `cloud-vm` and `data-centre` are left out: the links of the hosts are slower.\n\n",
     );
     totals(&mut text, models);
+    what_packets_hide(&mut text, twins);
     text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
     places.iter().for_each(|(place, _)| {
         let _ = write!(text, " {} |", place.name());
@@ -126,6 +130,22 @@ fn totals(text: &mut String, places: &[(Place, Matrix)]) {
             time_of_decidable * 100.0,
         );
     }
+}
+
+/// What no diagnosis can know.
+fn what_packets_hide(text: &mut String, twins: &Twins) {
+    let _ = writeln!(
+        text,
+        "\n## What packets do not show\n\nA capture at the sender shows the delay of the whole path, and not how much of it lies behind the \
+         bottleneck. So it does not show when within a round trip a queue stood, but the truth depends on it. Of the first {} cases, each \
+         was simulated again with the delays before and behind the bottleneck exchanged. In {} the packets were the same, bit by \
+         bit; the dominant limit differs in {} of these. Where the truths differ, a diagnosis cannot be right for both. By this alone, the best one would have {:.1} % of the time right. What remains below that in the figure above has other reasons, \
+         which are not bounded so: other ambiguities, or rules that are not good enough.",
+        twins.pairs,
+        twins.same,
+        twins.other_dominant,
+        twins.bound() * 100.0
+    );
 }
 
 /// How many policers were found, and what a confidence is worth.

@@ -203,7 +203,15 @@ pub fn run(case: &Case, places: &[Place], file: &Path) -> Result<Vec<Trial>, Str
     places.iter().map(|place| one(case, *place, file)).collect()
 }
 
-fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
+/// What limited the main direction of a case that is captured at `place`. `file` is overwritten.
+pub(super) fn truth_of(case: &Case, place: Place, file: &Path) -> Result<Timeline, String> {
+    let recording = simulate(case, place, file)?;
+    let truth = main_direction(&recording.limits).ok_or("no direction was recorded")?;
+    Ok(seen_from(place, case, truth))
+}
+
+/// Simulates a case, and captures it at `place`.
+fn simulate(case: &Case, place: Place, file: &Path) -> Result<Recording, String> {
     let spec = case.world()?;
     let points = Points::choose(&spec, &[place.point().to_owned()])?;
     let tap = Tap::open(file, points, &spec, case.seed, None).map_err(|error| error.to_string())?;
@@ -221,10 +229,15 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     }
     let result = world.finish(false);
     tap.finish().map_err(|error| error.to_string())?;
-    let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
+    Ok(result.recording)
+}
+
+fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
+    let recording = simulate(case, place, file)?;
+    let truth = main_direction(&recording.limits).ok_or("no direction was recorded")?;
     let found = diagnose(file, truth.direction.end)?;
-    let reasons = compare(file, &result.recording, truth.direction.end, place)?;
-    let of_flow = result.recording.segments.iter().filter(|sent| sent.flow == 0);
+    let reasons = compare(file, &recording, truth.direction.end, place)?;
+    let of_flow = recording.segments.iter().filter(|sent| sent.flow == 0);
     let echoes = of_flow.map(|sent| &sent.segment.options).any(has_echo);
     let truth = seen_from(place, case, truth);
     let confidence = found.evidence.first().map_or(0.0, |evidence| evidence.confidence);
