@@ -23,7 +23,8 @@ END = 8192
 """Number of bytes at the beginning and at the end of a file that show its kind."""
 
 SWEEP = "sweep.json"
-SWEPT = (SWEEP, "plan.parquet", "flows.parquet", "groups.parquet", "links.parquet")
+PLAN = "plan.parquet"
+SWEPT = (SWEEP, PLAN, "flows.parquet", "groups.parquet", "links.parquet")
 """Files that the folder of a sweep may have."""
 
 Identity = tuple[int, int]

@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from netspurt.errors import RequestError, absent, unreadable
-from netspurt.sweeping.folder import ABOUT
+from netspurt.files.places import SWEEP
 
 
 class Kind(Enum):
@@ -77,7 +77,7 @@ def kind_of(path: Path) -> Kind:
 
 
 def _of_folder(path: Path) -> Kind:
-    if (path / ABOUT).is_file():
+    if (path / SWEEP).is_file():
         return Kind.SWEEP_FOLDER
     return Kind.RUN_FOLDER if (path / RUN_MARK).is_file() else Kind.FOLDER
 

@@ -18,7 +18,7 @@ from netspurt.inputs.kind import RUN_MARK
 from netspurt.inputs.link_states import LinkState, changing
 from netspurt.inputs.recording import RECORDS, Frame, Recording, named, placed, series_of
 from netspurt.scenario import Result, Scenario, load
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 
 @dataclass

@@ -25,7 +25,7 @@ from netspurt.remedies.source import Start, situation_of, start_of
 from netspurt.remedies.trying import ORIGINAL, Report, Tried, prepare, simulate
 from netspurt.scenario import Result, Scenario
 from netspurt.settings import Value
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from netspurt.remedies.measuring import Measure
 from netspurt.remedies.outcome import Outcome
 from netspurt.remedies.trying import Tried
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 PATH = "path"
 """The name of the link that a fit writes."""

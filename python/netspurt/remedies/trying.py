@@ -17,7 +17,7 @@ from netspurt.remedies.changing import changed
 from netspurt.remedies.measuring import Measure, Measured
 from netspurt.remedies.remedy import Remedy
 from netspurt.scenario import Scenario
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 FEWEST_ALIKE = 3
 """If this many seeds give equal results, the run is not random and the other seeds are left out."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from netspurt.settings import overrides
 from netspurt.studies.experiment import AnyExperiment, Key, LiveExperiment, Native, Plan, Samples, Study
 from netspurt.studies.model import StudyResult, gather
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 
 class Task(NamedTuple):

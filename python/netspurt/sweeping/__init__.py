@@ -1,7 +1,7 @@
 """Sweeps: a scenario with many settings and many seeds, on any number of machines, with no task run twice.
 
 ``run_sweep`` does everything in one call. Varied paths: ``axes``, ``request`` (the sweep file). List of tasks:
-``plan``. Next task: ``agenda``, ``stopping``. Execution: ``engines``, ``threads``, ``work``. Results:
+``plan``. Next task: ``agenda``, ``stopping``. Execution: ``engines``, ``work``. Results:
 ``folder``, ``tables``, ``outcome``. The main loop: ``drive``.
 """
 
@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 from netspurt import algorithms, display
 from netspurt.errors import RequestError
+from netspurt.files.places import PLAN, SWEEP
 from netspurt.scenario import Scenario, load
 from netspurt.settings import Value
 from netspurt.sweeping import engines, request, tables
 from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.axes import Sample
 from netspurt.sweeping.drive import Driver
-from netspurt.sweeping.folder import ABOUT, PLAN, Folder, Slice
+from netspurt.sweeping.folder import Folder, Slice
 from netspurt.sweeping.outcome import Sweep
 from netspurt.sweeping.plan import Plan, PointError, Task
 from netspurt.sweeping.stopping import Stop
@@ -226,7 +227,7 @@ def _describe(folder: Folder, plan: Plan, tasks: list[Task], *, complete: bool) 
         "complete": complete,
     }
     folder.put(PLAN, _parquet(plan, tasks))
-    folder.put(ABOUT, (json.dumps(about, indent=1, default=str) + "\n").encode())
+    folder.put(SWEEP, (json.dumps(about, indent=1, default=str) + "\n").encode())
 
 
 def _parquet(plan: Plan, tasks: list[Task]) -> bytes:

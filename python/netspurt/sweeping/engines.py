@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from netspurt.errors import RequestError
-from netspurt.sweeping.threads import Threads
+from netspurt.threads import Threads
 
 CONNECT_S = 6
 """The time limit in seconds for the answer of a scheduler."""

@@ -28,9 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from netspurt.errors import OutputError, RequestError
+from netspurt.files.places import PLAN, SWEEP
 
-ABOUT = "sweep.json"
-PLAN = "plan.parquet"
 MAGIC = b"PAR1"
 """The magic bytes at both ends of a Parquet file."""
 
@@ -197,7 +196,7 @@ class Folder:
 def about_of(path: Path) -> dict[str, Any] | None:
     """The description of the sweep in a folder; ``None`` if there is none."""
     try:
-        about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
+        about = json.loads((path / SWEEP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return about if isinstance(about, dict) else None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt import display
 from netspurt.errors import RequestError, nearest
-from netspurt.sweeping.folder import ABOUT, PLAN, Folder, about_of
+from netspurt.files.places import PLAN, SWEEP
+from netspurt.sweeping.folder import Folder, about_of
 from netspurt.sweeping.tables import RECORDS, gather
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Sweep:
 
         about = about_of(path)
         if about is None or not (path / PLAN).is_file():
-            raise RequestError(f"{path} is not the folder of a sweep: it has no {ABOUT}")
+            raise RequestError(f"{path} is not the folder of a sweep: it has no {SWEEP}")
         self.path = path
         self.about: dict[str, Any] = about
         self._plan = pl.read_parquet(path / PLAN)

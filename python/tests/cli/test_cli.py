@@ -53,6 +53,18 @@ def test_help_imports_nothing_heavy() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+def test_a_run_imports_neither_sweeps_nor_tables() -> None:
+    code = (
+        "import sys; from netspurt.cli import main; main(['run', sys.argv[1]]); "
+        "print([m for m in ('netspurt.sweeping', 'asyncio', 'polars', 'matplotlib') if m in sys.modules])"
+    )
+    example = Path(__file__).parents[3] / "examples" / "satellite.toml"
+    answer = subprocess.run(
+        [sys.executable, "-c", code, str(example)], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.splitlines()[-1] == "[]"
+
+
 def test_help_answers_at_once() -> None:
     times = []
     for _ in range(3):

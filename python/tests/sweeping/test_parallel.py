@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 8])

@@ -33,7 +33,7 @@ from netspurt.errors import FilterError, RequestError
 from netspurt.files import output, places
 from netspurt.files.places import Destination
 from netspurt.inputs.typed import positive
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 if TYPE_CHECKING:
     from netspurt.files.parquet import ParquetWriter

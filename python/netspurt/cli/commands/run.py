@@ -30,7 +30,7 @@ from netspurt.files import output, places
 from netspurt.files.places import Destination
 from netspurt.files.rows import csv_of, flat
 from netspurt.inputs.typed import positive
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

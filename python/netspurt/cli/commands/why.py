@@ -26,7 +26,7 @@ from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.inputs.typed import natural
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 if TYPE_CHECKING:
     import polars as pl

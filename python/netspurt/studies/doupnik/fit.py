@@ -156,7 +156,7 @@ def _guesses() -> Floats:
 def _rates(rows: list[tuple[Pairing, Reply]], costs: Costs, jobs: int) -> Floats:
     from netspurt import _core
     from netspurt.settings import overrides
-    from netspurt.sweeping.threads import for_each
+    from netspurt.threads import for_each
 
     scenario = _core.Scenario.load(str(DATA / "doupnik" / SCENARIO))
     found = np.zeros(len(rows))
