@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import netspurt as ns
-from netspurt.sweeping import threads
+from netspurt import threads
 
 SCENARIO = """
 duration = "60 s"

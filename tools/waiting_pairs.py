@@ -23,7 +23,7 @@ from netspurt.studies.doupnik.pairs import (
     markdown,
     run_pair,
 )
-from netspurt.sweeping.threads import for_each
+from netspurt.threads import for_each
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "waiting.md"
 
