@@ -17,7 +17,7 @@ const NO_FASTER: f64 = 1.2;
 /// So many trains may pass before the bucket of a shaper is empty.
 const FIRST_TRAINS: usize = 256;
 
-/// Between two blocks that are told apart, nothing comes for this part of a round trip, and for no less than this time.
+/// A pause ends a block. It lasts at least one round trip divided by `PAUSES`, and at least `LEAST_PAUSE_NS`.
 const PAUSES: u64 = 20;
 const LEAST_PAUSE_NS: u64 = 1_000_000;
 
