@@ -34,3 +34,23 @@ fn answers_and_runs_do_the_same_as_the_full_procedures() {
     assert!(answered.iter().all(|&count| count > 10_000), "{answered:?}");
     assert!(in_run.iter().all(|&count| count > 1_000), "{in_run:?}");
 }
+
+#[test]
+fn an_ack_that_leaves_cwnd_full_counts_as_its_full_use() {
+    // Found by a fuzzer. The receive window is the limit first. A loss reduces cwnd below the flight, and an ACK of less
+    // than the excess arrives after the recovery: nothing is sent, because cwnd is full.
+    let mut world = Answers::new([[0, 63, 0], [72, 146, 255]], 200_000);
+    for step in [
+        (206, 145, 2_374_864_266),
+        (134, 141, 4_278_422_925),
+        (215, 104, 2_614_614_015),
+        (0, 17, 3_623_814_093),
+        (13, 0, 2_454_307_071),
+        (138, 73, 2_379_490_445),
+        (0, 0, 255),
+        (0, 255, 9_294_884),
+        (0, 0, 0),
+    ] {
+        world.step(step);
+    }
+}

@@ -108,12 +108,23 @@ impl Sender {
                 }
             }
             self.run = 0;
+        } else if why == Hold::CongestionWindow {
+            self.note_full_cwnd(cx);
         }
         self.timers.hold = why;
         match why {
             Hold::NoData => {}
             Hold::CongestionWindow => self.cwnd_limited = true,
             _ => self.end_opportunity(cx, now, why),
+        }
+    }
+
+    /// Updates cwnd validation after an opportunity without a transmission: a recovery may have reduced cwnd to what is in
+    /// flight, or below.
+    #[cold]
+    fn note_full_cwnd(&mut self, cx: &Context) {
+        if cx.config.growth.grows == Grows::WhenUsed {
+            self.space.usage.note_limited(self.space.max);
         }
     }
 
