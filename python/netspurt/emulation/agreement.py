@@ -105,7 +105,7 @@ def compare(
     for batch in _batches(lanes(paths, tcp)):
         # Bursts of a sender with segmentation offload overflow a small queue sooner.
         text = scenario(batch, offload=not any(pair.startswith("ours") for pair in ends))
-        worlds: dict[str, list[Transfer]] = {SIMULATED: _simulated(text, batch, seed)}
+        worlds: dict[str, list[Transfer]] = {SIMULATED: simulated(text, batch, seed)}
         latest_s: dict[str, float] = {}
         for pair in ends:
             report(f"{tcp}, {pair}: {len(batch)} transfers at once")
@@ -140,7 +140,8 @@ def _batches(all_lanes: Sequence[Lane]) -> Iterator[list[Lane]]:
         yield batch
 
 
-def _simulated(text: str, batch: Sequence[Lane], seed: int) -> list[Transfer]:
+def simulated(text: str, batch: Sequence[Lane], seed: int) -> list[Transfer]:
+    """The transfer of each lane in a simulation of the scenario ``text``."""
     from netspurt.scenario import parse
 
     run = parse(text).native.run(seed, ["segments"], None)

@@ -21,18 +21,19 @@ from netspurt.emulation.agreement import (
     compare,
     first_divergence,
     rows,
+    simulated,
 )
 from netspurt.emulation.emulating import NotPossible
-from netspurt.emulation.paths import Path
+from netspurt.emulation.paths import Path, lanes, scenario
 
 pytest.importorskip("netspurt._core")
 
 TRIES = 3
 
-SLOW = Path(rate_mbps=1, rtt_ms=9, queue=20, loss=0, octets=200_000, repeats=1)
-"""A packet takes twelve milliseconds, and slow start overruns the queue. With this RTT no timer of loss detection
-expires within a fraction of a millisecond of an ACK, where the order would be that of the machine. Losses by number
-would hit other segments: our host acknowledges the SYN-ACK with its first data, the simulated one by itself.
+SLOW = Path(rate_mbps=1, rtt_ms=30, queue=12, loss=0, octets=200_000, repeats=1)
+"""A packet takes twelve milliseconds, and slow start overruns the queue. No timer expires just before or after an
+arrival, where the order would be that of the machine. Losses by number would hit other segments: our host acknowledges
+the SYN-ACK with its first data, the simulated one by itself.
 """
 
 FULL = Path(rate_mbps=2, rtt_ms=20, queue=60, loss=0, octets=1_000_000, repeats=1)
@@ -58,6 +59,20 @@ def test_our_tcp_sends_the_same_segments_on_real_devices_as_in_a_simulation(tcp:
     found = outcome(SLOW, tcp, "ours", lambda found: parts(found) is None)
     assert parts(found) is None, found.latest_s
     assert found.worlds["ours"].resent > 0, "something was lost, and is compared"
+
+
+@pytest.mark.parametrize("tcp", ["reno", "cubic"])
+def test_a_millisecond_more_or_less_does_not_change_the_segments_of_this_path(tcp: str) -> None:
+    batch = lanes([SLOW], tcp)
+    text = scenario(batch)
+    delay = f'delay = "{SLOW.rtt_ms / 2:g} ms"'
+    late = delay.replace('"15 ms"', '{ kind = "uniform", min = "15 ms", max = "16 ms" }')
+    assert delay in text
+    assert late != delay
+    (usual,) = simulated(text, batch, 1)
+    for seed in range(20):
+        (other,) = simulated(text.replace(delay, late), batch, seed)
+        assert first_divergence(usual, other) is None, seed
 
 
 @pytest.mark.parametrize("ends", ["kernel", "kernel to ours", "ours to kernel"])
