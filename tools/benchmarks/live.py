@@ -21,32 +21,26 @@ def wire(program: Path, short: bool, runs: int) -> list[Figure]:
     if trial.returncode:
         print(f"bench: no TUN device for the wire figures: {trial.stderr.strip()}", file=sys.stderr)
         return []
+    orders = {"receives": ["receives"], "sends": ["sends"], "from many": ["receives", "offload", "1000"]}
+    texts: dict[str, list[str]] = {name: [] for name in orders}
+    # In turns, so that a slow minute of the machine does not meet one of them alone.
+    for _ in range(runs):
+        for name, (what, *more) in orders.items():
+            words = [*alone, str(program), what, "200" if short else "4000", *more]
+            texts[name].append(cpu_seconds(words)[1])
+    octets = number(r"bytes (\d+)", texts["receives"][0])
+    seconds = {name: [number(r"seconds ([\d.]+)", text) for text in each] for name, each in texts.items()}
     figures = []
-    for what in ("receives", "sends"):
-        texts = [
-            cpu_seconds([*alone, str(program), what, "200" if short else "4000"])[1] for _ in range(runs)
-        ]
-        octets = number(r"bytes (\d+)", texts[0])
-        seconds = statistics.median(number(r"seconds ([\d.]+)", text) for text in texts)
-        cpu = statistics.median(number(r"host cpu seconds ([\d.]+)", text) for text in texts)
+    for what, goal in (("receives", ">= 5.9"), ("sends", ">= 2.2")):
+        rate = 8e-9 * octets / statistics.median(seconds[what])
+        cpu = statistics.median(number(r"host cpu seconds ([\d.]+)", text) for text in texts[what])
         figures += [
-            Figure(
-                f"wire, {what}",
-                8e-9 * octets / seconds,
-                "Gb/s",
-                ">= 5.9" if what == "receives" else ">= 2.2",
-                ">= 10",
-            ),
+            Figure(f"wire, {what}", rate, "Gb/s", goal, ">= 10"),
             Figure(f"wire, {what}", 1e9 * cpu / octets, "CPU s per GB", "", "<= 0.5"),
         ]
-    rates = []
-    for _ in range(runs):
-        for connections in ("1", "1000"):
-            _, text = cpu_seconds(
-                [*alone, str(program), "receives", "200" if short else "4000", "offload", connections]
-            )
-            rates.append(number(r"bytes (\d+)", text) / number(r"seconds ([\d.]+)", text))
-    share = statistics.median(many / one for one, many in zip(rates[::2], rates[1::2], strict=True))
+    share = statistics.median(
+        one / many for one, many in zip(seconds["receives"], seconds["from many"], strict=True)
+    )
     figures.append(
         Figure(
             "wire, receives from 1000 connections at once", share, "of the rate of one", ">= 0.8", ">= 0.8"

@@ -309,10 +309,7 @@ impl Host {
 
     /// Processes the deadlines up to `now`.
     pub fn pass(&mut self, now: Time) {
-        if self.release.deadline() <= now {
-            self.spares = Spares::default();
-            self.release.pass(now);
-        }
+        self.release.pass(now, || self.spares = Spares::default());
         while let Some(id) = self.sockets.due(now) {
             if let Some(socket) = self.sockets.get(id) {
                 socket.connection.handle_deadline(now);

@@ -3,6 +3,9 @@
 //!
 //! A property test and the fuzzer share this file.
 
+#[path = "writer.rs"]
+mod writer;
+
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::Config;
 use netspurt_tcp::options::{Layout, SackBlock, Timestamps};
@@ -12,6 +15,7 @@ use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Answer, Connection, Departure, Space, Transmission, Wish, profile};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use writer::{waits, wishes};
 
 /// A step: what happens, to the segments towards which end, and a number that means what the kind of step makes of it.
 pub(crate) type Step = (u8, u8, u32);
@@ -56,20 +60,6 @@ fn config([name, windows, acking]: [u8; 3]) -> Config {
         config.acking = Acking::EverySegment;
     }
     if config.validate().is_ok() { config } else { usual.clone() }
-}
-
-/// A writer waits until a part of the buffer is free.
-fn waits(all: u64, space: Space) -> bool {
-    let left = all - space.written;
-    left > 0 && (space.room == 0 || space.room < left.min(space.buffer / 8))
-}
-
-fn wishes(all: u64, space: Space) -> Wish {
-    match all - space.written {
-        _ if waits(all, space) => Wish::Wait,
-        left if left > space.room => Wish::Fill,
-        _ => Wish::Other,
-    }
 }
 
 impl Answers {

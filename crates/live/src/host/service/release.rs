@@ -36,9 +36,10 @@ impl Release {
         if self.ended < ENOUGH { Time::NEVER } else { self.next }
     }
 
-    /// Returns memory if it is time.
-    pub(in crate::host) fn pass(&mut self, now: Time) {
+    /// Returns memory if it is time, after `free` has freed what the host keeps for later.
+    pub(in crate::host) fn pass(&mut self, now: Time, free: impl FnOnce()) {
         if self.deadline() <= now {
+            free();
             (self.ended, self.next) = (0, now + PERIOD);
             trim();
         }
@@ -72,8 +73,10 @@ mod tests {
         assert!(release.deadline().is_never());
         release.note();
         let now = Time::ZERO + Span::from_secs(5);
-        assert!(release.deadline() <= now);
-        release.pass(now);
+        let mut freed = 0;
+        release.pass(now, || freed += 1);
+        release.pass(now, || freed += 1);
+        assert_eq!(freed, 1);
         assert!(release.deadline().is_never());
         for _ in 0..ENOUGH {
             release.note();

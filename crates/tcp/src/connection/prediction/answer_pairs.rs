@@ -1,6 +1,9 @@
 //! Answers and the calls that they replace, side by side, in random bulk transfers over bad paths: both must send the same
 //! segments for the same reasons, and leave the same state behind.
 
+#[path = "../../../tests/world/writer.rs"]
+mod writer;
+
 use crate::config::{Config, Cutting, profile};
 use crate::connection::pairs::Dice;
 use crate::connection::prediction::ack_run::AckFacts;
@@ -13,6 +16,7 @@ use crate::wire::segment::Segment;
 use crate::wire::seq::Seq;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use writer::{waits, wishes};
 
 fn config(dice: &mut Dice) -> Config {
     let all = profile::profiles();
@@ -56,20 +60,6 @@ struct Transfer {
     answered: [u64; 2],
     /// Those within a run that had begun before.
     in_run: [u64; 2],
-}
-
-/// A writer waits until a part of the buffer is free.
-fn waits(all: u64, space: Space) -> bool {
-    let left = all - space.written;
-    left > 0 && (space.room == 0 || space.room < left.min(space.buffer / 8))
-}
-
-fn wishes(all: u64, space: Space) -> Wish {
-    match all - space.written {
-        _ if waits(all, space) => Wish::Wait,
-        left if left > space.room => Wish::Fill,
-        _ => Wish::Other,
-    }
 }
 
 impl Transfer {
