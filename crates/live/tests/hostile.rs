@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const OURS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-const LIMITS: Limits = Limits { connections: 50, half_open: 100, time_wait: 20 };
+const LIMITS: Limits = Limits { connections: 50, half_open: 100, time_wait: 20, memory: 64 << 20 };
 
 /// Stores the last packet and counts the others.
 struct Last {

@@ -53,20 +53,35 @@ struct World {
     trouble: Trouble,
     random: Random,
     count: u64,
+    /// The most that the buffers of each host had.
+    most_memory: [usize; 2],
 }
 
 impl World {
     fn new(profiles: [&str; 2], offload: Offload, trouble: Trouble, seed: u64) -> Self {
+        Self::with(profiles, offload, trouble, seed, |_| {})
+    }
+
+    /// The same with other settings.
+    fn with(
+        profiles: [&str; 2],
+        offload: Offload,
+        trouble: Trouble,
+        seed: u64,
+        change: impl Fn(&mut Settings),
+    ) -> Self {
         let host = |name: &str, address: &str| {
             let config = profile::by_name(name).expect("a profile").config.clone();
             let networks = vec![address.parse().expect("an address")];
             let (mss, limits) = (Mss::OfDevice, Limits::default());
-            Host::new(Settings { networks, mtu: 1500, config, mss, limits, key: [seed as u8; 16] })
-                .expect("valid")
+            let mut settings = Settings { networks, mtu: 1500, config, mss, limits, key: [seed as u8; 16] };
+            change(&mut settings);
+            Host::new(settings).expect("valid")
         };
         let hosts = [host(profiles[0], "192.0.2.1"), host(profiles[1], "192.0.2.2")];
         let (now, flying, count) = (Time::ZERO, BTreeMap::new(), 0);
-        Self { now, hosts, offload, flying, trouble, random: Random::new(seed, "path"), count }
+        let (random, most_memory) = (Random::new(seed, "path"), [0; 2]);
+        Self { now, hosts, offload, flying, trouble, random, count, most_memory }
     }
 
     /// Runs until nothing happens any more, or until a limit.
@@ -78,6 +93,7 @@ impl World {
                     self.hosts[side].settle(self.now, &mut outbox);
                 }
                 self.depart(1 - side, outbox.packets);
+                self.most_memory[side] = self.most_memory[side].max(self.hosts[side].memory());
             }
             let arrival = self.flying.first_key_value().map_or(Time::NEVER, |(&(when, _), _)| when);
             let next = self.hosts.iter().map(Host::next_deadline).fold(arrival, Time::min);
@@ -280,4 +296,61 @@ fn a_separate_write_is_sent_before_the_next_one() {
     // The SYN; the first write follows with the ACK of the SYN-ACK, then three segments of the second one.
     assert_eq!(counts[..2], [1, 2], "{counts:?}");
     assert!(counts[2] >= 5, "{counts:?}");
+}
+
+/// Reads nothing before a time.
+struct Late {
+    reads_from: Time,
+    reader: Checked,
+    waits: bool,
+}
+
+impl Application for Late {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        self.waits = stream.now() < self.reads_from;
+        if self.waits { Next::Waits } else { self.reader.serve(stream) }
+    }
+
+    fn deadline(&self) -> Time {
+        if self.waits { self.reads_from } else { Time::NEVER }
+    }
+}
+
+/// Transfers of 2 MB each to applications that read nothing for three seconds. The hosts have buffers of a megabyte, and
+/// this limit of memory for all of them.
+fn to_late_readers(connections: usize, memory: usize, trouble: Trouble) -> World {
+    let mut world = World::with(["linux"; 2], Offload::Segments, trouble, 1, |settings| {
+        settings.limits.memory = memory;
+        (settings.config.receive_window, settings.config.initial_receive_window) = (1 << 20, None);
+        (settings.config.send_buffer, settings.config.initial_send_buffer) = (1 << 20, None);
+    });
+    let right = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&right);
+    let accept = move |_| -> Option<Box<dyn Application>> {
+        let reader = Checked { right: Arc::clone(&counter), at: 0 };
+        Some(Box::new(Late { reads_from: Time::ZERO + Span::from_secs(3), reader, waits: true }))
+    };
+    world.hosts[1].listen(9, Box::new(accept));
+    for _ in 0..connections {
+        let source = Box::new(Source::new(Some(2_000_000)));
+        world.hosts[0].connect(Time::ZERO, "192.0.2.2:9".parse().unwrap(), source).expect("a port");
+    }
+    world.run(Span::from_secs(300));
+    assert_eq!(right.load(Ordering::Relaxed), connections as u64 * 2_000_000);
+    assert_eq!(world.hosts[1].memory(), 0, "nothing waits");
+    world
+}
+
+#[test]
+fn buffers_stay_within_the_limit_of_memory_and_all_data_still_arrives() {
+    for trouble in [NONE, Trouble { lost: 10, late: 100, ..NONE }] {
+        let world = to_late_readers(30, 1 << 20, trouble);
+        println!("at most {:?} bytes", world.most_memory);
+        assert!(world.hosts[1].tally().no_memory > 0);
+        // Besides the limit, each buffer has its share.
+        assert!(world.most_memory.iter().all(|&most| most <= (1 << 20) + 30 * (2 << 16)));
+    }
+    let unlimited = to_late_readers(30, usize::MAX, NONE);
+    assert!(unlimited.most_memory.iter().all(|&most| most >= 30 << 20), "{:?}", unlimited.most_memory);
+    assert_eq!(unlimited.hosts[1].tally().no_memory, 0);
 }

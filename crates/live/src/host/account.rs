@@ -52,6 +52,8 @@ pub struct Tally {
     pub without_memory: u64,
     /// Connections refused because the limit was reached.
     pub too_many: u64,
+    /// Segments whose data was dropped, because the limit of memory was reached.
+    pub no_memory: u64,
 }
 
 /// Why a connection cannot be opened.

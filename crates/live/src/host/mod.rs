@@ -6,7 +6,7 @@
 //! * `settings.rs`: the configuration of a host
 //! * `stack.rs`: the host; `serving.rs`, `turns.rs`: in which order it sends; `account.rs`: its events and counters
 //! * `sockets.rs`: all its connections
-//! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers
+//! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers; `budget.rs`: the memory of all buffers
 //! * `packets/`: conversion between packets and segments, and ICMP
 //! * `app/`: applications
 //! * `service/`: a host on a TUN device, in a thread: its device, its loop, and the capture of its packets
@@ -14,6 +14,7 @@
 
 mod account;
 pub mod app;
+mod budget;
 mod packets;
 mod ring;
 mod row;

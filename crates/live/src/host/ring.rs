@@ -61,11 +61,19 @@ impl Ring {
         }
     }
 
-    /// Makes room for so many further bytes at once, which saves growing for each segment of a large packet.
-    pub(super) fn expect(&mut self, len: usize) {
+    /// Makes room for so many further bytes at once, which saves growing for each segment of a large packet; not beyond
+    /// `most` bytes.
+    pub(super) fn expect(&mut self, len: usize, most: usize) {
         let end = self.end;
-        self.make_room(end + len as u64);
-        self.end = end;
+        if self.fits(end + len as u64, most) {
+            self.make_room(end + len as u64);
+            self.end = end;
+        }
+    }
+
+    /// Whether it can store bytes up to a position without growing beyond `most` bytes.
+    pub(super) fn fits(&self, end: u64, most: usize) -> bool {
+        end.saturating_sub(self.start) <= most as u64
     }
 
     /// Gives its memory away, if it stores nothing.
@@ -76,7 +84,6 @@ impl Ring {
     }
 
     /// Memory in use, in bytes.
-    #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.bytes.len()
     }

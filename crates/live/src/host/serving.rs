@@ -51,6 +51,7 @@ impl Host {
             (!resumes || self.transmit(now, id, wire, &mut turn)) && self.work(now, id, wire, &mut turn);
         if let Some(socket) = self.sockets.get(id) {
             socket.bytes.return_to(&mut self.spares);
+            socket.count_memory(&mut self.budget);
             socket.recent.add(now, turn.sent);
             if !is_done {
                 (socket.dirty, socket.is_behind) = (true, true);
@@ -82,8 +83,9 @@ impl Host {
         let knows = *stage == Stage::Open || (*stage == Stage::Opening && connection.closed().is_some());
         match app {
             Some(app) if knows => {
+                let most = self.budget.largest(bytes.sending.memory());
                 bytes.borrow_from(&mut self.spares);
-                app.serve(&mut Stream { now, pair: *pair, connection, bytes })
+                app.serve(&mut Stream { now, pair: *pair, connection, bytes, most })
             }
             _ => Next::Waits,
         }

@@ -10,8 +10,7 @@ use std::sync::Arc;
 const HEADERS_V4: u32 = 40;
 const HEADERS_V6: u32 = 60;
 
-/// Limits of resources that peers can use. A host uses at most `connections` times [`Config::receive_window`] plus
-/// [`Config::send_buffer`], and only as much as contains data.
+/// Limits of resources that peers can use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Open connections, and those that this host opens. At the limit a peer's new connection replaces the one that has
@@ -22,11 +21,14 @@ pub struct Limits {
     pub half_open: usize,
     /// Connections in TIME-WAIT. A new one replaces the oldest.
     pub time_wait: usize,
+    /// The memory of the buffers of all connections, in bytes. At the limit a buffer does not grow beyond 64 KiB: data that
+    /// would not fit is dropped like a lost packet, and an application can write less.
+    pub memory: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 16_384, half_open: 4096, time_wait: 16_384 }
+        Self { connections: 16_384, half_open: 4096, time_wait: 16_384, memory: 1 << 30 }
     }
 }
 

@@ -1,5 +1,6 @@
 //! All connections of a host: by endpoints, by deadline, and, where old ones are replaced, by age.
 
+use super::budget::Budget;
 use super::stream::{Application, Bytes, Pair};
 use super::turns::Recent;
 use crate::host::packets::departure::Label;
@@ -33,6 +34,8 @@ pub(super) struct Socket {
     pub(super) label: Label,
     pub(super) connection: Connection,
     pub(super) bytes: Bytes,
+    /// The memory of its buffers when it was counted last.
+    pub(super) counted: usize,
     pub(super) app: Option<Box<dyn Application>>,
     pub(super) since: Time,
     pub(super) stage: Stage,
@@ -62,6 +65,7 @@ impl Socket {
             label,
             connection,
             bytes,
+            counted: 0,
             app: None,
             since,
             stage,
@@ -82,6 +86,12 @@ impl Socket {
         if progress != self.progress {
             (self.active, self.progress) = (now, progress);
         }
+    }
+
+    /// Tells the budget how much memory the buffers have now.
+    pub(super) fn count_memory(&mut self, budget: &mut Budget) {
+        let before = core::mem::replace(&mut self.counted, self.bytes.memory());
+        budget.note(before, self.counted);
     }
 
     /// The deadline of the connection or of the application.

@@ -2,6 +2,7 @@
 //! clock.
 
 use super::account::{Account, ConnectError, Happening, Tally};
+use super::budget::Budget;
 use super::ring::Spares;
 use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
@@ -56,6 +57,7 @@ pub struct Host {
     next_port: u16,
     release: Release,
     pub(super) spares: Spares,
+    pub(super) budget: Budget,
 }
 
 /// The result for a segment without a connection.
@@ -83,6 +85,7 @@ impl Host {
             next_port: FIRST_OWN_PORT,
             release: Release::default(),
             spares: Spares::default(),
+            budget: Budget::new(settings.limits.memory),
             settings,
         })
     }
@@ -195,15 +198,19 @@ impl Host {
             Admitted::No => return self.refuse(pair, segment, wire),
         };
         if let Some(socket) = self.sockets.get(id) {
+            let arriving = &mut socket.bytes.arriving;
+            let most = self.budget.largest(arriving.memory());
             if !read.tcp.payload.is_empty() {
-                socket.bytes.arriving.borrow_from(&mut self.spares);
-                socket.bytes.arriving.expect(read.tcp.payload.len());
+                arriving.borrow_from(&mut self.spares);
+                arriving.expect(read.tcp.payload.len(), most);
             }
             for (segment, payload) in arrival::segments(read, shape) {
                 self.tally.segments += 1;
-                take(socket, now, segment, &packet[payload]);
+                let is_taken = take(socket, now, segment, &packet[payload], most);
+                self.tally.no_memory += u64::from(!is_taken);
             }
             socket.note_progress(now);
+            socket.count_memory(&mut self.budget);
         }
         self.touch(id);
     }
@@ -332,7 +339,8 @@ impl Host {
     pub fn stream<T>(&mut self, now: Time, id: Id, job: impl FnOnce(&mut Stream<'_>) -> T) -> Option<T> {
         let socket = self.sockets.get(id)?;
         let Socket { pair, connection, bytes, .. } = socket;
-        let result = job(&mut Stream { now, pair: *pair, connection, bytes });
+        let most = self.budget.largest(bytes.sending.memory());
+        let result = job(&mut Stream { now, pair: *pair, connection, bytes, most });
         self.touch(id);
         Some(result)
     }
@@ -340,7 +348,8 @@ impl Host {
     /// Calls a function with a connection, read-only.
     pub(super) fn look<T>(&mut self, now: Time, id: Id, job: impl FnOnce(&Stream<'_>) -> T) -> Option<T> {
         let Socket { pair, connection, bytes, .. } = self.sockets.get(id)?;
-        Some(job(&Stream { now, pair: *pair, connection, bytes }))
+        let most = self.budget.largest(bytes.sending.memory());
+        Some(job(&Stream { now, pair: *pair, connection, bytes, most }))
     }
 
     /// The next event.
@@ -356,6 +365,11 @@ impl Host {
     /// Number of connections: open, half open, in TIME-WAIT.
     pub fn counts(&self) -> [usize; 3] {
         [self.sockets.count(), self.sockets.half_open(), self.sockets.waiting()]
+    }
+
+    /// The memory of the buffers of all connections, in bytes.
+    pub const fn memory(&self) -> usize {
+        self.budget.held()
     }
 
     /// All connections, read-only.
@@ -460,6 +474,7 @@ impl Host {
             if let Some(socket) = self.sockets.get(id) {
                 socket.app = None;
                 socket.bytes = Default::default();
+                socket.count_memory(&mut self.budget);
             }
             self.release.note();
             self.sockets.enter(id, Stage::Waiting);
@@ -484,22 +499,32 @@ impl Host {
     }
 
     fn forget(&mut self, id: Id) {
-        drop(self.sockets.remove(id));
+        if let Some(mut socket) = self.sockets.remove(id) {
+            socket.bytes = Default::default();
+            socket.count_memory(&mut self.budget);
+        }
         self.release.note();
     }
 }
 
-/// Passes a segment to its connection, and stores the new payload.
-fn take(socket: &mut Socket, now: Time, mut segment: Segment, payload: &[u8]) {
+/// Passes a segment to its connection, and stores the new payload. If that needs a buffer of more than `most` bytes, the
+/// connection gets the segment without the payload. Returns whether it got it all.
+fn take(socket: &mut Socket, now: Time, mut segment: Segment, mut payload: &[u8], most: usize) -> bool {
     let Socket { connection, bytes, .. } = socket;
     // The payload of a SYN starts one sequence number later.
     let begins = segment.flags.has(Flags::SYN);
     let place = if begins { 0 } else { connection.place(segment.seq) };
     segment.payload.offset = place as u64;
+    let fits = payload.is_empty() || bytes.arriving.fits((place + payload.len() as i64).max(0) as u64, most);
+    if !fits {
+        // The peer sends it again. What it acknowledges counts now, or two ends that send could wait for each other.
+        (payload, segment.payload.len) = (&[], 0);
+        segment.flags = segment.flags.without(Flags::FIN | Flags::PSH);
+    }
     let before = connection.received();
     connection.handle_segment(now, &segment);
     if payload.is_empty() {
-        return;
+        return fits;
     }
     let mut keep = |from: u64, to: u64| {
         // The range may begin with bytes that were stored earlier: the queued text of a SYN.
@@ -516,6 +541,7 @@ fn take(socket: &mut Socket, now: Time, mut segment: Segment, payload: &[u8]) {
     if let Some(held) = connection.take_held() {
         keep(held.start, held.end);
     }
+    fits
 }
 
 impl core::fmt::Debug for Host {

@@ -62,6 +62,11 @@ impl Bytes {
         self.arriving.borrow_from(spares);
     }
 
+    /// The memory of both.
+    pub(super) fn memory(&self) -> usize {
+        self.sending.memory() + self.arriving.memory()
+    }
+
     /// Gives memory away that stores nothing: a connection without data has none.
     pub(super) fn return_to(&mut self, spares: &mut Spares) {
         self.sending.return_to(spares);
@@ -76,6 +81,8 @@ pub struct Stream<'s> {
     pub(super) pair: Pair,
     pub(super) connection: &'s mut Connection,
     pub(super) bytes: &'s mut Bytes,
+    /// How large the buffer of what is written may become.
+    pub(super) most: usize,
 }
 
 impl Stream<'_> {
@@ -114,9 +121,15 @@ impl Stream<'_> {
         }
     }
 
-    /// Free space of the send buffer in bytes.
+    /// Free space of the send buffer in bytes. It is smaller where the host has reached its limit of memory.
     pub fn room(&self) -> u64 {
-        self.connection.room()
+        self.connection.room().min(self.permitted())
+    }
+
+    /// How much may be written without more memory than is permitted.
+    fn permitted(&self) -> u64 {
+        let stored = self.connection.written().saturating_sub(self.connection.acknowledged());
+        (self.most as u64).saturating_sub(stored)
     }
 
     /// Writes as much as the send buffer accepts, and ends application data there. Returns the number of bytes; zero
@@ -128,7 +141,9 @@ impl Stream<'_> {
     /// The same for a part of a larger write.
     pub fn write_part(&mut self, data: &[u8], behind: Behind) -> usize {
         let at = self.connection.written();
-        let taken = self.connection.write_part(self.now, data.len() as u64, behind).unwrap_or(0) as usize;
+        self.bytes.sending.release(self.connection.acknowledged());
+        let len = (data.len() as u64).min(self.permitted());
+        let taken = self.connection.write_part(self.now, len, behind).unwrap_or(0) as usize;
         self.bytes.sending.put(at, &data[..taken]);
         taken
     }

@@ -195,7 +195,7 @@ impl Connection {
         let spare = most.saturating_sub(u32::from(header_len) - 20).max(1);
         if plan.len > spare {
             plan.len = spare;
-            plan.flags = Flags(plan.flags.0 & !(Flags::FIN.0 | Flags::PSH.0));
+            plan.flags = plan.flags.without(Flags::FIN | Flags::PSH);
         }
         header_len
     }

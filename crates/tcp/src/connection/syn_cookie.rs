@@ -59,7 +59,7 @@ impl Maker<'_> {
             stamps.value = if stamp > stamps.value { stamp.wrapping_sub(1 << OPTION_BITS) } else { stamp };
         } else {
             (options.window_scale, options.sack_permitted) = (None, false);
-            answer.flags = Flags(answer.flags.0 & !Flags::ECE.0);
+            answer.flags = answer.flags.without(Flags::ECE);
         }
         answer.header_len = 20 + answer.options.wire_len(config.layout);
         Some(answer)

@@ -43,6 +43,12 @@ impl Flags {
     pub const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
+
+    /// These bits, apart from those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
 }
 
 impl BitOr for Flags {
