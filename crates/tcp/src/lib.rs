@@ -32,6 +32,7 @@ pub use connection::calls::{Behind, WriteError};
 pub use connection::prediction::ack_run::AckRun;
 pub use connection::prediction::answer::{Answer, Space, Wish};
 pub use connection::prediction::data_run::DataRun;
+pub use connection::prediction::in_repair::Repair;
 pub use connection::socket_options::Change;
 pub use connection::syn_cookie;
 pub use connection::{Connection, Departure, Transmission};

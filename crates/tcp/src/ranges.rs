@@ -120,6 +120,17 @@ impl RangeSet {
         if self.many.is_some() {
             return self.insert_among_many(new);
         }
+        // New data lies at the end.
+        if let Some(last) = self.ranges.last_mut()
+            && last.start <= new.start
+            && new.start <= last.end
+        {
+            let added = new.end.saturating_sub(last.end);
+            last.end += added;
+            let merged = *last;
+            self.covered += added;
+            return (merged, added);
+        }
         let from = self.ranges.partition_point(|r| r.end < new.start);
         #[cfg(any(test, fuzzing))]
         work::search(self.ranges.len());

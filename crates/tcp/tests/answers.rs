@@ -12,7 +12,7 @@ use dice::Dice;
 
 #[test]
 fn answers_and_runs_do_the_same_as_the_full_procedures() {
-    let (mut answered, mut in_run) = ([0; 2], [0; 2]);
+    let (mut answered, mut in_run, mut in_repair) = ([0; 2], [0; 2], [0; 2]);
     for seed in 0..400 {
         let mut dice = Dice(seed);
         println!("seed {seed}");
@@ -28,11 +28,13 @@ fn answers_and_runs_do_the_same_as_the_full_procedures() {
         for end in 0..2 {
             answered[end] += world.answered[end];
             in_run[end] += world.in_run[end];
+            in_repair[end] += world.in_repair[end];
         }
     }
-    println!("{answered:?} answers, {in_run:?} in a run that had begun before");
+    println!("{answered:?} answers, {in_run:?} in a run that had begun before, {in_repair:?} in repairs");
     assert!(answered.iter().all(|&count| count > 10_000), "{answered:?}");
     assert!(in_run.iter().all(|&count| count > 1_000), "{in_run:?}");
+    assert!(in_repair.iter().all(|&count| count > 500), "{in_repair:?}");
 }
 
 #[test]

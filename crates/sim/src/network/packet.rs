@@ -289,11 +289,11 @@ impl Slab {
 
     /// Loads the cache lines of a packet and of its position: one field of each, so that the loads overlap.
     #[inline]
-    pub(crate) fn fetch(&self, slot: u32) {
+    pub(crate) fn fetch(&self, slot: u32) -> &Packet {
         let packet = self.get(slot);
         let position = self.flights[slot as usize].next;
-        black_box(packet.segment.options.timestamps.is_some());
-        black_box(packet.endpoint ^ position);
+        black_box(u32::from(packet.segment.options.timestamps.is_some()) ^ position);
+        packet
     }
 
     #[inline]

@@ -10,12 +10,12 @@ use crate::host::endpoint::Endpoint;
 use crate::host::processor::Pace;
 use crate::network::Uplink;
 use crate::network::loss::Cause;
-use crate::network::packet::{Content, Label, NONE};
+use crate::network::packet::{Chain, Content, Label, NONE};
 use crate::record::digest::Digest;
 use crate::world::serving::{Served, transmit};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
-use netspurt_tcp::{AckRun, Answer, Connection, DataRun};
+use netspurt_tcp::{AckRun, Answer, Connection, DataRun, Repair};
 
 /// The packets that an endpoint processes now.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +54,17 @@ trait Answering {
     /// Whether it sends nothing but ACKs, which bring no deadline nearer.
     const RECEIVES: bool;
 
+    /// Whether it may send data again, and may be kept from getting ahead by what it holds.
+    const REPAIRS: bool = false;
+
     fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer;
 
     fn next_deadline(&self) -> Time;
+
+    /// Whether it holds a segment for an ACK.
+    fn waits_for_ack(&self) -> bool {
+        false
+    }
 }
 
 /// A sender.
@@ -131,6 +139,48 @@ impl Answering for Reading<'_> {
     }
 }
 
+/// A sender that repairs a loss.
+struct Resending<'a>(&'a mut Connection, &'a BulkSender);
+
+impl Answering for Resending<'_> {
+    const RECEIVES: bool = false;
+    const REPAIRS: bool = true;
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
+        self.0.answer_ack_in_repair(now, segment, |space| self.1.wishes(space))
+    }
+
+    #[inline(always)]
+    fn next_deadline(&self) -> Time {
+        self.0.next_deadline()
+    }
+
+    #[inline(always)]
+    fn waits_for_ack(&self) -> bool {
+        self.0.holding().waits_for_ack()
+    }
+}
+
+/// A receiver that waits for data that was lost.
+struct Missing<'a>(&'a mut Connection, &'a mut BulkReceiver);
+
+impl Answering for Missing<'_> {
+    const RECEIVES: bool = true;
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, segment: &mut Segment) -> Answer {
+        let answer = self.0.answer_data_behind_gap(now, segment);
+        read(self.1, now, answer, self.0.received());
+        answer
+    }
+
+    #[inline(always)]
+    fn next_deadline(&self) -> Time {
+        self.0.next_deadline()
+    }
+}
+
 /// The application has read all that was `received`, if a segment was taken.
 #[inline(always)]
 fn read(app: &mut BulkReceiver, now: Time, answer: Answer, received: u64) {
@@ -143,14 +193,33 @@ fn read(app: &mut BulkReceiver, now: Time, answer: Answer, received: u64) {
 struct Desk<'a> {
     digest: &'a mut Digest,
     armed_at: &'a mut Time,
-    /// Nothing that arrives later is processed, whatever the connection waits for.
-    until: Time,
     /// The endpoint at the other end.
     receiver: u32,
     /// The generation of packets for the connection, and of its own.
     generation: u16,
     /// The number of the connection's timer.
     timer: u32,
+}
+
+/// The packets that an endpoint answers.
+trait Packets {
+    fn go_to<A: Answering>(self, desk: Desk<'_>, endpoint: A) -> Left;
+}
+
+/// Those of its inbox, the first of them at `now`. None is answered that arrives after `until`.
+struct All<'a> {
+    uplink: Uplink<'a>,
+    chain: &'a mut Chain,
+    until: Time,
+    now: &'a mut Time,
+    inbox: &'a mut Inbox,
+}
+
+/// One packet, which arrives at `now`.
+struct One<'a> {
+    uplink: Uplink<'a>,
+    now: Time,
+    slot: u32,
 }
 
 impl World {
@@ -161,32 +230,22 @@ impl World {
             return Left::Packet;
         }
         let endpoint = &mut self.endpoints[place as usize];
-        if !endpoint.open || endpoint.pace != Pace::Free {
-            return Left::Packet;
-        }
-        let label = endpoint.label(place);
-        let Endpoint { connection: Some(connection), app, digest, armed_at, .. } = endpoint else {
+        let (route, until) = (endpoint.route, inbox.until.min(endpoint.app_armed_at));
+        let Some((uplink, Some(chain))) = self.network.uplink(Some(inbox.channel), route) else {
             return Left::Packet;
         };
-        if !connection.may_answer() {
+        serve_at_desk(endpoint, place, All { uplink, chain, until, now, inbox })
+    }
+
+    /// Endpoint `place` answers the packet in `slot`, if it is ordinary.
+    #[inline(never)]
+    pub(super) fn answer_one(&mut self, now: Time, place: u32, slot: u32) -> Left {
+        if self.is_watched && self.is_worth_recording(place) {
             return Left::Packet;
         }
-        let Some(uplink) = self.network.uplink(inbox.channel, label.route) else { return Left::Packet };
-        let Label { endpoint: receiver, generation, .. } = label;
-        let timer = 2 * place + 1;
-        let until = inbox.until.min(endpoint.app_armed_at);
-        let desk = Desk { digest, armed_at, until, receiver, generation, timer };
-        match app {
-            App::BulkSender(app) => match connection.ack_run() {
-                Some(run) => desk.answer(uplink, now, inbox, Running(run, app)),
-                None => desk.answer(uplink, now, inbox, Sending(connection, app)),
-            },
-            App::BulkReceiver(app) => match connection.data_run() {
-                Some(run) => desk.answer(uplink, now, inbox, Reading(run, app)),
-                None => desk.answer(uplink, now, inbox, Receiving(connection, app)),
-            },
-            _ => Left::Packet,
-        }
+        let endpoint = &mut self.endpoints[place as usize];
+        let Some((uplink, _)) = self.network.uplink(None, endpoint.route) else { return Left::Packet };
+        serve_at_desk(endpoint, place, One { uplink, now, slot })
     }
 
     /// Does what the short loop has left to be done for endpoint `place`, which is served then.
@@ -208,61 +267,115 @@ impl World {
     }
 }
 
-impl Desk<'_> {
-    /// Answers the packets of an inbox. A function of its own for each kind of endpoint, each with its own registers.
+/// An endpoint answers packets in the way that its application and the state of its connection permit.
+#[inline(always)]
+fn serve_at_desk(endpoint: &mut Endpoint, place: u32, packets: impl Packets) -> Left {
+    if !endpoint.open || endpoint.pace != Pace::Free {
+        return Left::Packet;
+    }
+    let Label { endpoint: receiver, generation, .. } = endpoint.label(place);
+    let Endpoint { connection: Some(connection), app, digest, armed_at, .. } = endpoint else {
+        return Left::Packet;
+    };
+    let calm = connection.may_answer();
+    let repair = if calm { None } else { connection.may_answer_in_repair() };
+    if !calm && repair.is_none() {
+        return Left::Packet;
+    }
+    let desk = Desk { digest, armed_at, receiver, generation, timer: 2 * place + 1 };
+    match (app, repair) {
+        (App::BulkSender(app), None) => match connection.ack_run() {
+            Some(run) => packets.go_to(desk, Running(run, app)),
+            None => packets.go_to(desk, Sending(connection, app)),
+        },
+        (App::BulkReceiver(app), None) => match connection.data_run() {
+            Some(run) => packets.go_to(desk, Reading(run, app)),
+            None => packets.go_to(desk, Receiving(connection, app)),
+        },
+        (App::BulkSender(app), Some(Repair::Sender)) => packets.go_to(desk, Resending(connection, app)),
+        (App::BulkReceiver(app), Some(Repair::Receiver)) => packets.go_to(desk, Missing(connection, app)),
+        _ => Left::Packet,
+    }
+}
+
+impl Packets for All<'_> {
+    /// A function of its own for each kind of endpoint, each with its own registers.
     #[inline(never)]
-    fn answer<A: Answering>(
-        self,
-        mut uplink: Uplink<'_>,
-        begun: &mut Time,
-        inbox: &mut Inbox,
-        mut endpoint: A,
-    ) -> Left {
-        let Self { digest, armed_at, until, receiver, generation, timer } = self;
+    fn go_to<A: Answering>(self, desk: Desk<'_>, mut endpoint: A) -> Left {
+        let Self { mut uplink, chain, until, now: begun, inbox } = self;
         // In registers, as far as there are any.
+        let Desk { digest, armed_at, receiver, generation, timer } = desk;
+        let mut desk = Desk { digest, armed_at, receiver, generation, timer };
         let (mut now, mut slot, mut next) = (*begun, inbox.slot, inbox.next);
         let left = loop {
-            let packet = uplink.packet(slot);
-            if packet.content != Content::Segment || packet.generation != generation {
-                break Left::Packet;
+            if let Some(left) = desk.answer(&mut uplink, now, slot, &mut endpoint) {
+                break left;
             }
-            let before = *digest;
-            digest.fold_segment(now.as_ps(), &packet.segment);
-            let answer = endpoint.answer(now, &mut packet.segment);
-            if let Answer::Sent(departure) = answer {
-                let what = packet.readdress(receiver);
-                if let Err(cause) = uplink.send(now, slot, what) {
-                    break Left::Dropped { channel: uplink.number(), cause, is_last: departure.last };
-                }
-                if !departure.last {
-                    break Left::More;
-                }
-            } else if answer == Answer::Declined {
-                *digest = before;
-                break Left::Packet;
-            } else {
-                uplink.release(slot);
-                if answer == Answer::Taken {
-                    break Left::Service;
-                }
-            }
-            if !A::RECEIVES || answer == Answer::Silent {
-                let deadline = endpoint.next_deadline();
-                if deadline < *armed_at {
-                    *armed_at = deadline.max(now);
-                    uplink.arm(*armed_at, timer);
-                }
-            }
-            if next > until.min(*armed_at) {
+            if next > until.min(*desk.armed_at) || A::REPAIRS && endpoint.waits_for_ack() {
                 if !next.is_never() {
-                    uplink.leave_inbox(next);
+                    uplink.leave_inbox(inbox.channel, next);
                 }
                 break Left::Nothing;
             }
-            let Some((other, following)) = uplink.land(next) else { break Left::Nothing };
+            let Some((other, following)) = uplink.land(chain, next) else { break Left::Nothing };
             (now, slot, next) = (next, other, following);
         };
         (*begun, inbox.slot, inbox.next) = (now, slot, next);
         left
+    }
+}
+
+impl Packets for One<'_> {
+    #[inline(always)]
+    fn go_to<A: Answering>(mut self, mut desk: Desk<'_>, mut endpoint: A) -> Left {
+        desk.answer(&mut self.uplink, self.now, self.slot, &mut endpoint).unwrap_or(Left::Nothing)
+    }
+}
+
+impl Desk<'_> {
+    /// Answers a packet, and arms the timer of the connection. Returns what is left to do, if there is anything.
+    #[inline(always)]
+    fn answer<A: Answering>(
+        &mut self,
+        uplink: &mut Uplink<'_>,
+        now: Time,
+        slot: u32,
+        endpoint: &mut A,
+    ) -> Option<Left> {
+        let packet = uplink.packet(slot);
+        if packet.content != Content::Segment || packet.generation != self.generation {
+            return Some(Left::Packet);
+        }
+        let before = *self.digest;
+        self.digest.fold_segment(now.as_ps(), &packet.segment);
+        let answer = endpoint.answer(now, &mut packet.segment);
+        if let Answer::Sent(departure) = answer {
+            let what = packet.readdress(self.receiver);
+            if A::REPAIRS {
+                packet.resend = what.1 && departure.reason.is_retransmission();
+            }
+            if let Err(cause) = uplink.send(now, slot, what) {
+                return Some(Left::Dropped { channel: uplink.number(), cause, is_last: departure.last });
+            }
+            if !departure.last {
+                return Some(Left::More);
+            }
+        } else if answer == Answer::Declined {
+            *self.digest = before;
+            return Some(Left::Packet);
+        } else {
+            uplink.release(slot);
+            if answer == Answer::Taken {
+                return Some(Left::Service);
+            }
+        }
+        if !A::RECEIVES || answer == Answer::Silent {
+            let deadline = endpoint.next_deadline();
+            if deadline < *self.armed_at {
+                *self.armed_at = deadline.max(now);
+                uplink.arm(*self.armed_at, self.timer);
+            }
+        }
+        None
     }
 }

@@ -1,8 +1,7 @@
 //! Hosts that take their packets from a fan, one after the other, ahead of other events: see `network/channel/fans/batch.rs`.
 
 use super::World;
-use crate::host::endpoint::Endpoint;
-use crate::network::Next;
+use crate::network::{GROUP, Next};
 use crate::world::answering::{Inbox, Left};
 use crate::world::inbox::is_ordinary;
 use crate::world::serving::Served;
@@ -15,7 +14,7 @@ impl World {
         // The starter is armed anew only for an endpoint that is over, and that does not get ahead.
         let until = until.min(self.starter_armed_at);
         let Some((slot, goes_on)) = self.network.open_fan(channel, now) else { return };
-        self.take_alone(now, slot, channel);
+        self.take_alone(now, slot, self.network.packet(slot).endpoint);
         if !goes_on {
             return;
         }
@@ -31,7 +30,7 @@ impl World {
                 }
                 let may_get_ahead = self.may_get_ahead(arrival, slot, endpoint);
                 if self.network.take_first_of_fan(channel, may_get_ahead) {
-                    self.take_alone(arrival, slot, channel);
+                    self.take_alone(arrival, slot, endpoint);
                 }
             }
         }
@@ -40,23 +39,26 @@ impl World {
     /// Prefetches what the endpoints of a group need. What is known only from memory that is still being loaded comes later.
     #[inline]
     fn fetch_group(&self, group: &[Next]) {
-        let endpoints = group.iter().map(|next| &self.endpoints[next.endpoint as usize]);
-        endpoints.clone().for_each(Endpoint::fetch);
-        for endpoint in endpoints.clone() {
+        let Some(first) = group.first() else { return };
+        let mut endpoints = [&self.endpoints[first.endpoint as usize]; GROUP];
+        let endpoints = &mut endpoints[..group.len()];
+        for (endpoint, next) in endpoints.iter_mut().zip(group) {
+            *endpoint = &self.endpoints[next.endpoint as usize];
+            endpoint.fetch();
+        }
+        for endpoint in &*endpoints {
             self.network.fetch_uplink(endpoint.route, endpoint.sends_bulk());
             endpoint.fetch_losses();
         }
-        for endpoint in endpoints.filter(|endpoint| endpoint.sends_bulk()) {
+        for endpoint in endpoints.iter().filter(|endpoint| endpoint.sends_bulk()) {
             self.network.fetch_queue(endpoint.route);
         }
     }
 
-    /// An endpoint processes a packet. `channel` is any of its fan.
+    /// Endpoint `place` processes a packet.
     #[inline]
-    fn take_alone(&mut self, now: Time, slot: u32, channel: u32) {
-        let place = self.network.packet(slot).endpoint;
-        let mut inbox = Inbox { slot, channel, ..Inbox::EMPTY };
-        let left = if self.answers { self.answer(&mut { now }, place, &mut inbox) } else { Left::Packet };
+    fn take_alone(&mut self, now: Time, slot: u32, place: u32) {
+        let left = if self.answers { self.answer_one(now, place, slot) } else { Left::Packet };
         match left {
             Left::Nothing => self.note_progress(now, place),
             Left::Packet => self.take(now, Inbox { slot, ..Inbox::EMPTY }),

@@ -331,6 +331,12 @@ impl Congestion {
         true
     }
 
+    /// Whether [`Signal::DupAck`] may change the algorithm. Of those that need not be asked, the simplest are named.
+    #[inline]
+    pub(crate) fn heeds_dup_acks(&self) -> bool {
+        !matches!(self.algorithm, Algorithm::Reno(_) | Algorithm::Tahoe(_) | Algorithm::None(_))
+    }
+
     /// Whether [`Self::acked_in_avoidance`] can process the next ACK of new data.
     #[inline]
     pub(crate) fn takes_avoidance_ack(&self) -> bool {

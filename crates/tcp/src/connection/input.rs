@@ -516,7 +516,8 @@ impl Connection {
     #[inline]
     pub(super) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
         let len = segment.payload.len;
-        let (text, taken) = self.rcv.take(start, len, u32::from(self.cx.agreed.payload));
+        let naks = self.cx.agreed.nak.then_some(u32::from(self.cx.agreed.payload));
+        let (text, taken) = self.rcv.take(start, len, naks);
         if text == Text::Duplicate {
             self.cx.counters().duplicates_received += 1;
             self.note_duplicate(start, len);
@@ -526,9 +527,6 @@ impl Connection {
         if start < 1 && text != Text::Duplicate {
             // It begins before the stream and carries new data too. Linux reports all of its old part.
             self.note_duplicate(start, (taken.start as i64 - start) as u32);
-        }
-        if !self.cx.agreed.nak {
-            self.rcv.forget_nak();
         }
         if self.cx.config.initial_receive_window.is_some() {
             let first = self.snd.first_sent();

@@ -27,6 +27,12 @@ fn replace_only_timestamps(segment: &mut Segment, stamps: Timestamps) -> bool {
     true
 }
 
+/// How many SACK blocks fit beside options of `used` bytes.
+#[inline]
+fn room_for_blocks(used: usize) -> usize {
+    (OPTION_SPACE.saturating_sub(used + 4) / 8).min(4)
+}
+
 impl Connection {
     /// Sends the segment of a plan.
     #[inline]
@@ -162,8 +168,7 @@ impl Connection {
         }
         if self.cx.agreed.sack && self.rcv.has_blocks() {
             let used = usize::from(options.wire_len(self.cx.config.layout));
-            let room = OPTION_SPACE.saturating_sub(used + 4) / 8;
-            options.sack = self.rcv.take_blocks(room.min(4));
+            options.sack = self.rcv.take_blocks(room_for_blocks(used));
         }
         self.make_room(options, plan)
     }
@@ -175,10 +180,15 @@ impl Connection {
         if !counts || !self.rcv.has_reports(true) {
             return full;
         }
-        let used = usize::from(self.cx.agreed.header_len).saturating_sub(20);
-        let blocks = self.rcv.waiting_blocks().min(OPTION_SPACE.saturating_sub(used + 4) / 8).min(4);
+        let blocks = self.rcv.waiting_blocks().min(self.room_for_blocks());
         // The option with its padding.
         full.saturating_sub(4 + 8 * blocks as u32).max(1)
+    }
+
+    /// How many SACK blocks fit beside the options that every segment carries.
+    #[inline]
+    pub(super) fn room_for_blocks(&self) -> usize {
+        room_for_blocks(usize::from(self.cx.agreed.header_len).saturating_sub(20))
     }
 
     /// The header length with these options. If the MSS includes options, they reduce the payload of the plan.

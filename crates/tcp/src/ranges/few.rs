@@ -91,6 +91,14 @@ impl Few {
         }
     }
 
+    #[inline]
+    pub(super) fn last_mut(&mut self) -> Option<&mut Range> {
+        match self {
+            Self::InPlace { len, all } => all[..usize::from(*len)].last_mut(),
+            Self::Deque(all) => all.back_mut(),
+        }
+    }
+
     /// Replaces the ranges from index `from` up to, not including, `to` by `new`.
     #[inline]
     pub(super) fn replace(&mut self, from: usize, to: usize, new: Range) {
@@ -175,6 +183,7 @@ mod tests {
                     (plain.len(), plain.first().copied(), plain.last().copied())
                 );
                 assert_eq!(few.first_mut().copied(), few.first());
+                assert_eq!(few.last_mut().copied(), few.last());
                 assert_eq!(few.iter().collect::<Vec<_>>(), plain);
                 assert!(few.iter().rev().eq(plain.iter().rev().copied()));
                 assert_eq!(few.iter_from(from).collect::<Vec<_>>(), plain.get(from..).unwrap_or_default());

@@ -271,9 +271,10 @@ impl Receiver {
         self.edge = self.edge.max(self.end_of_buffer());
     }
 
-    /// Processes `len` bytes at position `start`, limited to the window.
+    /// Processes `len` bytes at position `start`, limited to the window. `naks` is the MSS in which a NAK counts, if the peer
+    /// understands NAKs.
     #[inline]
-    pub(crate) fn take(&mut self, start: i64, len: u32, mss: u32) -> (Text, Range) {
+    pub(crate) fn take(&mut self, start: i64, len: u32, naks: Option<u32>) -> (Text, Range) {
         let end = (start + i64::from(len)).min(self.edge.min(self.fin()) as i64);
         let nxt = self.nxt as i64;
         if end <= start.max(nxt) {
@@ -289,7 +290,7 @@ impl Receiver {
             let fills_gap = self.append(range);
             (Text::InOrder { fills_gap: fills_gap || is_partly_old }, range)
         } else {
-            (self.hold(range, mss), range)
+            (self.hold(range, naks), range)
         }
     }
 
@@ -331,6 +332,15 @@ impl Receiver {
         whole
     }
 
+    /// Whether all of a payload at position `start` is new to the left edge and lies in the window, and no FIN is known.
+    #[inline]
+    pub(crate) fn holds_whole(&self, start: i64, payload: Payload) -> bool {
+        start >= self.nxt as i64
+            && start + i64::from(payload.len) <= self.edge as i64
+            && payload.offset.wrapping_add(1) == start as u64
+            && !self.fin_is_known
+    }
+
     /// Moves the left edge past `range` and the stored data that follows it. Returns whether any data was stored.
     #[inline]
     fn append(&mut self, range: Range) -> bool {
@@ -352,7 +362,7 @@ impl Receiver {
     }
 
     /// Stores `range`, which is out of order.
-    fn hold(&mut self, range: Range, mss: u32) -> Text {
+    fn hold(&mut self, range: Range, naks: Option<u32>) -> Text {
         let reassembly = self.reassembly.get_or_insert_default();
         let first = reassembly.held.first();
         if reassembly.held.len() >= MAX_HELD
@@ -372,7 +382,8 @@ impl Receiver {
             return Text::Duplicate;
         }
         reassembly.taken = range;
-        if let Some(gap) = reassembly.held.first()
+        if let Some(mss) = naks
+            && let Some(gap) = reassembly.held.first()
             && let Some(request) = nak::request(self.nxt, gap.start, reassembly.last_nak, mss)
         {
             reassembly.nak = Some(request);

@@ -66,11 +66,4 @@ impl Receiver {
         let taken = core::mem::take(&mut self.reassembly.as_mut()?.taken);
         (!taken.is_empty()).then_some(taken)
     }
-
-    /// Discards a NAK for a peer without the NAK option.
-    pub(crate) fn forget_nak(&mut self) {
-        if let Some(reassembly) = &mut self.reassembly {
-            reassembly.nak = None;
-        }
-    }
 }

@@ -103,6 +103,9 @@ impl SackBlocks {
     /// The same blocks, ordered by their distance from `ack`.
     pub(crate) fn sorted_from(&self, ack: Seq) -> Self {
         let mut sorted = *self;
+        if self.len < 2 {
+            return sorted;
+        }
         sorted.blocks[..usize::from(self.len)].sort_unstable_by_key(|block| block.left.distance_from(ack));
         sorted
     }

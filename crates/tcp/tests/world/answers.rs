@@ -7,12 +7,12 @@
 mod writer;
 
 use netspurt_tcp::acking::Acking;
-use netspurt_tcp::config::Config;
+use netspurt_tcp::config::{Config, Recovery};
 use netspurt_tcp::options::{Layout, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
-use netspurt_tcp::{Answer, Connection, Departure, Space, Transmission, Wish, profile};
+use netspurt_tcp::{Answer, Connection, Departure, Repair, Space, Transmission, Wish, profile};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use writer::{waits, wishes};
@@ -40,6 +40,8 @@ pub(crate) struct Answers {
     /// Answers of each end, and those that followed another in the same run.
     pub(crate) answered: [u64; 2],
     pub(crate) in_run: [u64; 2],
+    /// Segments that arrived while an end was repairing a loss, and that answers were asked for.
+    pub(crate) in_repair: [u64; 2],
 }
 
 /// A configuration from three numbers: the profile, and whether its windows and its ACKs are those of long runs.
@@ -58,6 +60,10 @@ fn config([name, windows, acking]: [u8; 3]) -> Config {
     }
     if acking >= 128 {
         config.acking = Acking::EverySegment;
+    }
+    if acking % 4 == 1 {
+        // Nothing but SACK shows losses: both ends answer in repairs, too.
+        (config.sack, config.recovery, config.initial_receive_window) = (true, Recovery::Sack, None);
     }
     if config.validate().is_ok() { config } else { usual.clone() }
 }
@@ -83,6 +89,7 @@ impl Answers {
             all,
             answered: [0; 2],
             in_run: [0; 2],
+            in_repair: [0; 2],
         };
         (0..2).for_each(|end| this.compare(end, [Vec::new(), Vec::new()]));
         // Most steps shall meet an open connection.
@@ -162,12 +169,22 @@ impl Answers {
             }),
             _ => tcp.data_run().map(|mut run| take(&mut |segment| run.answer(now, segment))),
         };
+        let mut in_repair = 0;
         if runs.is_none() {
-            match end {
-                0 => take(&mut |segment| tcp.answer_ack(now, segment, |space| wishes(all, space))),
-                _ => take(&mut |segment| tcp.answer_data(now, segment)),
-            }
+            take(&mut |segment| {
+                let repair = tcp.may_answer_in_repair();
+                in_repair += u64::from(repair.is_some());
+                match (end, repair) {
+                    (0, Some(Repair::Sender)) => {
+                        tcp.answer_ack_in_repair(now, segment, |space| wishes(all, space))
+                    }
+                    (0, _) => tcp.answer_ack(now, segment, |space| wishes(all, space)),
+                    (_, Some(Repair::Receiver)) => tcp.answer_data_behind_gap(now, segment),
+                    _ => tcp.answer_data(now, segment),
+                }
+            });
         }
+        self.in_repair[end] += in_repair;
         self.answered[end] += sent.len() as u64;
         self.in_run[end] += if runs.is_some() { in_run - 1 } else { 0 };
         match last {

@@ -10,12 +10,9 @@ use crate::network::packet::{Arrived, Chain, Packet, Slab, Stage};
 use crate::network::route::Routes;
 use netspurt_tcp::time::Time;
 
-/// The channel from a host to a junction, and the host's inbox.
+/// The channel from a host to a junction.
 #[derive(Debug)]
 pub(crate) struct Uplink<'a> {
-    /// The packets in flight to the host.
-    inbox: &'a mut Chain,
-    inbox_number: u32,
     channel: &'a mut Channel,
     number: u32,
     junction: &'a mut Junction,
@@ -31,23 +28,31 @@ pub(crate) struct Uplink<'a> {
 }
 
 impl Network {
-    /// The uplink of packets that take this route, if it is a plain channel to a junction. `inbox` is the number of
-    /// their host's inbox.
+    /// The uplink of packets that take this route, if it is a plain channel to a junction; and the packets in flight to their
+    /// host, if the number of its `inbox` is given.
     #[inline(always)]
-    pub(crate) fn uplink(&mut self, inbox: u32, route: u32) -> Option<Uplink<'_>> {
+    pub(crate) fn uplink(
+        &mut self,
+        inbox: Option<u32>,
+        route: u32,
+    ) -> Option<(Uplink<'_>, Option<&mut Chain>)> {
         let Self { channels, junctions, packets, routes, queue, horizon, data_packets, .. } = self;
         let (hop, timers) = (routes.hop(route), channels.len() as u32);
         let number = hop.channel();
-        let [host, channel] = channels.get_disjoint_mut([inbox as usize, number as usize]).ok()?;
+        let (inbox, channel) = match inbox {
+            None => (None, channels.get_mut(number as usize)?),
+            Some(inbox) => {
+                let [host, channel] = channels.get_disjoint_mut([inbox as usize, number as usize]).ok()?;
+                (Some(&mut host.in_flight), channel)
+            }
+        };
         let leads_to_junction = channel.fan > LAST_FAN && channel.fan <= JUNCTION;
         if !leads_to_junction || !channel.is_plain() || hop.is_last() || hop.goes_on_at_once() {
             return None;
         }
         let junction = junctions.get_mut(number_of(channel.fan));
-        let (inbox, inbox_number, onward, horizon) = (&mut host.in_flight, inbox, route + 1, *horizon);
-        Some(Uplink {
-            inbox,
-            inbox_number,
+        let (onward, horizon) = (route + 1, *horizon);
+        let uplink = Uplink {
             channel,
             number,
             junction,
@@ -58,7 +63,8 @@ impl Network {
             timers,
             horizon,
             data_packets,
-        })
+        };
+        Some((uplink, inbox))
     }
 }
 
@@ -99,15 +105,15 @@ impl Uplink<'_> {
 
     /// See [`Network::land_in_inbox`].
     #[inline(always)]
-    pub(crate) fn land(&mut self, now: Time) -> Option<(u32, Time)> {
-        let Arrived { slot, next_arrival, .. } = self.packets.land(self.inbox, now.as_ps())?;
+    pub(crate) fn land(&mut self, inbox: &mut Chain, now: Time) -> Option<(u32, Time)> {
+        let Arrived { slot, next_arrival, .. } = self.packets.land(inbox, now.as_ps())?;
         Some((slot, next_arrival.map_or(Time::NEVER, Time::from_ps)))
     }
 
     /// See [`Network::leave_inbox`].
     #[inline]
-    pub(crate) fn leave_inbox(&mut self, next: Time) {
-        self.queue.push(next.as_ps(), self.inbox_number);
+    pub(crate) fn leave_inbox(&mut self, inbox: u32, next: Time) {
+        self.queue.push(next.as_ps(), inbox);
     }
 
     /// See [`Network::arm`].

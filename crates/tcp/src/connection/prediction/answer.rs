@@ -72,7 +72,7 @@ impl Connection {
                 self.rcv.on_read(&self.cx, len);
             }
         }
-        self.note_arrival(now, start, segment);
+        self.note_arrival(now, start as i64, segment);
         let mut answer = Answer::Silent;
         if let AckDue::Now(reason) = self.rcv.due() {
             let window = self.rcv.announce_after_read(&self.cx.agreed, self.cx.config.window_growth);
@@ -109,7 +109,7 @@ impl Connection {
         if !is_ordinary || !self.snd.take_predicted_ack_unprobed(&mut self.cx, now, segment) {
             return Answer::Declined;
         }
-        self.note_arrival(now, start, segment);
+        self.note_arrival(now, start as i64, segment);
         let space = self.space();
         let is_served = match wishes(space) {
             Wish::Wait => true,
@@ -166,10 +166,10 @@ impl Connection {
 
     /// A segment that begins at `start` is processed.
     #[inline(always)]
-    fn note_arrival(&mut self, now: Time, start: u64, segment: &Segment) {
+    pub(super) fn note_arrival(&mut self, now: Time, start: i64, segment: &Segment) {
         self.cx.stats.segments_received += 1;
         if self.cx.agreed.timestamps {
-            self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
+            self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         }
     }
 }

@@ -4,11 +4,12 @@
 #[path = "../../../tests/world/writer.rs"]
 mod writer;
 
-use crate::config::{Config, Cutting, profile};
+use crate::config::{Config, Cutting, Recovery, profile};
 use crate::connection::pairs::Dice;
 use crate::connection::prediction::ack_run::AckFacts;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::prediction::data_run::DataFacts;
+use crate::connection::prediction::in_repair::Repair;
 use crate::connection::{Connection, Departure, Transmission};
 use crate::receive::acking::Acking;
 use crate::time::{Span, Time};
@@ -60,6 +61,8 @@ struct Transfer {
     answered: [u64; 2],
     /// Those within a run that had begun before.
     in_run: [u64; 2],
+    /// Those while a loss was being repaired.
+    in_repair: [u64; 2],
 }
 
 impl Transfer {
@@ -80,7 +83,12 @@ impl Transfer {
         }
         let in_runs = self.way == Way::Answers { in_runs: true };
         let goes_on = |answer| matches!(answer, Answer::Silent | Answer::Sent(Departure { last: true, .. }));
-        let answer = if end == 0 {
+        let repair = tcp.may_answer_in_repair();
+        let answer = if repair == Some(Repair::Sender) && end == 0 {
+            tcp.answer_ack_in_repair(now, &mut segment, |space| wishes(all, space))
+        } else if repair == Some(Repair::Receiver) && end == 1 {
+            tcp.answer_data_behind_gap(now, &mut segment)
+        } else if end == 0 {
             if let Some(mut run) = acks.or_else(|| tcp.begin_ack_run().filter(|_| in_runs)) {
                 let answer = tcp.answer_ack_in_run(&mut run, now, &mut segment, |space| wishes(all, space));
                 self.acks = goes_on(answer).then_some(run);
@@ -106,6 +114,7 @@ impl Transfer {
             Answer::Silent => {}
             Answer::Sent(departure) => {
                 self.answered[end] += 1;
+                self.in_repair[end] += u64::from(repair.is_some());
                 sent.push(Transmission { segment, reason: departure.reason });
                 if !departure.last {
                     self.transmit(now, end, &mut sent);
@@ -148,8 +157,8 @@ impl Transfer {
     }
 }
 
-/// One transfer, both ways. Returns the numbers of answers, and of those in runs.
-fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 2] {
+/// One transfer, both ways. Returns the numbers of answers, of those in runs, and of those in repairs.
+fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 3] {
     let mut dice = Dice(seed);
     let configs = [Arc::new(config(&mut dice)), Arc::new(config(&mut dice))];
     let (loss, late) = (dice.pick(&[30, 200, 1 << 40]), dice.pick(&[20, 300, 1 << 40]));
@@ -165,6 +174,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 2] {
         data: None,
         answered: [0; 2],
         in_run: [0; 2],
+        in_repair: [0; 2],
     });
     let mut now = Time::ZERO;
     let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
@@ -204,7 +214,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 2] {
             }
         }
     }
-    [both[0].answered, both[0].in_run]
+    [both[0].answered, both[0].in_run, both[0].in_repair]
 }
 
 /// The profile `linux` with a short slow start, and with windows that need not grow: runs are long.
@@ -221,19 +231,41 @@ fn linux(dice: &mut Dice) -> Config {
     config
 }
 
-fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> [[u64; 2]; 2] {
+/// Senders that nothing but SACK reports tell of losses, and receivers that count segments.
+fn sack(dice: &mut Dice) -> Config {
+    loop {
+        let mut config = config(dice);
+        config.sack = true;
+        config.recovery = Recovery::Sack;
+        config.limited_transmit = dice.below(2) == 0;
+        config.timestamps = dice.below(2) == 0;
+        config.initial_receive_window = None;
+        config.acking = dice.pick(&[Acking::EverySegment, config.acking]);
+        if config.validate().is_ok() {
+            return config;
+        }
+    }
+}
+
+fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> [[u64; 2]; 3] {
     let all: Vec<_> = (0..seeds).map(|seed| live(seed, config)).collect();
-    [0, 1].map(|kind| [0, 1].map(|end| all.iter().map(|one| one[kind][end]).sum()))
+    [0, 1, 2].map(|kind| [0, 1].map(|end| all.iter().map(|one| one[kind][end]).sum()))
 }
 
 #[test]
 fn an_answer_does_the_same_as_the_calls_that_it_replaces() {
-    let [answered, _] = live_all(400, config);
+    let [answered, ..] = live_all(400, config);
     assert!(answered.iter().all(|&count| count > 10_000), "{answered:?}");
 }
 
 #[test]
 fn an_answer_in_a_run_does_the_same_too() {
-    let [_, in_run] = live_all(400, linux);
+    let [_, in_run, _] = live_all(400, linux);
     assert!(in_run.iter().all(|&count| count > 5000), "{in_run:?}");
+}
+
+#[test]
+fn an_answer_while_a_loss_is_being_repaired_does_the_same_too() {
+    let [.., in_repair] = live_all(400, sack);
+    assert!(in_repair.iter().all(|&count| count > 2000), "{in_repair:?}");
 }

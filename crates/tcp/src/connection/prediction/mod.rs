@@ -11,6 +11,7 @@ pub(crate) mod answer;
 #[cfg(test)]
 mod answer_pairs;
 pub(crate) mod data_run;
+pub(crate) mod in_repair;
 
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
@@ -49,6 +50,22 @@ impl Connection {
             && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.snd.predicts_arrival()
+            && self.is_stamp_in_order(segment)
+    }
+
+    /// Whether the segment has no flags but ACK and PSH, the present window, no news for the sender in its options, and is not
+    /// older than the last one.
+    #[inline(always)]
+    fn is_plain(&self, segment: &Segment) -> bool {
+        segment.options.sack.is_empty() && self.is_plain_but_for_blocks(segment)
+    }
+
+    /// The same for a segment that may have SACK blocks.
+    #[inline(always)]
+    fn is_plain_but_for_blocks(&self, segment: &Segment) -> bool {
+        segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
+            && segment.options.nak.is_none()
             && self.is_stamp_in_order(segment)
     }
 

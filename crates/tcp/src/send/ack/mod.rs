@@ -1,6 +1,7 @@
 //! Fifth step of RFC 9293, section 3.10.7.4: the effects of an acknowledgment on the sender.
 
 mod by_time;
+mod in_repair;
 mod marks;
 mod repair;
 mod reports;
@@ -64,22 +65,7 @@ impl Sender {
             self.size_segments(cx);
         }
         if ack == una_before as i64 {
-            self.unanswered_probe();
-            // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
-            // RFC 6675, section 2: whatever reports something new.
-            let bare = segment.seq_len() == 0
-                && window == window_before
-                && !self.is_window_update(cx, segment, wl1_before);
-            let duplicate = if self.recovers_by_sack(cx) {
-                reports_new || (bare && self.recovery.sacked() == 0)
-            } else {
-                bare
-            };
-            if duplicate && self.space.is_outstanding() && !self.timers.is_persisting() {
-                self.take_dup_ack(cx, now);
-            } else if !self.space.is_outstanding() {
-                self.recovery.forget_dup_acks();
-            }
+            self.take_repeated_ack(cx, now, segment, (reports_new, window == window_before, wl1_before));
         }
         self.judge_echo(cx, now, una_before, flight_before, marked);
         // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
@@ -98,6 +84,32 @@ impl Sender {
         }
         if let Some(nak) = segment.options.nak {
             self.take_nak(cx, now, nak);
+        }
+    }
+
+    /// An ACK acknowledges nothing new, and may be a duplicate. `reports_new`: it reports new data above a gap. `keeps_window`: it
+    /// announces the present window.
+    #[inline]
+    fn take_repeated_ack(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        segment: &Segment,
+        (reports_new, keeps_window, wl1_before): (bool, bool, Seq),
+    ) {
+        self.unanswered_probe();
+        // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
+        // RFC 6675, section 2: whatever reports something new.
+        let bare = segment.seq_len() == 0 && keeps_window && !self.is_window_update(cx, segment, wl1_before);
+        let duplicate = if self.recovers_by_sack(cx) {
+            reports_new || (bare && self.recovery.sacked() == 0)
+        } else {
+            bare
+        };
+        if duplicate && self.space.is_outstanding() && !self.timers.is_persisting() {
+            self.take_dup_ack(cx, now);
+        } else if !self.space.is_outstanding() {
+            self.recovery.forget_dup_acks();
         }
     }
 

@@ -87,7 +87,9 @@ impl Sender {
         let verdict = self.recovery.on_dup_ack(cx.config.recovery, cx.config.dup_acks_beside_naks, fact);
         match verdict {
             OnDupAck::Nothing => {
-                self.signal(cx, now, Signal::DupAck { n }, self.space.max - una);
+                if self.congestion.heeds_dup_acks() || cx.is_recording() {
+                    self.signal(cx, now, Signal::DupAck { n }, self.space.max - una);
+                }
             }
             OnDupAck::Inflate => {
                 if !(self.recovers_by_sack(cx) && self.recovery.scoreboard().is_some()) {

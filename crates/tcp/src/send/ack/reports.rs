@@ -30,7 +30,7 @@ impl Sender {
         if segment.options.sack.is_empty() || !cx.agreed.sack {
             return Reports::default();
         }
-        let reported_again = self.duplicate_report(segment).filter(|_| self.recovery.is_by_time());
+        let reported_again = if self.recovery.is_by_time() { self.duplicate_report(segment) } else { None };
         let reported_again = reported_again.filter(|&again| self.counts_duplicate(cx, again));
         let duplicate = reported_again.is_some();
         if let Some(again) = reported_again {
@@ -38,7 +38,6 @@ impl Sender {
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
-        let most = self.most_reports(cx);
         let (mut reports_new, mut first_sent) = (false, None);
         let samples = self.samples_as_linux(cx);
         // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
@@ -47,7 +46,7 @@ impl Sender {
             let (left, right) = (self.space.position(block.left), self.space.position(block.right));
             if ack < left && left < right && right <= max {
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));
-                if range.is_empty() || !self.recovery.has_room_for(range, most) {
+                if range.is_empty() || !self.has_room_for(cx, range) {
                     continue;
                 }
                 self.measure(cx, now, range);
@@ -66,10 +65,19 @@ impl Sender {
         Reports { reports_new, duplicate, first_sent }
     }
 
+    /// Whether a reported range is kept.
+    #[inline]
+    fn has_room_for(&self, cx: &Context, range: Range) -> bool {
+        // The division is left to those that have many.
+        self.recovery.reported().len() < SPARE_REPORTS
+            || self.recovery.has_room_for(range, self.most_reports(cx))
+    }
+
     /// The maximum number of disjoint reports. Ranges at a receiver begin and end at segment boundaries (RFC 2018, section 4),
     /// and at least one segment between two ranges is missing. So there are at most half as many ranges as outstanding
     /// segments: full segments, and one for each end of application data. The constant covers segments that are short for
     /// other reasons. Further reports, as from a peer that reports slivers, are ignored: SACK is advisory (section 8).
+    #[cold]
     fn most_reports(&self, cx: &Context) -> usize {
         let size = u64::from(cx.agreed.payload.min(cx.config.base_mss).max(1));
         let full = (self.space.max - self.space.una) / size;

@@ -8,7 +8,7 @@ use crate::network::packet::Entry;
 use netspurt_tcp::time::Time;
 
 /// Number of packets whose data is prefetched together: the loads for all of them overlap.
-const GROUP: usize = 16;
+pub(crate) const GROUP: usize = 16;
 
 /// A packet in the chain of a fan.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,9 +73,8 @@ impl Network {
         for (&Member { arrival, slot, .. }, next) in
             fans.get_mut(channels[channel as usize].fan).chain.iter().zip(&mut group.all)
         {
-            let packet = packets.get(slot);
-            packets.fetch(slot);
-            *next = Next { arrival: Time::from_ps(arrival), slot, endpoint: packet.endpoint };
+            let endpoint = packets.fetch(slot).endpoint;
+            *next = Next { arrival: Time::from_ps(arrival), slot, endpoint };
             group.len += 1;
         }
         group
