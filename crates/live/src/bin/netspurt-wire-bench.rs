@@ -3,8 +3,9 @@
 //!
 //! `netspurt-wire-bench receives|sends MEGABYTES [plain]` prints the bytes that our host received or sent, the seconds,
 //! and the CPU seconds of its thread, kernel time included and alone. `netspurt-wire-bench receives MEGABYTES offload CONNECTIONS`
-//! divides the bytes among connections that are open at once. `netspurt-wire-bench trips COUNT` prints percentiles of
-//! the RTT of one byte.
+//! divides the bytes among connections that are open at once. `netspurt-wire-bench kernel MEGABYTES plain CONNECTIONS` does the
+//! same with the kernel at both ends, over the loopback interface: what many connections cost without us.
+//! `netspurt-wire-bench trips COUNT` prints percentiles of the RTT of one byte.
 
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
@@ -22,14 +23,14 @@ use nix::time::{ClockId, clock_gettime};
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 99, 1, 2);
 const MTU: u32 = 1500;
 /// As `netspurt host` sets it.
-const QUEUE: u32 = 4000;
+const QUEUE: u32 = 10_000;
 const MEGABYTE: usize = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         move || run(device, total, &stop)
     })?;
     match what.as_str() {
-        "receives" if connections > 1 => receives_from_many(total, connections)?,
+        "receives" if connections > 1 => receives_from_many((OURS, 9), total, connections)?,
+        "kernel" => kernel_receives(&links, total, connections)?,
         "receives" => receives(total)?,
         "sends" => sends(total)?,
         "trips" => trips(count)?,
@@ -108,14 +110,14 @@ fn seconds(clock: ClockId) -> f64 {
     clock_gettime(clock).map_or(0.0, |now| now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 
-fn connect(port: u16) -> std::io::Result<TcpStream> {
-    let stream = TcpStream::connect((OURS, port))?;
+fn connect(to: (Ipv4Addr, u16)) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect(to)?;
     setsockopt(&stream, TcpCongestion, &OsString::from("cubic"))?;
     Ok(stream)
 }
 
 fn receives(total: usize) -> std::io::Result<()> {
-    let mut stream = connect(9)?;
+    let mut stream = connect((OURS, 9))?;
     let block = vec![7; 1 << 18];
     let begun = seconds(ClockId::CLOCK_MONOTONIC);
     let mut left = total;
@@ -130,13 +132,13 @@ fn receives(total: usize) -> std::io::Result<()> {
 }
 
 /// The same from many kernel connections at once, all of them written to by one thread.
-fn receives_from_many(total: usize, connections: usize) -> Result<(), Box<dyn Error>> {
+fn receives_from_many(to: (Ipv4Addr, u16), total: usize, connections: usize) -> Result<(), Box<dyn Error>> {
     let share = total / connections;
     let block = vec![7; 1 << 16];
     let mut streams = Vec::with_capacity(connections);
     let epoll = Epoll::new(EpollCreateFlags::empty())?;
     for index in 0..connections {
-        let stream = connect(9)?;
+        let stream = connect(to)?;
         stream.set_nonblocking(true)?;
         epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLOUT, index as u64))?;
         streams.push((stream, share));
@@ -169,8 +171,44 @@ fn receives_from_many(total: usize, connections: usize) -> Result<(), Box<dyn Er
     Ok(())
 }
 
+/// The same with the kernel as the receiver, too.
+fn kernel_receives(links: &Links, total: usize, connections: usize) -> Result<(), Box<dyn Error>> {
+    links.set_up(Links::index("lo")?)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 9))?;
+    let receiver = std::thread::spawn(move || kernel_reads(&listener, connections));
+    receives_from_many((Ipv4Addr::LOCALHOST, 9), total, connections)?;
+    Ok(receiver.join().map_err(|_| "the receiver failed")??)
+}
+
+/// Accepts connections, and reads from all of them until their ends.
+fn kernel_reads(listener: &TcpListener, connections: usize) -> std::io::Result<()> {
+    let epoll = Epoll::new(EpollCreateFlags::empty())?;
+    let mut streams = Vec::with_capacity(connections);
+    for index in 0..connections {
+        let (stream, _) = listener.accept()?;
+        epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN, index as u64))?;
+        streams.push(Some(stream));
+    }
+    let (mut ready, mut block) = (vec![EpollEvent::empty(); 64], vec![0; 1 << 18]);
+    let mut open = connections;
+    while open > 0 {
+        let count = epoll.wait(&mut ready, EpollTimeout::NONE)?;
+        for event in &ready[..count] {
+            let stream = &mut streams[event.data() as usize];
+            if let Some(reading) = stream
+                && reading.read(&mut block)? == 0
+            {
+                // Its end closes it, which takes it from the list, too.
+                *stream = None;
+                open -= 1;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn sends(total: usize) -> std::io::Result<()> {
-    let mut stream = connect(19)?;
+    let mut stream = connect((OURS, 19))?;
     let mut block = vec![0; 1 << 18];
     let begun = seconds(ClockId::CLOCK_MONOTONIC);
     let mut got = 0;
@@ -190,7 +228,7 @@ fn report(bytes: usize, begun: f64) {
 }
 
 fn trips(count: usize) -> std::io::Result<()> {
-    let mut stream = connect(7)?;
+    let mut stream = connect((OURS, 7))?;
     stream.set_nodelay(true)?;
     let mut times = Vec::with_capacity(count);
     let mut byte = [0];

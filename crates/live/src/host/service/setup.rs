@@ -8,8 +8,9 @@ use netspurt_trace::capture::CaptureError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Queue length of a new device in packets; a super-segment is one packet. A flood of 100 000 packets a second fills it
-/// in 40 ms, longer than this thread usually waits for a processor: with 1000, the packets of others were dropped too.
-const QUEUE: u32 = 4000;
+/// in 100 ms, longer than this thread usually waits for a processor: with 1000, the packets of others were dropped too.
+/// The first packets of a thousand connections that begin to send fit as well: with 4000, these lost many of them.
+const QUEUE: u32 = 10_000;
 
 /// Why a service cannot start.
 #[derive(Debug, thiserror::Error)]
