@@ -14,6 +14,11 @@ use netspurt_budget::Limit;
 const LOST: u32 = 15;
 const PASSED: f64 = 15.0;
 const SLICES: usize = 3;
+/// Fewer losses are enough if the bucket explains all of them, in so many slices, on a link that is faster by this factor.
+const FEW_LOST: u32 = 7;
+const SLICES_OF_FEW: usize = 5;
+const SPREAD_OF_FEW: f64 = 0.05;
+const FASTER_FOR_FEW: f64 = 3.0;
 /// At a loss the bucket is empty: at most this share of losses comes early or late.
 const LOSSES_OFF: f64 = 0.1;
 /// At a passage it has tokens: at most this share of passages comes without.
@@ -25,7 +30,17 @@ const TIMES: f64 = 3.0;
 /// not seen where they happened, but next to no passages.
 const OFTEN: f64 = 10.0;
 const LOSSES_OFF_OFTEN: f64 = 0.4;
-const PASSES_OFF_OFTEN: f64 = 0.002;
+const PASSES_OFF_OFTEN: f64 = 0.003;
+/// A deep bucket is seldom used up, and a queue before it drops too. Many losses show it, if more passes than a queue would let
+/// pass.
+const LESS_OFTEN: f64 = 5.0;
+const MANY_LOST: u32 = 6 * LOST;
+const EXCEEDS_QUEUE: f64 = 0.25;
+/// Nearly all of so many losses at the same depth show a bucket that was used up once.
+const LOST_AT_ONCE: u32 = 3 * LOST;
+const TIMES_AT_ONCE: f64 = 1.0;
+const LOSSES_OFF_AT_ONCE: f64 = 0.03;
+const SPREAD_AT_ONCE: f64 = 0.02;
 /// Where no delay shows a queue, fewer losses may be off, and no passages.
 const LOSSES_OFF_UNSEEN: f64 = 0.3;
 /// Segments pass a policer at the rate of the link, which is larger than that of the bucket by this factor at least.
@@ -52,7 +67,8 @@ pub(in crate::diagnosis) fn policed(facts: &Facts, phases: &Phases, steps: &[Ste
 /// Whether a token bucket explains the losses, and a queue does not.
 fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let lost: u32 = steps.iter().map(|step| step.dropped).sum();
-    if lost < LOST || facts.slices.iter().filter(|slice| slice.lost > 0).count() < SLICES {
+    let slices = facts.slices.iter().filter(|slice| slice.lost > 0).count();
+    if lost < FEW_LOST || slices < SLICES {
         return false;
     }
     let Some(begin) = steps.iter().position(|step| step.dropped > 0) else { return false };
@@ -72,26 +88,42 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let queue = with_rate(steps, link, SLACK * segment);
     // Bursts of similar length fit any rate. Where delays show nothing, only the rate distinguishes a policer from a queue.
     let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
-    let often = bytes > OFTEN * bucket.depth;
+    let shows_queue = facts.path.shows_queue;
+    let no_queue = shows_queue && lost >= MANY_LOST && queue.excessive >= EXCEEDS_QUEUE;
+    let often = bytes > if no_queue { LESS_OFTEN } else { OFTEN } * bucket.depth;
     // A shallow bucket fits many rates. Then it must be used up to the same depth at every loss.
     let is_exact = || often && bucket.spread <= EXACT && link > MUCH_FASTER * bucket.rate;
     let fits_often = || {
         often
-            && if facts.path.shows_queue {
-                bucket.unexpected <= LOSSES_OFF_OFTEN && bucket.excessive <= PASSES_OFF_OFTEN
+            && if shows_queue {
+                bucket.unexpected <= LOSSES_OFF_OFTEN && bucket.excessive <= PASSES_OFF_OFTEN && is_sharp()
             } else {
                 link > MUCH_FASTER * bucket.rate
                     && bucket.unexpected <= LOSSES_OFF_UNSEEN
                     && bucket.excessive == 0.0
+                    && (is_sharp() || is_exact())
             }
-            && is_sharp()
     };
-    (fits(&bucket) || fits_often())
-        && bytes > TIMES * bucket.depth
+    let enough = lost >= LOST
+        || slices >= SLICES_OF_FEW
+            && bucket.unexpected + bucket.excessive == 0.0
+            && bucket.spread <= SPREAD_OF_FEW
+            && link > FASTER_FOR_FEW * bucket.rate
+            && often;
+    let at_once = shows_queue
+        && lost >= LOST_AT_ONCE
+        && bucket.unexpected <= LOSSES_OFF_AT_ONCE
+        && bucket.excessive == 0.0
+        && bucket.spread <= SPREAD_AT_ONCE
+        && is_sharp();
+    let bursts = at_once || fits(&bucket) && bucket.spread <= EXACT && stands_seldom(facts);
+    enough
+        && (fits(&bucket) || fits_often())
+        && bytes > if at_once { TIMES_AT_ONCE } else { TIMES } * bucket.depth
         && link > FASTER * bucket.rate
         && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
-        && (facts.path.shows_queue || is_sharp() || is_exact())
-        && !waits_in_queue(facts, bucket.depth / bucket.rate, fits(&bucket) && bucket.spread <= EXACT)
+        && (shows_queue || is_sharp() || is_exact())
+        && !waits_in_queue(facts, bucket.depth / bucket.rate, bursts)
 }
 
 /// From each loss until the flight is as large as before it, once the loss is repaired.
@@ -137,20 +169,30 @@ fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
 }
 
 /// Whether packets waited around losses: for a good part of `full`, the nanoseconds for which the queue would delay that drops
-/// as the bucket does; or for longer than a round trip. If the bucket is `exact`, its bursts may wait behind it.
-fn waits_in_queue(facts: &Facts, full: f64, exact: bool) -> bool {
+/// as the bucket does; or for longer than a round trip. `bursts` may wait behind the bucket.
+fn waits_in_queue(facts: &Facts, full: f64, bursts: bool) -> bool {
     let now = &facts.path.now;
-    let (mut at_losses, mut after): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
-    for index in (0..now.len()).filter(|&index| facts.slices[index].lost > 0) {
-        at_losses.push(now[index].queueing);
-        // The delay of what was sent with it shows a round trip later.
-        let until = facts.slices[index].until + now[index].rtt * 3 / 2;
-        let last = facts.index_at(until).min(now.len() - 1);
-        after.push(now[index..=last].iter().map(|now| now.queueing).max().unwrap_or(0));
-    }
-    let (before, after) = (median(&mut at_losses), median(&mut after) as f64);
-    let bursts = exact && before * BEFORE_BURSTS < facts.path.base;
-    after > full * if bursts { DELAY_OF_BURSTS } else { DELAY } || before > facts.path.base
+    // The delay of what was sent with a loss shows a round trip later.
+    let until = |index: usize| facts.index_at(facts.slices[index].until + now[index].rtt * 3 / 2);
+    let last = |index: usize| until(index).min(now.len() - 1);
+    let most = |index: usize| now[index..=last(index)].iter().map(|now| now.queueing).max().unwrap_or(0);
+    let after = median(&mut losses(facts).map(most).collect::<Vec<u64>>()) as f64;
+    after > full * if bursts { DELAY_OF_BURSTS } else { DELAY } || queue_at_losses(facts) > facts.path.base
+}
+
+/// Whether hardly any queue stands before losses.
+fn stands_seldom(facts: &Facts) -> bool {
+    queue_at_losses(facts) * BEFORE_BURSTS < facts.path.base
+}
+
+/// The median of the queueing delay at losses.
+fn queue_at_losses(facts: &Facts) -> u64 {
+    median(&mut losses(facts).map(|index| facts.path.now[index].queueing).collect::<Vec<u64>>())
+}
+
+/// The slices with losses.
+fn losses(facts: &Facts) -> impl Iterator<Item = usize> + '_ {
+    (0..facts.path.now.len()).filter(|&index| facts.slices[index].lost > 0)
 }
 
 fn median(values: &mut [u64]) -> u64 {
@@ -227,13 +269,14 @@ mod tests {
         assert_eq!(periods(&flights, &[0], &[(10, 19)]), [(0, 30)]);
     }
 
-    /// Two segments of 1000 bytes each 30 ms through a bucket with 60 kB/s and 10 kB, on a path whose rate nothing shows.
-    fn polices(parts: (u64, u64), rate: f64) -> bool {
-        let mut tokens = 10_000.0_f64;
+    /// Whether segments of 1000 bytes, sent at the end of so many milliseconds each, show a bucket with 60 kB/s and this depth.
+    fn shows(parts: (u64, u64), depth: f64, sent: impl Iterator<Item = u64>) -> bool {
+        let rate = 60e-6;
+        let mut tokens = depth;
         let mut steps = Vec::new();
-        for n in 0..2000_u64 {
-            let lasted = if n.is_multiple_of(2) { 30_000_000 } else { 0 };
-            tokens = (tokens + rate * lasted as f64).min(10_000.0);
+        for ms in sent {
+            let lasted = ms * 1_000_000;
+            tokens = (tokens + rate * lasted as f64).min(depth);
             let passes = tokens >= 1000.0;
             tokens -= if passes { 1000.0 } else { 0.0 };
             steps.push(Step { lasted, passed: if passes { 1000 } else { 0 }, dropped: u32::from(!passes) });
@@ -249,9 +292,32 @@ mod tests {
         is_policer(&Facts::new(slices, parts, totals, [&none, &none], Default::default()), &steps)
     }
 
+    const AT_SENDER: (u64, u64) = (0, 20_000_000);
+
+    /// Two segments each 30 ms, on a path whose rate nothing shows.
+    fn polices(parts: (u64, u64)) -> bool {
+        shows(parts, 10_000.0, (0..2000).map(|n| if n % 2 == 0 { 30 } else { 0 }))
+    }
+
     #[test]
     fn a_bucket_shows_without_the_rate_of_the_link_beside_the_sender() {
-        assert!(polices((0, 20_000_000), 60e-6));
-        assert!(!polices((20_000_000, 0), 60e-6), "no delay shows a queue");
+        assert!(polices(AT_SENDER));
+        assert!(!polices((20_000_000, 0)), "no delay shows a queue");
+    }
+
+    #[test]
+    fn few_drops_are_enough_if_the_bucket_explains_all_of_them() {
+        // Each second eleven segments, of which one is dropped.
+        let bursts = |count: u64| (0..11 * count).map(|n| if n % 11 == 0 { 1000 } else { 0 });
+        assert!(shows(AT_SENDER, 10_000.0, bursts(13)));
+        assert!(!shows(AT_SENDER, 10_000.0, bursts(6)));
+    }
+
+    #[test]
+    fn many_drops_at_one_depth_show_a_bucket_that_was_used_up_once() {
+        // At twice its rate until 110 were dropped.
+        let twice = |count: u64| (0..count).map(|n| if n % 3 == 0 { 9 } else { 8 });
+        assert!(shows(AT_SENDER, 100_000.0, twice(420)));
+        assert!(!shows(AT_SENDER, 100_000.0, twice(320)), "less passed than its depth");
     }
 }
