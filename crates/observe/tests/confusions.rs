@@ -266,6 +266,66 @@ fn a_bucket_is_found_whose_bursts_wait_behind_it_or_whose_drops_lie_between_thos
     }
 }
 
+#[test]
+fn a_bucket_is_found_that_is_deep_or_drops_little() {
+    let folder = Folder::new("deep");
+    // A queue drops too; used up once; no delay shows a queue and bursts are similar; few drops.
+    for (seed, place) in [
+        (9_000_258, Place::Receiver),
+        (9_200_149, Place::Sender),
+        (9_400_066, Place::Receiver),
+        (9_500_373, Place::Sender),
+    ] {
+        let [truth, found] = folder.shares(seed, "policer", place, Limit::Policer);
+        assert!(truth > 0.7 && found > 0.5, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+    }
+}
+
+#[test]
+fn the_rest_behind_an_initial_window_waits_for_cwnd() {
+    let folder = Folder::new("initial");
+    for place in Place::ALL {
+        let [truth, found] = folder.shares(9_000_179, "short", place, Limit::SlowStart);
+        assert!(truth > 0.3 && found > 0.3, "{truth:.2}, {found:.2} at the {}", place.name());
+    }
+}
+
+#[test]
+fn a_rest_that_a_delayed_ack_releases_was_held_also_behind_a_slow_link() {
+    let folder = Folder::new("rest-held");
+    let [truth, found] = folder.shares(9_500_118, "requests", Place::Receiver, Limit::NagleDelayedAck);
+    assert!(truth > 0.8 && found > 0.7, "{truth:.2}, {found:.2}");
+}
+
+#[test]
+fn a_path_that_stops_is_an_outage_though_no_timer_expires() {
+    let folder = Folder::new("stops");
+    for (seed, kind, place) in [
+        (9_000_325, "spurious", Place::Sender),
+        (9_000_325, "spurious", Place::Receiver),
+        (9_500_166, "outage", Place::Sender),
+        // What was acknowledged comes again later than a first timer expires.
+        (9_200_302, "outage", Place::Receiver),
+    ] {
+        let [truth, found] = folder.shares(seed, kind, place, Limit::Outage);
+        assert!(truth > 0.4 && found > 0.4, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+    }
+}
+
+#[test]
+fn a_window_that_nearly_fills_the_path_is_the_limit() {
+    let folder = Folder::new("nearly");
+    let [truth, found] = folder.shares(9_500_389, "bottleneck", Place::Sender, Limit::ReceiveWindow);
+    assert!(truth > 0.9 && found > 0.9, "{truth:.2}, {found:.2}");
+}
+
+#[test]
+fn a_writer_at_intervals_longer_than_a_round_trip_shows_beside_the_sender() {
+    let folder = Folder::new("intervals");
+    let [truth, found] = folder.shares(9_500_135, "application", Place::Sender, Limit::Application);
+    assert!(truth > 0.9 && found > 0.9, "{truth:.2}, {found:.2}");
+}
+
 /// On the path models delays vary by themselves and segments come together: that shows no other traffic.
 #[test]
 fn a_path_that_varies_by_itself_carries_no_other_traffic() {

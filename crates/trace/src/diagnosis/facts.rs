@@ -3,7 +3,7 @@
 use super::path::Path;
 use super::rules::{Moment, filled_by, policed, restarts, writes_at_intervals};
 use crate::diagnosis::path::trains::Trains;
-use crate::diagnosis::sender::departures::Departures;
+use crate::diagnosis::sender::departures::{Departures, LEAST_PAUSE_NS};
 use crate::diagnosis::sender::incidents::Incidents;
 use crate::diagnosis::sender::meter::Slice;
 use crate::diagnosis::sender::phase::Phases;
@@ -19,7 +19,6 @@ const FIRST_TRAINS: usize = 256;
 
 /// A pause ends a block. It lasts at least one round trip divided by `PAUSES`, and at least `LEAST_PAUSE_NS`.
 const PAUSES: u64 = 20;
-const LEAST_PAUSE_NS: u64 = 1_000_000;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -94,7 +93,8 @@ impl Facts {
     pub(super) fn with_phases(mut self, phases: &Phases, departures: &Departures, by_sender: bool) -> Self {
         self.policed = policed(&self, phases, &departures.steps(by_sender));
         let blocks = departures.blocks((self.path.base / PAUSES).max(LEAST_PAUSE_NS));
-        self.at_intervals = writes_at_intervals(&blocks, self.totals.segment, self.path.base);
+        self.at_intervals =
+            writes_at_intervals(&blocks, self.totals.segment, (self.path.base, self.path.beside_sender));
         self.restarts = restarts(&self, phases);
         self
     }

@@ -102,10 +102,11 @@ impl Path {
         let noise = if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
         let noise = (noise as f64 * ABOVE_NOISE) as u64;
         let threshold = least.max(noise);
-        let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
+        let exceeds = |rate: f64, share: f64| capacity > 0.0 && rate > capacity * share;
+        let at_capacity = |rate: f64| exceeds(rate, BUSY);
         let standing =
             standing(&now, slices, (base, segment), (threshold, serial), |i| at_capacity(rates[i]));
-        let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| at_capacity(rates[i]));
+        let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| exceeds(rates[i], BUSIER));
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
@@ -256,7 +257,7 @@ fn busy(
             window_full
                 && shown
                 && acks > BUSY_ROUNDS
-                && least.saturating_sub(handshake) as f64 >= apart * BUSY
+                && least.saturating_sub(handshake) as f64 >= apart * BUSIER
         })
         .collect()
 }

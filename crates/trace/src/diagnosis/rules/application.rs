@@ -6,6 +6,10 @@ use crate::diagnosis::facts::Facts;
 use crate::diagnosis::sender::incidents::{LONG_NS, Pause};
 use netspurt_budget::Limit;
 
+/// A path stops so often at most, and for longer than its delay varies.
+const FEW_STOPS: usize = 4;
+const LEAST_STOP_NS: u64 = 200_000_000;
+
 /// Nothing is outstanding, and the connection stays open: the sender has nothing to send.
 ///
 /// Away from the sender, data that was lost before this point is not captured. The segments after the pause show a timeout.
@@ -16,6 +20,7 @@ pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
         Some(pause) if pause.len == pause.before && pause.ends_with_timer() => {
             if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
         }
+        Some(pause) if is_stop(facts, pause) => Limit::Outage,
         Some(pause) if pause.held || is_held(facts, pause) => {
             if pause.until - pause.from > SILENT_ROUNDS * facts.path.base {
                 Limit::Outage
@@ -25,6 +30,15 @@ pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
         }
         _ => Limit::Application,
     }
+}
+
+/// Whether the path stopped a flow: its sender had more data before and after the pause. A writer of blocks that are
+/// multiples of full segments makes many such pauses.
+fn is_stop(facts: &Facts, pause: &Pause) -> bool {
+    let lasts = pause.until - pause.from;
+    facts.incidents.pauses.len() <= FEW_STOPS
+        && pause.divides_a_flow()
+        && lasts > LEAST_STOP_NS.max(SILENT_ROUNDS * facts.path.base)
 }
 
 /// Whether packets waited in the network during a pause: copies of them follow soon, so that a timer has expired meanwhile.
@@ -110,11 +124,33 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_between_full_segments_is_a_path_that_stops_and_many_are_a_writer() {
+        let of = |pauses: u64, rest| {
+            let mut facts = facts((40_000_000, 0), 0);
+            let mut incidents = crate::diagnosis::sender::incidents::Incidents::default();
+            for n in 0..pauses {
+                let from = n * 1_000_000_000;
+                incidents.note_pause((from, from + 300_000_000), 1000, 1000, (false, rest));
+                incidents.note_data(from + 300_000_001, 1000, 10);
+                incidents.note_data(from + 340_000_000, 1000, 10);
+            }
+            facts.incidents = incidents;
+            let phase = crate::diagnosis::sender::phase::Phase::Empty;
+            nothing_outstanding(
+                &facts,
+                &Moment { phase, from: 0, until: 300_000_000, at: 5_000_000, index: 0 },
+            )
+        };
+        assert_eq!([of(1, false), of(1, true)], [Limit::Outage, Limit::Application]);
+        assert_eq!(of(9, false), Limit::Application);
+    }
+
+    #[test]
     fn a_path_that_holds_packets_for_two_round_trips_carries_nothing() {
         let of = |until: u64| {
             let mut facts = facts((40_000_000, 0), 0);
             let mut incidents = crate::diagnosis::sender::incidents::Incidents::default();
-            incidents.note_pause((0, until), 1000, 1000, true);
+            incidents.note_pause((0, until), 1000, 1000, (true, false));
             incidents.note_data(until + 1, 1000, 10);
             facts.incidents = incidents;
             let moment = Moment {

@@ -1,6 +1,7 @@
 //! The sender's application writes blocks at intervals of its own: `application`.
 
 use super::Moment;
+use super::window::is_smaller;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::sender::departures::Block;
 use crate::diagnosis::sender::phase::Phase;
@@ -13,6 +14,9 @@ const OTHERS: usize = 2;
 const SAME: f64 = 0.03;
 /// Intervals that differ from those of ACKs by less than this share may be theirs.
 const NEAR: f64 = 0.06;
+/// Between blocks that are farther apart nothing is outstanding for most of the time. Away from the sender, ACKs may release those
+/// that are a round trip apart, with the queues on it.
+const MOST_ROUNDS: u64 = 4;
 /// Smaller blocks, in segments, also come in pairs as ACKs release them.
 const LEAST_SEGMENTS: i64 = 4;
 
@@ -23,13 +27,14 @@ const LEAST_SEGMENTS: i64 = 4;
 pub(in crate::diagnosis) fn writes_at_intervals(
     blocks: &[Block],
     segment: u32,
-    round: u64,
+    (round, beside_sender): (u64, bool),
 ) -> Vec<(u64, u64)> {
+    let longest = if beside_sender { MOST_ROUNDS * round } else { round };
     let mut periods: Vec<(u64, u64)> = Vec::new();
     for near in blocks.windows(INTERVALS + 1) {
         let Some(interval) = one_interval(near, segment) else { continue };
         let woken = near.iter().filter(|block| block.woken).count() * 2 > near.len();
-        if woken || interval >= round || is_of_acks(near, interval, round) {
+        if woken || interval >= longest || is_of_acks(near, interval, round) {
             continue;
         }
         let (from, until) = (near[0].at, near[INTERVALS].at + interval);
@@ -79,7 +84,8 @@ pub(super) fn at_intervals(facts: &Facts, moment: &Moment) -> Option<Limit> {
     );
     let index = facts.at_intervals.partition_point(|period| period.1 < moment.at);
     let within = facts.at_intervals.get(index).is_some_and(|period| period.0 <= moment.at);
-    (waits && within).then_some(Limit::Application)
+    // A reader at an even rate makes data come at intervals too.
+    (waits && within && !is_smaller(facts, moment.index)).then_some(Limit::Application)
 }
 
 #[cfg(test)]
@@ -88,13 +94,17 @@ mod tests {
 
     /// Blocks of ten segments that last for 4 ms each, at these intervals in ms, on a path of 100 ms.
     fn periods(intervals: impl Fn(u64) -> u64, woken: bool) -> Vec<(u64, u64)> {
+        periods_at(false, intervals, woken)
+    }
+
+    fn periods_at(beside_sender: bool, intervals: impl Fn(u64) -> u64, woken: bool) -> Vec<(u64, u64)> {
         let mut at = 0;
         let block = |n: u64| {
             at += intervals(n) * 1_000_000;
-            Block { at, until: at + 4_000_000, start: n as i64 * 10_000, woken }
+            Block { at, until: at + 4_000_000, start: n as i64 * 10_000, segments: 10, woken }
         };
         let blocks: Vec<Block> = (0..20).map(block).collect();
-        writes_at_intervals(&blocks, 1000, 100_000_000)
+        writes_at_intervals(&blocks, 1000, (100_000_000, beside_sender))
     }
 
     #[test]
@@ -102,6 +112,12 @@ mod tests {
         assert_eq!(periods(|_| 30, false), [(30_000_000, 630_000_000)]);
         assert_eq!(periods(|_| 30, true), [], "each follows an ACK");
         assert_eq!(periods(|n| 30 + n % 3 * 2, false), [], "they vary");
+    }
+
+    #[test]
+    fn beside_the_sender_blocks_may_be_farther_apart_than_a_round_trip() {
+        assert_eq!(periods_at(true, |_| 170, false), [(170_000_000, 3_570_000_000)]);
+        assert_eq!(periods_at(false, |_| 170, false), []);
     }
 
     #[test]

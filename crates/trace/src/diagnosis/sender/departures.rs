@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 /// Maximum number of steps; above that, neighbours are joined.
 const MOST: usize = 1 << 13;
+/// Shorter pauses end no block.
+pub(in crate::diagnosis) const LEAST_PAUSE_NS: u64 = 1_000_000;
 /// Maximum number of retransmissions that are remembered until they are acknowledged.
 const MOST_RESENT: usize = 1 << 12;
 
@@ -34,6 +36,7 @@ pub(in crate::diagnosis) struct Block {
     pub(in crate::diagnosis) until: u64,
     /// Position of its first byte.
     pub(in crate::diagnosis) start: i64,
+    pub(in crate::diagnosis) segments: u32,
     /// Beside the sender: an ACK came just before it.
     pub(in crate::diagnosis) woken: bool,
 }
@@ -47,6 +50,8 @@ const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
 #[derive(Debug, Default)]
 pub(in crate::diagnosis) struct Departures {
     all: Vec<Departure>,
+    /// What was sent without a pause of `LEAST_PAUSE_NS`, up to `MOST` of it.
+    blocks: Vec<Block>,
     /// How long a step lasts at least, in nanoseconds.
     length: u64,
     /// The timestamp of the segment that is being processed; 0 without one.
@@ -72,7 +77,16 @@ impl Departures {
 
     /// New data up to `end` was sent.
     pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32, woken: bool) {
-        self.push(at, (end - i64::from(len), end), len, woken);
+        let start = end - i64::from(len);
+        self.push(at, (start, end), len, woken);
+        let has_room = self.blocks.len() < MOST;
+        match self.blocks.last_mut() {
+            Some(last) if at - last.until <= LEAST_PAUSE_NS => {
+                (last.until, last.segments) = (at, last.segments + 1);
+            }
+            _ if has_room => self.blocks.push(Block { at, until: at, start, segments: 1, woken }),
+            _ => {}
+        }
     }
 
     /// The data from `start` on was retransmitted: its last transmission did not arrive. `seen` if that was captured.
@@ -162,31 +176,39 @@ impl Departures {
     }
 
     /// Blocks of new data with pauses between them: of more than `least` nanoseconds, and of four times the usual time from segment
-    /// to segment. None if steps are too long to show that.
+    /// to segment. None if there are too many.
     pub(in crate::diagnosis) fn blocks(&self, least: u64) -> Vec<Block> {
-        let mut end = i64::MIN;
-        let is_new = |departure: &&Departure| core::mem::replace(&mut end, departure.end) < departure.end;
-        let new: Vec<&Departure> = self.all.iter().filter(is_new).collect();
-        let mut apart: Vec<u64> = new.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
-        apart.sort_unstable();
-        let usual = apart.get(apart.len() / 2).copied().unwrap_or(0);
-        let pause = least.max(4 * usual);
-        if self.length * 4 > pause {
+        if self.blocks.len() == MOST {
             return Vec::new();
         }
+        let pause = least.max(4 * self.usual_gap());
         let mut blocks: Vec<Block> = Vec::new();
-        for departure in new {
+        for next in &self.blocks {
             match blocks.last_mut() {
-                Some(last) if departure.at - last.until <= pause => last.until = departure.at,
-                _ => blocks.push(Block {
-                    at: departure.at,
-                    until: departure.at,
-                    start: departure.start,
-                    woken: departure.woken,
-                }),
+                Some(last) if next.at - last.until <= pause => {
+                    (last.until, last.segments) = (next.until, last.segments + next.segments);
+                }
+                _ => blocks.push(*next),
             }
         }
         blocks
+    }
+
+    /// The median of the times from segment to segment of new data; within a block they count as equal.
+    fn usual_gap(&self) -> u64 {
+        let within = self.blocks.iter().filter(|block| block.segments > 1);
+        let within = within
+            .map(|block| ((block.until - block.at) / u64::from(block.segments - 1), block.segments - 1));
+        let between = self.blocks.windows(2).map(|pair| (pair[1].at - pair[0].until, 1));
+        let mut gaps: Vec<(u64, u32)> = within.chain(between).collect();
+        gaps.sort_unstable();
+        let half = gaps.iter().map(|gap| u64::from(gap.1)).sum::<u64>() / 2;
+        let mut count = 0;
+        let middle = gaps.iter().find(|gap| {
+            count += u64::from(gap.1);
+            count > half
+        });
+        middle.map_or(0, |gap| gap.0)
     }
 
     /// The steps until the last drop: as they were captured, or by the clock of the sender if that is known. Behind a queue,
@@ -275,6 +297,18 @@ mod tests {
         assert_eq!(departures.apart(), Some(2_000_000));
         departures.set_stamp(0);
         assert_eq!(departures.apart(), None, "without a timestamp");
+    }
+
+    #[test]
+    fn blocks_of_a_long_transfer_show_as_those_of_a_short_one() {
+        let mut departures = Departures::default();
+        for n in 0..20_000_u32 {
+            // Twenty segments each 20 ms, 100 us apart.
+            let at = u64::from(n / 20) * 20_000_000 + u64::from(n % 20) * 100_000;
+            departures.note_sent(at, i64::from(n + 1) * 1000, 1000, false);
+        }
+        let blocks = departures.blocks(LEAST_PAUSE_NS);
+        assert_eq!((blocks.len(), blocks[999].start, blocks[999].segments), (1000, 19_980_000, 20));
     }
 
     #[test]

@@ -82,6 +82,8 @@ pub(in crate::diagnosis) struct Pause {
     pub(in crate::diagnosis) until: u64,
     /// By the clock of the sender, the first segment after it had left at its begin: the path held it.
     pub(in crate::diagnosis) held: bool,
+    /// The last segment before it was short: its sender had no more.
+    pub(in crate::diagnosis) rest: bool,
     /// The length of the first segment after it, and of the longest one before it.
     pub(in crate::diagnosis) len: u32,
     pub(in crate::diagnosis) before: u32,
@@ -99,6 +101,11 @@ impl Pause {
     /// application that has waited sends all that its window permits.
     pub(in crate::diagnosis) const fn ends_with_timer(&self) -> bool {
         self.with_it == 0 && self.next >= self.len
+    }
+
+    /// Full segments end it, more than one at once, and a full segment was the last one before it: its sender had more data.
+    pub(in crate::diagnosis) const fn divides_a_flow(&self) -> bool {
+        !self.rest && self.len == self.before && self.with_it > 0 && self.next >= self.len
     }
 
     /// No segment after it is as long as those before it.
@@ -200,10 +207,10 @@ impl Incidents {
         (from, until): (u64, u64),
         len: u32,
         before: u32,
-        held: bool,
+        (held, rest): (bool, bool),
     ) {
         if self.pauses.len() < MOST {
-            self.pauses.push(Pause { from, until, len, before, held, ..Pause::default() });
+            self.pauses.push(Pause { from, until, len, before, held, rest, ..Pause::default() });
         }
     }
 
@@ -223,12 +230,11 @@ impl Incidents {
     }
 
     /// The data that was retransmitted last, at `until`, had been acknowledged here, long enough ago for its sender to know.
-    /// Nothing
-    /// was captured since `from`. ACKs are missing if retransmissions come whenever the timer expires, each time after twice as
-    /// long; if the first ones of them are missing too, nothing passed.
-    pub(in crate::diagnosis) fn note_acknowledged(&mut self, from: u64, until: u64) {
+    /// Nothing was captured since `from`. ACKs are missing if retransmissions come whenever the timer expires: first within `timer`,
+    /// then each time after twice as long. If the first ones of them are missing too, nothing passed.
+    pub(in crate::diagnosis) fn note_acknowledged(&mut self, (from, until): (u64, u64), timer: u64) {
         let quiet = until - from;
-        let expected = LONG_NS.max(self.quiet * 5 / 2);
+        let expected = timer.max(self.quiet * 5 / 2);
         self.quiet = quiet;
         let Some(last) = self.episodes.last_mut() else { return };
         if quiet <= expected {
@@ -247,6 +253,15 @@ impl Incidents {
         self.unheard = quiet;
         if quiet > expected && self.silences.len() < MOST {
             self.silences.push(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
+        }
+    }
+
+    /// What was sent until `sent` is acknowledged at `at`. If nothing came from the other end for more than `least` before, and
+    /// nothing was retransmitted, the path held what comes now.
+    pub(in crate::diagnosis) fn note_held(&mut self, sent: u64, at: u64, least: u64) {
+        let from = self.now.from.max(sent);
+        if self.now.next == 0 && at.saturating_sub(from) > least && self.silences.len() < MOST {
+            self.silences.push(Silence { from, until: at, resent: UNANSWERED, ..Silence::default() });
         }
     }
 
@@ -332,7 +347,7 @@ mod tests {
     fn a_timer_ends_a_pause_with_a_single_full_segment() {
         let pause = |after: &[(u64, u32)]| {
             let mut incidents = Incidents::default();
-            incidents.note_pause((100, 500), 1000, 1000, false);
+            incidents.note_pause((100, 500), 1000, 1000, (false, false));
             for &(at, len) in after {
                 incidents.note_data(at, len, 20);
             }
@@ -347,7 +362,7 @@ mod tests {
     #[test]
     fn a_black_hole_makes_all_later_segments_shorter() {
         let mut incidents = Incidents::default();
-        incidents.note_pause((100, 500), 800, 1000, false);
+        incidents.note_pause((100, 500), 800, 1000, (false, false));
         assert_eq!(incidents.pause_at(500), None);
         incidents.note_data(520, 800, 20);
         incidents.note_data(540, 800, 20);
@@ -358,19 +373,46 @@ mod tests {
 
     #[test]
     fn retransmissions_at_each_expiry_show_missing_acks_and_a_late_one_shows_an_outage() {
-        let second = 1_000_000_000;
+        let (second, timer) = (1_000_000_000, 1_700_000_000);
         let mut incidents = Incidents::default();
         incidents.note_resent(2 * second, (0, 100), 100, false);
-        incidents.note_acknowledged(second, 2 * second);
+        incidents.note_acknowledged((second, 2 * second), timer);
         incidents.note_resent(4 * second, (0, 100), 100, false);
-        incidents.note_acknowledged(2 * second, 4 * second);
+        incidents.note_acknowledged((2 * second, 4 * second), timer);
         incidents.note_resent(8 * second, (0, 100), 100, false);
-        incidents.note_acknowledged(4 * second, 8 * second);
+        incidents.note_acknowledged((4 * second, 8 * second), timer);
         assert!(incidents.episodes[0].acks_lost && incidents.silences.is_empty());
         incidents.note_resent(30 * second, (100, 100), 200, false);
-        incidents.note_acknowledged(9 * second, 30 * second);
+        incidents.note_acknowledged((9 * second, 30 * second), timer);
         assert!(!incidents.episodes[1].acks_lost);
         assert!(incidents.silence_at(20 * second).is_some());
+    }
+
+    #[test]
+    fn a_first_retransmission_that_is_late_shows_an_outage() {
+        let silent = |timer| {
+            let mut incidents = Incidents::default();
+            incidents.note_resent(3_000, (0, 100), 100, false);
+            incidents.note_acknowledged((1_000, 3_000), timer);
+            (incidents.silence_at(2_000).is_some(), incidents.episodes[0].acks_lost)
+        };
+        assert_eq!([silent(1_700), silent(2_500)], [(true, false), (false, true)]);
+    }
+
+    #[test]
+    fn an_ack_of_what_was_sent_long_before_shows_a_path_that_held_it() {
+        let after = |resent: bool, sent| {
+            let mut incidents = Incidents::default();
+            incidents.note_ack(100, 1, 1000, 20);
+            if resent {
+                incidents.note_resent(300, (1000, 500), 9000, true);
+            }
+            incidents.note_held(sent, 500, 200);
+            incidents.silence_at(400).is_some()
+        };
+        assert!(after(false, 110));
+        assert!(!after(true, 110), "a repair has caused the ACK");
+        assert!(!after(false, 350), "it was sent later");
     }
 
     #[test]

@@ -34,6 +34,13 @@ const WAKES_NS: u64 = 100_000;
 
 /// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
 const PAUSE_NS: u64 = 150_000_000;
+/// A path whose delay varies holds packets for less than this: no timer of a usual sender expires sooner.
+const HELD_NS: u64 = 200_000_000;
+/// The largest usual initial window, in segments (RFC 6928).
+const MOST_INITIAL: i64 = 10;
+/// The first retransmission timers of usual senders expire before this: those of Linux, and those of RFC 6298.
+const SHORT_TIMER_NS: u64 = 500_000_000;
+const LONG_TIMER_NS: u64 = 1_700_000_000;
 /// The flight in segments that is assumed for trains of arrivals, where the flight is not known.
 const ARRIVALS: u64 = 6;
 
@@ -50,6 +57,8 @@ struct Repair {
 pub(super) struct SenderView {
     una: i64,
     next: i64,
+    /// Position of the first byte of data.
+    first: i64,
     /// Position after the last byte of data, where a FIN would be.
     data_end: i64,
     window: u32,
@@ -86,6 +95,8 @@ pub(super) struct SenderView {
     /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
     ahead_known: bool,
+    /// The latest one.
+    ahead_now: u64,
     /// Whether data was outstanding when the last new data was sent.
     clocked: bool,
     delayed_acks: DelayedAcks,
@@ -106,6 +117,7 @@ impl SenderView {
         Self {
             una: 0,
             next: 0,
+            first: 0,
             data_end: i64::MIN,
             window: 0,
             started: false,
@@ -129,6 +141,7 @@ impl SenderView {
             heard_at: 0,
             ahead: 0,
             ahead_known: false,
+            ahead_now: 0,
             clocked: false,
             delayed_acks: DelayedAcks::default(),
             mss: 0,
@@ -208,6 +221,7 @@ impl SenderView {
             Some(ack) => ack.ahead = ack.ahead.or(Some(ns)),
             None => self.meter.at(at, 0).note_ahead(ns),
         }
+        self.ahead_now = ns;
         if !self.ahead_known || ns < self.ahead {
             (self.ahead, self.ahead_known) = (ns, true);
             self.set_scale();
@@ -256,6 +270,9 @@ impl SenderView {
         if !self.started {
             (self.una, self.next, self.started) = (start, start, true);
         }
+        if self.data_end == i64::MIN {
+            self.first = start;
+        }
         self.data_end = self.data_end.max(end);
         if end <= self.next {
             return;
@@ -275,7 +292,7 @@ impl SenderView {
             && since(quiet_since) > PAUSE_NS.max(self.round())
         {
             let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
-            self.incidents.note_pause((quiet_since, at), len, largest, held);
+            self.incidents.note_pause((quiet_since, at), len, largest, (held, self.short));
         } else {
             self.incidents.note_data(at, len, self.round() / 4 * 3);
         }
@@ -354,7 +371,15 @@ impl SenderView {
         let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
         let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
         if start + i64::from(len) <= acknowledged && quiet > PAUSE_NS.max(self.behind.least()) {
-            self.incidents.note_acknowledged(at - quiet, at);
+            // The first timer is one of 200 ms with timestamps, and mostly of 1 s without; without a sample of the RTT it may be
+            // one of 3 s (RFC 6298, section 5.7).
+            let begins = self.next - self.first <= MOST_INITIAL * i64::from(self.totals.segment.max(1));
+            let timer = match (begins, self.stamped) {
+                (true, _) => LONG_NS,
+                (false, true) => SHORT_TIMER_NS,
+                (false, false) => LONG_TIMER_NS,
+            };
+            self.incidents.note_acknowledged((at - quiet, at), timer + 2 * self.round());
         }
         let slice = self.meter.at(at, packet);
         slice.resent = slice.resent.saturating_add(1);
@@ -412,6 +437,7 @@ impl SenderView {
 
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
+        self.note_held(at, ack);
         self.incidents.note_ack(at, packet, ack, self.ahead);
         self.note_heard(at);
         self.note_late(at, ack);
@@ -429,6 +455,17 @@ impl SenderView {
             self.take_ack(&oldest);
         }
         self.acks.push_back(ack);
+    }
+
+    /// An ACK passes here. If it acknowledges two segments that were sent long before, the path held them or the ACK: two segments
+    /// are acknowledged at once.
+    fn note_held(&mut self, at: u64, ack: i64) {
+        let two = self.acks.back().map_or(self.una, |last| last.ack.max(self.una))
+            + 2 * i64::from(self.totals.segment.max(1));
+        if self.repair.is_none() && self.duplicates == 0 && ack >= two {
+            let sent = self.meter.sent_about(two - 1).unwrap_or(self.sent_at);
+            self.incidents.note_held(sent, at, HELD_NS.max(2 * (self.ahead_now + self.behind_now())));
+        }
     }
 
     /// An ACK is late if it covers segments that were sent at times that differ by more than half a round trip.

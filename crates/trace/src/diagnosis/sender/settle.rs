@@ -1,7 +1,7 @@
 //! Decides the phase of past time that was open: what the next segment, ACK or timeout shows about it.
 
 use crate::diagnosis::sender::phase::Phase;
-use crate::diagnosis::sender::{PROMPT_NS, SenderView, WAKES_NS};
+use crate::diagnosis::sender::{MOST_INITIAL, PROMPT_NS, SenderView, WAKES_NS};
 
 impl SenderView {
     /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
@@ -33,7 +33,7 @@ impl SenderView {
     /// Settles the time since the last new data, now that more new data is sent.
     pub(super) fn settle_before_data(&mut self, at: u64, (prompted, explained): (bool, bool), short: bool) {
         let outstanding = self.una < self.next;
-        let prompt = self.prompt();
+        let prompt = if short { self.prompt().max(self.ack_delay() / 4) } else { self.prompt() };
         let emptied = !outstanding && at.saturating_sub(self.acked_at) > prompt;
         let released = !outstanding && !emptied;
         if explained {
@@ -48,6 +48,8 @@ impl SenderView {
             Phase::Sending
         } else if outstanding && !self.short && self.ignores_acks(at) && !self.refills(at) {
             Phase::RestKept
+        } else if by_bare_ack && (self.short || short) && released && self.has_sent_initial_window() {
+            Phase::Sending
         } else if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
         } else if emptied || released && !by_bare_ack && (self.short || !self.bare) {
@@ -60,6 +62,21 @@ impl SenderView {
             Phase::RestHeld
         };
         self.settle(instead);
+    }
+
+    /// How long the receiver delayed its last ACK, away from the sender. A short segment that comes soon after a long delay was held
+    /// until then: a slow link takes a while to transmit it.
+    fn ack_delay(&self) -> u64 {
+        if self.is_beside_sender() || !self.bare {
+            return 0;
+        }
+        self.acked_at.saturating_sub(self.sent_at + self.behind_now() + self.ahead)
+    }
+
+    /// Whether everything sent so far is an initial window: no policy for short segments needs to have held the rest.
+    fn has_sent_initial_window(&self) -> bool {
+        let segment = i64::from(self.totals.segment.max(1));
+        is_initial_window(self.next - self.first, segment)
     }
 
     /// Whether ACKs of most of what was outstanding have not made the sender send: it had nothing to fill a segment with.
@@ -96,5 +113,24 @@ impl SenderView {
             from = until;
         }
         self.phases.push(at, phase);
+    }
+}
+
+/// Whether so many bytes are the initial window of a sender with segments of this size: two of them (RFC 5681, section 3.1),
+/// those of RFC 3390, or ten (RFC 6928).
+fn is_initial_window(bytes: i64, segment: i64) -> bool {
+    let larger = (4 * segment).min(4380.max(2 * segment)) / segment;
+    [2, larger, MOST_INITIAL].into_iter().any(|segments| bytes == segments * segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_initial_window_has_two_three_or_ten_segments() {
+        let windows: Vec<i64> = (1..=12).filter(|n| is_initial_window(n * 1460, 1460)).collect();
+        assert_eq!(windows, [2, 3, 10]);
+        assert!(is_initial_window(4 * 536, 536) && !is_initial_window(3 * 1460 - 1, 1460));
     }
 }
