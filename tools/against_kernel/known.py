@@ -15,6 +15,9 @@ from .scripts import Arrival, Call
 COMPRESSION_NS = 1_200_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
 
+LEAST_RTO_NS = 200_000_000
+"""The least retransmission timeout (TCP_RTO_MIN)."""
+
 
 def reason(run: Run, difference: Difference) -> str | None:
     """The name of the class that explains a difference."""
@@ -91,10 +94,24 @@ def _unread(run: Run, difference: Difference) -> int:
 
 
 def _slow_reader(run: Run, difference: Difference) -> bool:
-    if difference.index < 0 or "ACK" not in difference.kind or "data again" in difference.kind:
+    # Our ACK may come before a segment of the kernel's timer.
+    ours_first = difference.kind == "kernel sends data again, ours ACK"
+    if difference.index < 0 or "ACK" not in difference.kind:
+        return False
+    if "data again" in difference.kind and not ours_first:
         return False
     longest = max((e.segment.length for e in run.script.events if isinstance(e, Arrival)), default=0)
     return longest > 0 and _unread(run, difference) > longest
+
+
+def _sends_little(run: Run, difference: Difference) -> bool:
+    """The kernel lowers cwnd if it was not used for an RTO, which is at least 200 ms."""
+    lowered = difference.kind in ("info: snd_cwnd", "info: snd_ssthresh snd_cwnd")
+    if not lowered or difference.kernel >= difference.ours or run.script.algorithm == "bbr":
+        return False
+    heard = [at for at, event in run.happened if isinstance(event, Arrival)]
+    sent = [one.at for one in run.played.sent if one.segment.length or one.segment.flags & FIN]
+    return any(at - max((one for one in heard if one < at), default=at) >= LEAST_RTO_NS for at in sent)
 
 
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
@@ -102,5 +119,6 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,
     "ACKs behind a slow reader depend on the kernel's memory": _slow_reader,
+    "cwnd of an application that sends little": _sends_little,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

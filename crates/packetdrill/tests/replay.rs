@@ -119,6 +119,11 @@ fn the_cork_of_more_data_to_come_ends_when_linux_looks_for_data_to_send() {
     assert_eq!(data(corked().gets(210, Flags::ACK, 1, 1, 50).left(200, 250)), 0);
     assert_eq!(data(corked().gets(210, Flags::ACK | Flags::FIN, 1, 1, 50).left(200, 250)), 1);
     assert_eq!(data(corked().gets(210, Flags::ACK, 101, 1, 50).left(200, 250)), 1, "behind a gap");
+    // Linux refuses the segment before.
+    assert_eq!(data(corked().gets(210, Flags::RST | Flags::ACK, 101, 1, 0).left(200, 250)), 0, "a challenge");
+    // The ACK of the data has left after 40 ms.
+    let two = corked().gets(210, Flags::ACK, 1, 1, 50).gets(220, Flags::ACK, 51, 1, 50);
+    assert_eq!(data(two.gets(300, Flags::ACK, 1, 1, 50).left(200, 350)), 0, "old data");
 }
 
 #[test]
@@ -137,6 +142,26 @@ fn a_retransmission_of_the_kernel_shows_that_its_timer_has_expired_and_new_data_
     };
     assert_eq!(paced("again"), [1001]);
     assert_eq!(paced("new"), [10_001]);
+}
+
+#[test]
+fn what_an_ack_permits_leaves_at_one_time() {
+    // 3 is missing, and a recovery begins. 11 to 14 left at 300 ms. An ACK of 11 that reports 14 shows that 12 and 13, which have
+    // waited as long as 11, are lost.
+    let sacks = |left: u32, right: u32| {
+        let mut options = Options::NONE;
+        options.sack.push(SackBlock { left: Seq(ISS + left), right: Seq(ISS + right) });
+        options
+    };
+    let mut script =
+        Script::open("linux", "exact").call(200, "write 30000 0").gets(300, Flags::ACK, 1, 2001, 0);
+    let mut ack = |ms, ack: u32, options| {
+        let (seq, ack) = (Seq(IRS + 1), Seq(ISS + ack));
+        script.segment(ms, Segment { seq, ack, flags: Flags::ACK, options, ..Segment::default() });
+    };
+    ack(301, 2001, sacks(3001, 6001));
+    ack(400, 11_001, sacks(13_001, 14_001));
+    assert_eq!(script.left(400, 401)[0].2, 11_001);
 }
 
 #[test]

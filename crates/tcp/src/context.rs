@@ -228,6 +228,11 @@ impl Context {
         self.unusual.set(BARE_ACK, self.config.answers_bare());
     }
 
+    /// Whether an ACK that carries no data is due.
+    pub(crate) fn answers_refused(&self) -> bool {
+        self.unusual.has(BARE_ACK)
+    }
+
     /// Whether the ACK that is due carries no data; the next one does again.
     #[inline]
     pub(crate) fn take_bare_answer(&mut self) -> bool {

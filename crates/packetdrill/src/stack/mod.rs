@@ -183,6 +183,9 @@ impl Stack {
         let streams = self.sockets.iter().filter(|(_, socket)| socket.stream().is_some());
         let ids: Vec<Id> = streams.map(|(&id, _)| id).collect();
         for id in ids {
+            if let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) {
+                stream.handle_pacing(self.now);
+            }
             self.update(id);
         }
     }
@@ -196,10 +199,12 @@ impl Stack {
         let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
         let Role::Stream(connection) = &mut socket.role else { return };
         let mut burst: Vec<Transmission> = Vec::new();
+        // A burst leaves at one time: Linux reads its clock before the first segment (`tcp_write_xmit()`). The next part of a write
+        // leaves later.
         while let Some(out) = connection.poll_transmit(now) {
             burst.push(out);
-            now += self.settings.time_per_segment;
         }
+        now += Span::from_ps(self.settings.time_per_segment.as_ps() * burst.len() as u64);
         self.now = now;
         let used = self.settings.stand_ins == StandIns::Used;
         let mut packets = vec![1; burst.len()];
@@ -318,6 +323,7 @@ impl Stack {
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
         let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
+        let is_refused = stream.answers_refused();
         let ecn_seen = took && segment.ecn != Ecn::NotEct;
         if descriptor == Descriptor::Closed && (took || behind_gap) {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
@@ -328,8 +334,9 @@ impl Stack {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.ecn_seen |= ecn_seen;
             // The cork of MSG_MORE ends when Linux looks for data to send (`tcp_data_snd_check()`): not if header prediction
-            // takes data in order that acknowledges nothing (`tcp_rcv_established()`).
-            if socket.options.after_write == Behind::More && segment.flags.has(Flags::ACK) && !is_predicted {
+            // takes data in order that acknowledges nothing, nor if the segment is refused (`tcp_rcv_established()`).
+            let looks = segment.flags.has(Flags::ACK) && !is_predicted && !is_refused;
+            if socket.options.after_write == Behind::More && looks {
                 socket.end_more(now, self.settings.config.transmit);
             }
         }

@@ -450,6 +450,20 @@ names! {
 }
 
 names! {
+    /// How a connection ends that has waited too long for an acknowledgment. Keep-alives end with a reset in either case.
+    GivesUp for config::GivesUp {
+        /// With a reset.
+        ///
+        /// Document: FreeBSD, tcp_drop().
+        WithReset,
+        /// Without any segment.
+        ///
+        /// Document: RFC 9293, sections 3.8.3 and 3.10.8; Linux, tcp_write_err().
+        Silently,
+    }
+}
+
+names! {
     /// What happens to a segment without the negotiated timestamp.
     Unstamped for config::Unstamped {
         /// It is dropped.

@@ -4,10 +4,10 @@ use super::setting::Setting;
 use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
-    Congestion, Cutting, CwndCounts, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans,
-    MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces, SendMemory,
-    StateMachine, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
-    WithoutSack,
+    Congestion, Cutting, CwndCounts, DupAcksBesideNaks, EcnUse, FastOpenUse, GivesUp, Grows, HyStart,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
+    SendMemory, StateMachine, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
+    WindowProbe, WithoutSack,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -184,6 +184,8 @@ tcp_table! {
         ack_of_unsent: UnsentAcked => unsent_acked,
         /// Which old segments pass the first checks, and which are reported.
         old_segments: OldSegments => old_segments,
+        /// How a connection ends that has waited too long for an acknowledgment.
+        give_up: GivesUp => gives_up,
         /// The rules for arriving segments where systems differ.
         state_machine: StateMachine => state_machine,
         /// Data on a SYN, once the client has a cookie of the server.

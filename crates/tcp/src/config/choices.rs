@@ -208,6 +208,15 @@ pub enum OldSegments {
     Linux,
 }
 
+/// How a connection ends that has waited too long for an ACK. Keep-alives end with a reset in either case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GivesUp {
+    /// With a reset (FreeBSD, `tcp_drop()`).
+    WithReset,
+    /// Without any segment (RFC 9293, sections 3.8.3 and 3.10.8; Linux, `tcp_write_err()`).
+    Silently,
+}
+
 /// The rules for arriving segments where systems differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StateMachine {

@@ -8,10 +8,10 @@ pub mod profile;
 pub mod validate;
 
 pub use choices::{
-    Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
-    KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery,
-    Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, GivesUp, Grows, Growth, HyStart,
+    InitialWindow, KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule,
+    ReceiverCongestion, Recovery, Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 
 use crate::congestion;
@@ -63,6 +63,8 @@ pub struct Config {
     pub unsent_acked: UnsentAcked,
     /// Which old segments pass the first checks, and which are reported.
     pub old_segments: OldSegments,
+    /// How a connection ends that has waited too long for an ACK.
+    pub gives_up: GivesUp,
     /// The rules for arriving segments where systems differ.
     pub state_machine: StateMachine,
     /// Whether a SYN may carry data.
@@ -191,11 +193,6 @@ impl Config {
     #[inline(always)]
     pub(crate) fn counts_as_linux(&self) -> bool {
         self.growth.grows == Grows::WhenUsed
-    }
-
-    /// Whether a connection that has waited too long for an ACK ends without a reset, as in Linux.
-    pub(crate) fn times_out_silently(&self) -> bool {
-        self.old_segments == OldSegments::Linux
     }
 
     /// Whether the ACK of a refused segment carries no data, as in Linux.

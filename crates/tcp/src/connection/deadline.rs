@@ -35,6 +35,11 @@ impl Connection {
         }
     }
 
+    /// Only what pacing has delayed until `now` may leave: [`handle_deadline`](Self::handle_deadline) without the other timers.
+    pub fn handle_pacing(&mut self, now: Time) {
+        self.snd.turn_has_come(now);
+    }
+
     /// Arms the keep-alive timer if the connection has one.
     #[inline]
     pub(super) fn arm_keep_alive(&mut self, now: Time) {

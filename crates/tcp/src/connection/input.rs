@@ -272,7 +272,10 @@ impl Connection {
         }
         self.cx.counters().duplicates_received += 1;
         let counts_fin = self.cx.config.old_segments == OldSegments::Linux && segment.flags.has(Flags::FIN);
-        self.note_duplicate(start, segment.payload.len + u32::from(counts_fin));
+        // A TIME-WAIT socket of Linux has no options for SACK (`tcp_v4_timewait_ack()`).
+        if !(self.cx.config.old_segments == OldSegments::Linux && self.cx.state() == State::TimeWait) {
+            self.note_duplicate(start, segment.payload.len + u32::from(counts_fin));
+        }
         if segment.flags.has(Flags::SYN) {
             self.process_repeated_syn_ack(segment, start);
             self.challenge(now);

@@ -22,7 +22,7 @@ pub(crate) mod socket_options;
 pub mod syn_cookie;
 mod time_wait;
 
-use crate::config::Config;
+use crate::config::{Config, GivesUp};
 use crate::congestion::CongestionControl;
 use crate::context::Context;
 use crate::opening::negotiate::{agree, peer_offer};
@@ -288,6 +288,11 @@ impl Connection {
         self.snd.set_rto(&self.cx, own);
     }
 
+    /// Whether the last segment that arrived was refused, and the ACK that answers it has not been sent yet.
+    pub fn answers_refused(&self) -> bool {
+        self.cx.answers_refused()
+    }
+
     /// The next segment to send. After every other call, call it until it returns `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
@@ -386,7 +391,7 @@ impl Connection {
         // RFC 9293, sections 3.8.3 and 3.10.8: what has waited too long for an ACK is closed, and no segment is sent.
         // FreeBSD sends a reset (`tcp_drop()`), Linux none (`tcp_write_err()`), but for keep-alives.
         let is_silent = matches!(why, CloseReason::TimedOut | CloseReason::UserTimeout)
-            && self.cx.config.times_out_silently();
+            && self.cx.config.gives_up == GivesUp::Silently;
         if !is_silent
             && matches!(
                 self.cx.state(),

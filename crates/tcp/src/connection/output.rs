@@ -205,7 +205,9 @@ impl Connection {
         let spare = most.saturating_sub(u32::from(header_len) - 20).max(1);
         if plan.len > spare {
             plan.len = spare;
-            plan.flags = plan.flags.without(Flags::FIN | Flags::PSH);
+            // An end of application data before the cut still counts.
+            let ends = self.snd.space().is_marked(plan.start, plan.start + u64::from(spare));
+            plan.flags = plan.flags.without(if ends { Flags::FIN } else { Flags::FIN | Flags::PSH });
         }
         header_len
     }

@@ -52,12 +52,13 @@ impl Probe {
         self.0 = Some(Out { end, is_resend });
     }
 
-    /// Section 7.4.2: processes an ACK up to `ack`. `is_duplicate`: it acknowledges and reports nothing new.
-    pub(crate) fn answered(&mut self, ack: u64, duplicate_reported: bool, is_duplicate: bool) -> Answer {
+    /// Section 7.4.2: processes an ACK up to `ack`. `again`: the end of what its D-SACK reports; one of other data says nothing
+    /// about the probe. `is_duplicate`: the ACK acknowledges and reports nothing new.
+    pub(crate) fn answered(&mut self, ack: u64, again: Option<u64>, is_duplicate: bool) -> Answer {
         let Some(Out { end, is_resend }) = self.0.filter(|out| ack >= out.end) else {
             return Answer::Nothing;
         };
-        if !is_resend || duplicate_reported {
+        if !is_resend || again == Some(end) {
             self.0 = None;
         } else if ack > end {
             self.0 = None;
@@ -92,22 +93,24 @@ mod tests {
     #[test]
     fn a_probe_with_new_data_repairs_no_loss() {
         let mut new = probe(false);
-        assert_eq!(new.answered(1000, false, false), Answer::Nothing);
+        assert_eq!(new.answered(1000, None, false), Answer::Nothing);
         assert!(!new.is_over());
-        assert_eq!(new.answered(1101, false, false), Answer::Nothing);
+        assert_eq!(new.answered(1101, None, false), Answer::Nothing);
         assert!(new.is_over());
     }
 
     #[test]
     fn a_resent_tail_that_is_not_reported_twice_had_been_lost() {
         let mut lost = probe(true);
-        assert_eq!(lost.answered(1001, false, false), Answer::Nothing);
-        assert_eq!(lost.answered(1101, false, false), Answer::RepairedLoss);
+        assert_eq!(lost.answered(1001, None, false), Answer::Nothing);
+        assert_eq!(lost.answered(1101, None, false), Answer::RepairedLoss);
         let mut twice = probe(true);
-        assert_eq!(twice.answered(1001, true, false), Answer::Nothing);
+        assert_eq!(twice.answered(1001, Some(501), false), Answer::Nothing);
+        assert!(!twice.is_over(), "other data");
+        assert_eq!(twice.answered(1001, Some(1001), false), Answer::Nothing);
         assert!(twice.is_over());
         let mut silent = probe(true);
-        silent.answered(1001, false, true);
+        silent.answered(1001, None, true);
         assert!(silent.is_over());
     }
 

@@ -5,6 +5,7 @@ mod common;
 #[path = "../lab/mod.rs"]
 mod lab;
 
+mod answered;
 mod as_linux;
 mod as_linux_recovery;
 mod as_linux_segments;

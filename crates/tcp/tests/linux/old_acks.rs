@@ -71,6 +71,22 @@ fn the_timestamp_of_an_old_ack_counts_if_header_prediction_takes_the_segment() {
 }
 
 #[test]
+fn the_timestamp_of_an_old_ack_does_not_count_while_a_fin_waits_behind_a_gap() {
+    // tcp_data_queue_ofo() turns header prediction off, and tcp_ack() returns before it stores the timestamp.
+    for sack_permitted in [true, false] {
+        let timestamps = Some(Timestamps { value: 1000, echo: 0 });
+        let config = Config { old_segments: LINUX, sack: true, timestamps: true, ..plain() };
+        let mut lone = Lone::established(config, Options { sack_permitted, timestamps, ..FULL }, 5000);
+        lone.writes(2000);
+        lone.gets(with_stamp(segment(ACK, 1, 2001), 1001));
+        lone.gets(with_stamp(segment(FIN_ACK, 301, 2001), 1001));
+        lone.gets(with_stamp(segment(ACK, 1, 1001), 1005));
+        let answer = lone.gets(with_stamp(data(-1, 2001, 1), 1005));
+        assert_eq!(answer[0].segment.options.timestamps.expect("agreed").echo, 1001, "{sack_permitted}");
+    }
+}
+
+#[test]
 fn a_segment_with_the_numbers_of_the_last_one_does_not_shrink_the_window() {
     // tcp_may_update_window()
     for (rules, sent) in [(LINUX, 3), (STANDARD, 1)] {

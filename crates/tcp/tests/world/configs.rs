@@ -3,10 +3,10 @@
 use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
-    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth,
-    WindowOption, WindowProbe, WithoutSack,
+    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, GivesUp, Grows, HyStart, InitialWindow,
+    KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery,
+    Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -174,6 +174,7 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
         4 => {
             c.unstamped = dice.pick(&[Unstamped::Dropped, Unstamped::Accepted]);
             c.unsent_acked = dice.pick(&[UnsentAcked::Answered, UnsentAcked::Ignored]);
+            c.gives_up = dice.pick(&[GivesUp::WithReset, GivesUp::Silently]);
             c.old_segments = dice.pick(&[OldSegments::Outside, OldSegments::Linux]);
         }
         _ => c.reordering_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]),

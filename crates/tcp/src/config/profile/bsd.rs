@@ -3,10 +3,10 @@
 use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
-    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe, WithoutSack,
+    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, GivesUp, Growth, HyStart,
+    InitialWindow, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion,
+    Recovery, Reduces, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -36,6 +36,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
     old_segments: OldSegments::Outside,
+    gives_up: GivesUp::WithReset,
     state_machine: StateMachine::Rfc9293,
     fast_open: FastOpenUse::Off,
     path_mtu_discovery: PathMtuDiscovery::Icmp,

@@ -2,7 +2,7 @@
 
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
-    Config, Counting, Cutting, CwndCounts, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts,
+    Config, Counting, Cutting, CwndCounts, EcnUse, GivesUp, Grows, Growth, HyStart, InitialWindow, MssCounts,
     OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SendMemory, StateMachine, TimerGrain,
     UnsentAcked, Unstamped, WindowOption, WindowProbe, WithoutSack,
 };
@@ -33,6 +33,8 @@ pub(super) const LINUX: Config = Config {
     unsent_acked: UnsentAcked::Answered,
     // tcp_sequence(), TCP_PAWS_WINDOW, tcp_send_dupack().
     old_segments: OldSegments::Linux,
+    // tcp_write_err().
+    gives_up: GivesUp::Silently,
     state_machine: StateMachine::Rfc9293,
     timestamps: true,
     sack: true,

@@ -1,7 +1,7 @@
 //! The standards, past and present.
 
 use crate::config::{
-    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart,
+    Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, GivesUp, Grows, Growth, HyStart,
     InitialWindow, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion,
     Recovery, Reduces, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
     WindowGrowth, WindowOption, WindowProbe, WithoutSack,
@@ -36,6 +36,7 @@ pub(super) const RENO: Config = Config {
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
     old_segments: OldSegments::Outside,
+    gives_up: GivesUp::WithReset,
     state_machine: StateMachine::Rfc9293,
     fast_open: FastOpenUse::Off,
     path_mtu_discovery: PathMtuDiscovery::Icmp,

@@ -264,8 +264,8 @@ impl Memory {
     }
 
     /// Records a signal to congestion control; `max` is SND.MAX. Every reduction is announced to the peer by CWR,
-    /// unless it is undone.
-    pub(crate) fn note_signal(&mut self, signal: Signal, max: u64) {
+    /// unless it is undone and `withdraws` says so.
+    pub(crate) fn note_signal(&mut self, signal: Signal, max: u64, withdraws: bool) {
         match signal {
             Signal::EnterRecovery | Signal::Timeout { .. } | Signal::EcnCe => {
                 self.cwr_due = true;
@@ -274,7 +274,8 @@ impl Memory {
                     self.marked_at = max;
                 }
             }
-            Signal::Undo => self.cwr_due = false,
+            // What was undone prevents no other reduction (`tcp_try_to_open()`).
+            Signal::Undo => (self.cwr_due, self.reduced_at) = (self.cwr_due && !withdraws, 0),
             _ => {}
         }
     }
@@ -352,7 +353,7 @@ mod tests {
     #[test]
     fn the_ack_that_ends_a_recovery_may_begin_another_reduction() {
         let mut memory = Memory::new(Agreement::Full, Echo::UntilReduced);
-        memory.note_signal(Signal::EnterRecovery, 5001);
+        memory.note_signal(Signal::EnterRecovery, 5001, true);
         assert_eq!(memory.on_echo(5001, true), OnEcho::Reduce, "tcp_try_to_open()");
         assert_eq!(memory.on_echo(5000, true), OnEcho::Wait);
         assert_eq!(memory.on_echo(5001, false), OnEcho::Wait, "TCP_CA_CWR");

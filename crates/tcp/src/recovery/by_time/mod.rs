@@ -31,6 +31,8 @@ pub(crate) struct Timeout {
     pub(crate) has_reneged: bool,
     /// It begins a recovery: none was under way, and it repeats no timeout.
     pub(crate) begins: bool,
+    /// There was no recovery of any kind.
+    pub(crate) from_open: bool,
     /// The configured threshold of duplicate ACKs.
     pub(crate) dup_acks: u8,
     pub(crate) mss: u64,
@@ -202,21 +204,17 @@ impl LossRecovery {
         plausible
     }
 
-    /// A D-SACK of `again`. Returns whether it shows that the recovery was spurious. `shows_order`: it may show reordering, too.
-    pub(crate) fn note_duplicate_report(
-        &mut self,
-        una: u64,
-        max: u64,
-        again: Range,
-        shows_order: bool,
-    ) -> bool {
+    /// A D-SACK of `again`. Returns whether it shows that the recovery was spurious. `as_linux`: it may show reordering, too.
+    pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64, again: Range, as_linux: bool) -> bool {
         let Self { departures: Some(departures), loss, .. } = self else { return false };
         let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return false };
         // A D-SACK that a probe has caused gives no information about the order.
-        if rack.probe.is_over() {
+        if as_linux && !rack.probe.ends_at(again.end) {
+            rack.reordering.note_duplicate();
+        } else if !as_linux && rack.probe.is_over() {
             rack.reordering.widen(una, max);
         }
-        if shows_order {
+        if as_linux {
             rack.note_late_duplicate(flight, again, loss.reported());
         }
         rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(again.end))
@@ -242,6 +240,15 @@ impl LossRecovery {
         rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now));
         let unrepaired = rack.take_unrepaired(loss.reported());
         (found, (found || unrepaired) && loss.phase == Phase::Open)
+    }
+
+    /// The reports of an ACK are known, and losses will be looked for: a D-SACK among them may widen the reordering window.
+    pub(crate) fn widen_reordering_window(&mut self, now: Time) {
+        if let Some(rack) = self.rack_mut()
+            && let Some(newest) = rack.delivered_newest.take()
+        {
+            rack.reordering.widen_by(now, newest);
+        }
     }
 
     /// Whether the present ACK has ended a recovery.
@@ -274,17 +281,25 @@ impl LossRecovery {
     /// Lost data may be retransmitted again.
     pub(crate) fn permit_repairs(&mut self) {
         if let Some(rack) = self.rack_mut() {
-            rack.holds_repairs = false;
+            (rack.holds_repairs, rack.turn_has_come) = (false, false);
         }
     }
 
-    /// The reports of an ACK are processed. `duplicate`: it reported one. `is_bare`: it acknowledges nothing and carries
-    /// no data.
-    pub(crate) fn conclude(&mut self, una: u64, duplicate: bool, is_bare: bool) -> Option<Concluded> {
+    /// The pacing timer expires: what waits for an ACK only because new data should be sent first may be retransmitted.
+    #[cold]
+    pub(crate) fn permit_repairs_by_pacing(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            (rack.holds_repairs, rack.turn_has_come) = (false, true);
+        }
+    }
+
+    /// The reports of an ACK are processed. `again`: the end of what its D-SACK reports. `is_bare`: it acknowledges nothing and
+    /// carries no data.
+    pub(crate) fn conclude(&mut self, una: u64, again: Option<u64>, is_bare: bool) -> Option<Concluded> {
         let rack = self.rack_mut()?;
         rack.note_order();
         let delivered = core::mem::take(&mut rack.delivered);
-        let answer = rack.probe.answered(una, duplicate, delivered == 0 && is_bare);
+        let answer = rack.probe.answered(una, again, delivered == 0 && is_bare);
         Some(Concluded { delivered, answer })
     }
 
@@ -337,8 +352,9 @@ impl LossRecovery {
     /// The recovery was spurious. Returns false if none can be undone. `as_linux`: what RACK has marked lost in a fast recovery
     /// is no longer in its list (`tcp_rack_detect_loss()`), and an undo does not put it back; a timeout finds it. What duplicate
     /// ACKs report above `una`, a partial ACK, still counts (`tcp_try_undo_partial()`). Without SACK, an ACK of all data that
-    /// was outstanding restores the windows, but the recovery and its PRR go on (`tcp_try_undo_recovery()`).
-    pub(crate) fn undo(&mut self, as_linux: bool, una: u64) -> bool {
+    /// was outstanding restores the windows, but the recovery and its PRR go on (`tcp_try_undo_recovery()`), and so does that of a
+    /// timeout unless F-RTO has shown it to be spurious (`tcp_try_undo_loss()`).
+    pub(crate) fn undo(&mut self, as_linux: bool, una: u64, by_frto: bool) -> bool {
         let Some(departures) = &mut self.departures else { return false };
         let Some(rack) = &mut departures.rack else { return false };
         if rack.undo.take().is_none() {
@@ -348,7 +364,8 @@ impl LossRecovery {
         let passes_over = as_linux && self.loss.phase != Phase::Loss;
         rack.hold_nothing_lost(&mut departures.flight, passes_over);
         let is_held = as_linux && rack.counted.is_some() && una == self.loss.recover;
-        if is_held && self.loss.phase == Phase::Fast {
+        let stays = as_linux && rack.counted.is_some() && !by_frto && self.loss.phase == Phase::Loss;
+        if stays || is_held && self.loss.phase == Phase::Fast {
             return true;
         }
         rack.prr = None;
@@ -406,9 +423,13 @@ impl LossRecovery {
     /// A timeout: the first segment is lost, and all data that was sent long enough ago. Unless it begins
     /// a recovery, the state that can show the recovery to be spurious is kept.
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {
-        let Timeout { first, max, has_reneged, begins, dup_acks, mss, frto } = timeout;
+        let Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, frto } = timeout;
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
+        let enough = u64::from(dup_acks) * mss;
+        if from_open && loss.sacked().max(rack.counted()) >= enough {
+            rack.reordering.doubt_extent(enough);
+        }
         if has_reneged {
             rack.forget(flight, Range::new(first.start, max));
         } else if rack.counted.is_some() {

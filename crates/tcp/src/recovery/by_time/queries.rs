@@ -211,7 +211,8 @@ impl LossRecovery {
 
     /// Whether only new data is sent until the next ACK, to find out whether the timeout was spurious.
     pub(crate) fn sends_only_new(&self) -> bool {
-        self.loss.phase == Phase::Loss && self.rack().is_some_and(|rack| rack.frto == Frto::Probing)
+        self.loss.phase == Phase::Loss
+            && self.rack().is_some_and(|rack| rack.frto == Frto::Probing && !rack.turn_has_come)
     }
 
     /// Whether lost data must wait for the next ACK, because the last one showed that data was only late.

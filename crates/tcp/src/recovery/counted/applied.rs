@@ -1,6 +1,6 @@
 //! Counted duplicate ACKs in the recovery of a sender.
 
-use super::{Counted, Outstanding, shows_loss};
+use super::{Counted, MOST_REORDERING, Outstanding, shows_loss};
 use crate::ranges::{Range, RangeSet};
 use crate::recovery::rack::Rack;
 use crate::recovery::{LossRecovery, Phase};
@@ -81,7 +81,9 @@ impl LossRecovery {
         let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
         let Some(rack) = &mut departures.rack else { return (false, false) };
         let Some(counted) = rack.counted else { return (false, false) };
-        let enough = counted.threshold(threshold) * mss;
+        // A late original shows reordering, too (`tcp_try_undo_partial()`).
+        let overtaken = rack.reordering.extent().1.div_ceil(mss.max(1)).min(MOST_REORDERING);
+        let enough = counted.threshold(threshold).max(overtaken) * mss;
         if first.is_empty() || !shows_loss(loss, counted, first.start, enough, advanced) {
             return (false, false);
         }

@@ -84,6 +84,17 @@ struct Entry {
     fate: Fate,
 }
 
+/// Transmissions of segments that an ACK delivers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivered {
+    /// The newest of all.
+    pub(crate) newest: Option<Sent>,
+    /// The newest of those that the ACK can answer.
+    pub(crate) answered: Option<Sent>,
+    /// The last of them in the order of positions.
+    pub(crate) last: Option<Sent>,
+}
+
 /// All unacknowledged segments.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
@@ -440,12 +451,19 @@ impl Flight {
         (first..self.entries.len()).take_while(move |&at| self.start_of(at) < range.end)
     }
 
-    /// The newest transmission of a segment in `range`. Each segment is examined once, because it is delivered once.
-    pub(crate) fn newest_of(&self, range: Range) -> Option<Sent> {
-        self.within(range).reduce(|a, b| {
+    /// The transmissions of the segments in `range`, of which the present ACK can answer only some. Each segment is examined once,
+    /// because it is delivered once.
+    pub(crate) fn delivered(&self, range: Range, answers: impl Fn(&Sent) -> bool) -> Delivered {
+        self.within(range).fold(Delivered::default(), |all, sent| {
             #[cfg(test)]
             work::add(1);
-            if b.is_after(&a) { b } else { a }
+            let newest = all.newest.filter(|newest| newest.is_after(&sent)).or(Some(sent));
+            if answers(&sent) {
+                let answered = all.answered.filter(|newest| newest.is_after(&sent)).or(Some(sent));
+                Delivered { newest, answered, last: Some(sent) }
+            } else {
+                Delivered { newest, ..all }
+            }
         })
     }
 

@@ -39,6 +39,8 @@ pub(crate) struct Rack {
     pub(super) deadline: Option<Time>,
     /// Bytes that the present ACK reports as delivered for the first time.
     pub(super) delivered: u64,
+    /// When the newest of these bytes were sent.
+    pub(super) delivered_newest: Option<Time>,
     /// Something was delivered since losses were last looked for (Linux, `rack.advanced`).
     pub(super) advanced: bool,
     pub(super) probe: Probe,
@@ -58,6 +60,8 @@ pub(crate) struct Rack {
     pub(super) counted: Option<Counted>,
     /// Whether only new data is sent until the next ACK.
     pub(super) holds_repairs: bool,
+    /// The pacing timer has expired since the last ACK, which permits to retransmit (Linux, `tcp_tsq_write()`).
+    pub(super) turn_has_come: bool,
     /// Whether a timer has acted in a recovery since the last ACK.
     pub(super) by_timer: bool,
     /// Outstanding short segments, if cwnd counts packets.
@@ -119,16 +123,17 @@ impl Rack {
             // Retransmissions beside it do not matter.
             self.reordering.note_late(late.start);
         }
-        let Some(sent) = flight.newest_of(range) else { return };
-        let rtt = now - sent.at;
-        // The ACK answers the first transmission, not the retransmission (step 2).
-        let too_soon = least.get().is_some_and(|least| rtt < least);
-        if sent.again && (too_soon || !is_echoed(sent.at)) {
-            return;
-        }
+        // An ACK may answer the first transmission of a segment, not the retransmission. Such a segment shows nothing (step 2).
+        let shortest = least.get();
+        let too_soon = |sent: &Sent| shortest.is_some_and(|least| now - sent.at < least);
+        let answers = |sent: &Sent| !sent.again || (!too_soon(sent) && is_echoed(sent.at));
+        let delivered = flight.delivered(range, answers);
+        self.delivered_newest = self.delivered_newest.max(delivered.newest.map(|sent| sent.at));
+        let (Some(sent), Some(last)) = (delivered.answered, delivered.last) else { return };
         // Without SACK, losses are not detected by time.
         self.advanced = self.counted.is_none();
-        self.learn_rtt(least, now, rtt);
+        self.learn_rtt(least, now, now - sent.at);
+        self.rtt = now - last.at;
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
             // The start of the segment is not used.
             self.newest = Some(Sent { range: Range::new(sent.range.end, sent.range.end), ..sent });
@@ -508,7 +513,7 @@ mod tests {
         assert_eq!(rack.rack.probed(&rack.flight), 0);
         rack.probe.sent(1001, true);
         assert_eq!(rack.rack.probed(&rack.flight), 100);
-        rack.probe.answered(1001, true, false);
+        rack.probe.answered(1001, Some(1001), false);
         assert_eq!(rack.rack.probed(&rack.flight), 0);
     }
 

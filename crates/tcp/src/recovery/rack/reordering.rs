@@ -2,7 +2,7 @@
 //! step 4; Linux, `tcp_check_sack_reordering()`).
 
 use crate::recovery::flight::LeastRtt;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// Number of recoveries after which a reordering window that D-SACKs have widened is reset.
 const PERSISTENCE: u8 = 16;
@@ -23,6 +23,10 @@ pub(in crate::recovery) struct Reordering {
     persistence: u8,
     /// RACK.dsack_round: the window is widened at most once in a round trip.
     widened_at: u64,
+    /// The same in Linux: when the window was last widened.
+    widened_when: Option<Time>,
+    /// A D-SACK has come that may widen the window.
+    widens: bool,
 }
 
 impl Reordering {
@@ -52,6 +56,22 @@ impl Reordering {
         }
     }
 
+    /// A D-SACK for [`Self::widen_by`]. It counts only if reordering was seen.
+    pub(in crate::recovery) fn note_duplicate(&mut self) {
+        self.widens |= self.seen;
+    }
+
+    /// An ACK delivers segments, the newest of which was sent at `newest`. In Linux it widens the window if a D-SACK has come with it
+    /// or before, and if that segment was sent since the last time (`tcp_rack_update_reo_wnd()`).
+    pub(in crate::recovery) fn widen_by(&mut self, now: Time, newest: Time) {
+        let is_later = self.widened_when.is_none_or(|when| newest >= when);
+        if core::mem::take(&mut self.widens) && is_later {
+            self.widened_when = Some(now);
+            self.widened = self.widened.saturating_add(1);
+            self.persistence = PERSISTENCE;
+        }
+    }
+
     /// Segments overtook the one at `start`.
     pub(in crate::recovery) fn note_late(&mut self, start: u64) {
         self.seen = true;
@@ -65,6 +85,12 @@ impl Reordering {
             self.times += 1;
             self.extent = self.extent.max(fack - late);
         }
+    }
+
+    /// A timeout before any loss was revealed, although as much was reported as usually reveals one, shows that the extent is too
+    /// large (`tcp_enter_loss()`).
+    pub(in crate::recovery) fn doubt_extent(&mut self, most: u64) {
+        self.extent = self.extent.min(most);
     }
 
     /// A recovery has ended.
@@ -84,7 +110,6 @@ impl Reordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
 
     /// A path of 40 ms.
     fn window(reordering: &Reordering, srtt: Option<Span>) -> Span {
@@ -117,6 +142,28 @@ mod tests {
         reordering.note_late(1);
         reordering.widen(1, 1001);
         assert_eq!(window(&reordering, None), Span::from_ms(20));
+    }
+
+    #[test]
+    fn in_linux_a_window_is_widened_again_only_by_what_was_sent_since() {
+        let mut reordering = Reordering::default();
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        reordering.note_duplicate();
+        reordering.widen_by(at(1), at(0));
+        reordering.note_late(1);
+        assert_eq!(window(&reordering, None), Span::from_ms(10), "no reordering had been seen");
+        // A D-SACK alone waits for the next ACK that delivers something.
+        reordering.note_duplicate();
+        assert_eq!(window(&reordering, None), Span::from_ms(10));
+        reordering.widen_by(at(50), at(10));
+        assert_eq!(window(&reordering, None), Span::from_ms(20));
+        reordering.note_duplicate();
+        reordering.widen_by(at(60), at(49));
+        reordering.widen_by(at(95), at(55));
+        assert_eq!(window(&reordering, None), Span::from_ms(20), "it was ignored");
+        reordering.note_duplicate();
+        reordering.widen_by(at(96), at(55));
+        assert_eq!(window(&reordering, None), Span::from_ms(30));
     }
 
     #[test]

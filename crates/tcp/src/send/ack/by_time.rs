@@ -25,7 +25,7 @@ impl Sender {
         now: Time,
         una_before: u64,
         segment: &Segment,
-        Reports { reports_new, duplicate, .. }: Reports,
+        Reports { reports_new, again, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
@@ -36,13 +36,13 @@ impl Sender {
             self.undo_by_echo(cx, now, stamps.echo, una_before);
         }
         let is_bare = !advanced && segment.seq_len() == 0;
-        self.probe_after_timeout(advanced, reports_new || is_bare && !duplicate);
+        self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
+        self.recovery.widen_reordering_window(now);
         let found = !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
         // An old ACK may reveal losses. It opens no window and answers no probe (`old_ack` in `tcp_ack()`).
         let is_old = self.space.is_old_ack(segment.ack) && self.grows_at_the_end(cx);
         let answers = if is_old { 0 } else { self.space.una };
-        let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, duplicate, is_bare)
-        else {
+        let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, again, is_bare) else {
             return;
         };
         if is_old {
@@ -229,13 +229,14 @@ impl Sender {
             {
                 return self.recovery.hold_repairs();
             }
-            self.undo(cx, now);
+            self.undo(cx, now, false);
         }
     }
 
     /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
-    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time) {
-        if !cx.config.undo || !self.recovery.undo(cx.config.counts_as_linux(), self.space.una) {
+    /// `by_frto`: data that was sent once has shown it.
+    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time, by_frto: bool) {
+        if !cx.config.undo || !self.recovery.undo(cx.config.counts_as_linux(), self.space.una, by_frto) {
             return;
         }
         cx.counters().undone += 1;

@@ -15,8 +15,8 @@ const SPARE_REPORTS: usize = 64;
 pub(super) struct Reports {
     /// They reported new data.
     pub(super) reports_new: bool,
-    /// They reported a duplicate.
-    pub(super) duplicate: bool,
+    /// They reported a duplicate, which ends here.
+    pub(super) again: Option<u64>,
     /// When the first segment that they newly report was sent, if RTT samples are taken as in Linux. Segments that were sent
     /// more than once do not count.
     pub(super) first_sent: Option<Time>,
@@ -32,7 +32,7 @@ impl Sender {
         }
         let reported_again = if self.recovery.is_by_time() { self.duplicate_report(segment) } else { None };
         let reported_again = reported_again.filter(|&again| self.counts_duplicate(cx, again));
-        let duplicate = reported_again.is_some();
+        let again = reported_again.map(|again| again.end);
         if let Some(again) = reported_again {
             self.note_duplicate_report(cx, now, again);
         }
@@ -62,7 +62,7 @@ impl Sender {
         if reports_new {
             self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
-        Reports { reports_new, duplicate, first_sent }
+        Reports { reports_new, again, first_sent }
     }
 
     /// Whether a reported range is kept.
@@ -132,7 +132,11 @@ impl Sender {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps && acknowledged);
         let echo = stamps.map(|stamps| stamps.echo);
         if self.recovery.note_delivery(now, range, |sent| may_answer(echo, sent)) {
-            self.undo(cx, now);
+            // Without SACK, what the echo shows counts first, and ends nothing (`tcp_process_loss()`).
+            let by_echo = echo.is_some_and(|echo| self.recovery.answers_original(range.end, echo));
+            if !(by_echo && cx.config.counts_as_linux() && self.recovery.counts_dup_acks()) {
+                self.undo(cx, now, true);
+            }
         }
     }
 
@@ -149,7 +153,7 @@ impl Sender {
     fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, again: Range) {
         let (una, max) = (self.space.una, self.space.max);
         if self.recovery.note_duplicate_report(una, max, again, cx.config.counts_as_linux()) {
-            self.undo(cx, now);
+            self.undo(cx, now, false);
         }
     }
 }

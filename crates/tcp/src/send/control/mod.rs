@@ -133,8 +133,10 @@ impl Sender {
     #[inline]
     pub(crate) fn note_reduction(&mut self, cx: &mut Context, signal: Signal) {
         let max = self.space.max;
+        // Linux withdraws CWR where it raises ssthresh again (`tcp_undo_cwnd_reduction()`). BBR may have set none.
+        let keeps = self.congestion.controls_recovery_cwnd() && self.congestion.ssthresh() == u32::MAX;
         if let Some(memory) = cx.ecn() {
-            memory.note_signal(signal, max);
+            memory.note_signal(signal, max, !keeps);
         }
     }
 }

@@ -132,6 +132,11 @@ impl Sender {
 
     /// Decides about the segment at SND.NXT: new data, or a retransmission after a timeout.
     pub(crate) fn decide_next(&self, cx: &Context) -> Decision {
+        self.decide_next_by(cx, &cx.config.transmit)
+    }
+
+    /// The same with a policy for short segments, unless the connection has one of its own.
+    fn decide_next_by(&self, cx: &Context, policy: &Transmit) -> Decision {
         let snd = &self.space;
         let (start, stop) = self.next_range();
         let available = stop.saturating_sub(start);
@@ -166,14 +171,14 @@ impl Sender {
         };
         let own = self.extras.as_ref().and_then(|rare| rare.policy.as_deref());
         let verdict = match own {
-            None => judge(&cx.config.transmit, &situation),
+            None => judge(policy, &situation),
             Some(own) => judge(own, &situation),
         };
         match verdict {
             Verdict::Send(len) => {
                 let plan = snd.plan(start, len, self.reason_for_next(cx, start), self.is_closing());
                 // No other segment follows the last one.
-                let remembered = (cx.config.transmit == Transmit::Minshall || own.is_some())
+                let remembered = (*policy == Transmit::Minshall || own.is_some())
                     && len < u32::from(cx.agreed.payload)
                     && !fin_waits
                     && start == snd.max
@@ -239,7 +244,9 @@ impl Sender {
         }
         if self.recovery.sends_only_new() {
             // If no new data could be sent since the ACK, lost data is retransmitted (RFC 5682, section 3.1, step 2 b).
-            let fresh = self.decide_next(cx);
+            // Linux sends a short segment, too (`TCP_NAGLE_OFF` in `tcp_xmit_recovery()`).
+            let policy = if cx.config.counts_as_linux() { Transmit::NoDelay } else { cx.config.transmit };
+            let fresh = self.decide_next_by(cx, &policy);
             if !matches!(fresh, Decision::Hold(_)) || self.space.max > self.recovery.recover() {
                 return fresh;
             }

@@ -50,6 +50,9 @@ impl Sender {
             && extras.turn <= now
         {
             extras.turn = Time::NEVER;
+            if self.recovery.phase() != Phase::Open {
+                self.recovery.permit_repairs_by_pacing();
+            }
         }
     }
 
@@ -240,7 +243,8 @@ impl Sender {
         // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too.
         let begins = before != Phase::Fast && !is_repeated;
         let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
-        let timeout = Timeout { first, max, has_reneged, begins, dup_acks, mss, frto };
+        let from_open = before == Phase::Open && !self.recovery.is_reducing();
+        let timeout = Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
         self.widen_by_recent(cx, now);

@@ -1,0 +1,158 @@
+//! What an ACK answers, and what it leaves of a recovery, as Linux takes it; what may be sent before the next ACK.
+
+use crate::as_linux_recovery::report;
+use crate::lab::{Lab, MSS, config};
+use netspurt_tcp::config::{
+    Config, Counting, EcnUse, Grows, MssCounts, OldSegments, PrrRule, Recovery, Reduces, WithoutSack,
+};
+use netspurt_tcp::congestion;
+use netspurt_tcp::event::Phase;
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, Timeout};
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::state::State;
+use netspurt_tcp::transmit::Transmit;
+
+fn linux() -> Config {
+    let mut config = config(Recovery::Rack);
+    config.growth.grows = Grows::WhenUsed;
+    config.growth.counting = Counting::Bytes { limit: u8::MAX };
+    Config {
+        prr: true,
+        prr_rule: PrrRule::Linux,
+        reduces: Reduces::Cwnd,
+        undo: true,
+        congestion: congestion::Kind::RenoLinux,
+        without_sack: WithoutSack::Linux,
+        ..config
+    }
+}
+
+fn stamp(echo: u32) -> Options {
+    Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE }
+}
+
+/// Ten segments at 100 ms, of 40, to a peer without SACK.
+fn without_sack() -> Lab {
+    let offer = Options { mss: Some(MSS as u16), ..stamp(0) };
+    let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
+    lab.write(40).out();
+    lab
+}
+
+/// So many duplicate ACKs of segment `n`.
+fn repeat(lab: &mut Lab, n: u32, times: u32) {
+    for _ in 0..times {
+        lab.ack_with(n, stamp(100));
+    }
+}
+
+#[test]
+fn without_sack_an_echo_that_undoes_a_timeout_does_not_end_its_recovery() {
+    // tcp_try_undo_loss(): until something above is acknowledged, duplicates report nothing.
+    let mut lab = without_sack();
+    lab.at(1300);
+    assert_eq!(lab.out(), [(1, Timeout)]);
+    lab.at(1310).ack_with(10, stamp(100));
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.tcp.info().phase, Phase::TimeoutRecovery);
+    lab.out();
+    repeat(&mut lab, 10, 3);
+    assert!(lab.out().iter().all(|sent| sent.1 == NewData));
+    lab.at(1400).ack_with(11, stamp(1310));
+    assert_ne!(lab.tcp.info().phase, Phase::TimeoutRecovery);
+}
+
+#[test]
+fn without_sack_a_late_original_raises_the_number_of_duplicates_that_reveal_a_loss() {
+    // tcp_try_undo_partial(): tcp_check_sack_reordering() sets what tcp_newreno_mark_lost() compares with.
+    let mut lab = without_sack();
+    lab.at(200);
+    repeat(&mut lab, 0, 3);
+    assert!(lab.out().contains(&(1, FastRetransmit)));
+    lab.at(210).ack_with(6, stamp(100));
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert!(lab.tcp.info().reordering_extent > u64::from(4 * MSS));
+    lab.out();
+    repeat(&mut lab, 6, 4);
+    assert!(lab.out().iter().all(|sent| !sent.1.is_retransmission()));
+    // A timeout after so many shows that it was too large (`tcp_enter_loss()`).
+    lab.at(3000);
+    assert_eq!(lab.tcp.info().reordering_extent, u64::from(3 * MSS));
+}
+
+#[test]
+fn new_data_after_a_timeout_may_be_a_short_segment() {
+    // TCP_NAGLE_OFF in tcp_xmit_recovery()
+    for (grows, first) in [(Grows::WhenUsed, NewData), (Grows::Always, Timeout)] {
+        let mut config = linux();
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(Config { transmit: Transmit::NagleStrict, ..config });
+        lab.write(9).write_bytes(300).out();
+        lab.at(1300).ack(1);
+        assert_eq!(lab.out()[1].1, first);
+    }
+}
+
+#[test]
+fn the_pacing_timer_permits_to_retransmit_behind_the_new_data_after_a_timeout() {
+    // tcp_tsq_write()
+    let mut lab = Lab::with_sack(Config { pacing: true, ..linux() });
+    lab.at(1000).write(40).at(1100).out();
+    lab.at(3000);
+    lab.out();
+    lab.ack(3).at(3300);
+    let out = lab.out();
+    assert_eq!(out[0].1, NewData);
+    assert!(out.iter().any(|sent| sent.1.is_retransmission()), "{out:?}");
+}
+
+#[test]
+fn a_segment_that_reports_make_shorter_carries_the_push_of_a_write_that_ends_in_it() {
+    let mut lab = Lab::with_sack(Config { mss_counts: MssCounts::DataAndOptions, ..linux() });
+    lab.write(10).write_bytes(500).write_bytes(2000);
+    lab.data(5000, 100);
+    lab.at(200).ack(1);
+    let next = lab
+        .sent
+        .iter()
+        .map(|sent| &sent.1.segment)
+        .find(|next| next.payload.offset == 10_000 && next.payload.len > 0);
+    let next = next.expect("it has left");
+    assert_eq!((next.payload.len, next.flags.has(Flags::PSH)), (MSS - 12, true));
+}
+
+#[test]
+fn an_undone_reduction_does_not_prevent_that_a_mark_reduces_cwnd() {
+    // tcp_try_to_open()
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..stamp(0) };
+    let config = Config { ecn: EcnUse::Rfc3168, timestamps: true, ..linux() };
+    let mut lab = Lab::open_with(config, offer, Flags::ECE);
+    lab.write(40).at(200).ack_with(0, report(100, 2, 4));
+    assert!(lab.out().contains(&(1, RackLoss)));
+    lab.at(210).ack_with(4, stamp(100));
+    assert_eq!(lab.tcp.stats().undone, 1);
+    let ack = Segment { ack: Lab::behind(6), flags: Flags::ACK | Flags::ECE, ..Segment::default() };
+    lab.arrives(Segment { options: stamp(100), ..ack });
+    assert!(lab.tcp.info().reduces_for_mark);
+}
+
+#[test]
+fn old_data_in_time_wait_is_not_reported() {
+    // tcp_v4_timewait_ack() has no options for SACK.
+    for (old_segments, blocks) in [(OldSegments::Linux, 0), (OldSegments::Outside, 1)] {
+        let mut lab = Lab::with_sack(Config { old_segments, ..linux() });
+        lab.data(0, 100);
+        lab.tcp.close(lab.now);
+        lab.at(150).ack(0);
+        lab.seq = Lab::their_first().plus(100);
+        let fin =
+            Segment { ack: Lab::behind(0).plus(1), flags: Flags::FIN | Flags::ACK, ..Segment::default() };
+        lab.arrives(fin);
+        assert_eq!(lab.tcp.state(), State::TimeWait);
+        lab.seq = Lab::their_first();
+        lab.data(0, 100);
+        let last = &lab.sent.last().expect("an ACK").1.segment;
+        assert_eq!(last.options.sack.as_slice().len(), blocks, "{old_segments:?}");
+    }
+}
