@@ -72,7 +72,10 @@ impl Rack {
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
     #[inline(always)]
     pub(super) fn is_calm(&self) -> bool {
-        self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
+        self.probe.is_over()
+            && self.deadline.is_none()
+            && self.resent.is_empty()
+            && !self.reordering.awaits_delivery()
     }
 
     /// Whether an ACK of everything below `una` shows delivery in order: no data above it was reported, and no data that it

@@ -61,6 +61,12 @@ impl Reordering {
         self.widens |= self.seen;
     }
 
+    /// Whether the next ACK that delivers segments may widen the window, which the short way does not look at.
+    #[inline]
+    pub(in crate::recovery) fn awaits_delivery(&self) -> bool {
+        self.widens
+    }
+
     /// An ACK delivers segments, the newest of which was sent at `newest`. In Linux it widens the window if a D-SACK has come with it
     /// or before, and if that segment was sent since the last time (`tcp_rack_update_reo_wnd()`).
     pub(in crate::recovery) fn widen_by(&mut self, now: Time, newest: Time) {
@@ -154,9 +160,11 @@ mod tests {
         assert_eq!(window(&reordering, None), Span::from_ms(10), "no reordering had been seen");
         // A D-SACK alone waits for the next ACK that delivers something.
         reordering.note_duplicate();
+        assert!(reordering.awaits_delivery());
         assert_eq!(window(&reordering, None), Span::from_ms(10));
         reordering.widen_by(at(50), at(10));
         assert_eq!(window(&reordering, None), Span::from_ms(20));
+        assert!(!reordering.awaits_delivery());
         reordering.note_duplicate();
         reordering.widen_by(at(60), at(49));
         reordering.widen_by(at(95), at(55));
