@@ -256,8 +256,8 @@ impl Incidents {
         }
     }
 
-    /// What was sent until `sent` is acknowledged at `at`. If nothing came from the other end for more than `least` before, and
-    /// nothing was retransmitted, the path held what comes now.
+    /// Data that was sent until `sent` is acknowledged at `at`. A silence is recorded if nothing was retransmitted, and if nothing
+    /// arrived from the peer for more than `least` before: the path delayed its ACKs or the data.
     pub(in crate::diagnosis) fn note_held(&mut self, sent: u64, at: u64, least: u64) {
         let from = self.now.from.max(sent);
         if self.now.next == 0 && at.saturating_sub(from) > least && self.silences.len() < MOST {
