@@ -1,11 +1,9 @@
 //! What an ACK answers, and what it leaves of a recovery, as Linux takes it; what may be sent before the next ACK.
 
 use crate::as_linux_recovery::report;
-use crate::lab::{Lab, MSS, config};
-use netspurt_tcp::config::{
-    Config, Counting, EcnUse, Grows, MssCounts, OldSegments, PrrRule, Recovery, Reduces, WithoutSack,
-};
-use netspurt_tcp::congestion;
+use crate::lab::{Lab, MSS};
+use crate::recounted::rules;
+use netspurt_tcp::config::{Config, EcnUse, Grows, MssCounts, OldSegments, WithoutSack};
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, Timeout};
@@ -14,18 +12,7 @@ use netspurt_tcp::state::State;
 use netspurt_tcp::transmit::Transmit;
 
 fn linux() -> Config {
-    let mut config = config(Recovery::Rack);
-    config.growth.grows = Grows::WhenUsed;
-    config.growth.counting = Counting::Bytes { limit: u8::MAX };
-    Config {
-        prr: true,
-        prr_rule: PrrRule::Linux,
-        reduces: Reduces::Cwnd,
-        undo: true,
-        congestion: congestion::Kind::RenoLinux,
-        without_sack: WithoutSack::Linux,
-        ..config
-    }
+    Config { without_sack: WithoutSack::Linux, ..rules(Grows::WhenUsed) }
 }
 
 fn stamp(echo: u32) -> Options {

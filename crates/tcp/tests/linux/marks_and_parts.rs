@@ -1,30 +1,16 @@
 //! Marks, segments that are acknowledged in parts, and recoveries without SACK that were needless, as Linux takes them.
 
 use crate::common::lone::{ACK, Lone, RST_ACK, SYN, data, plain, segment};
-use crate::lab::{Lab, MSS, config};
-use netspurt_tcp::config::{
-    Config, Counting, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, PrrRule, Recovery, Reduces,
-    WithoutSack,
-};
-use netspurt_tcp::congestion;
+use crate::lab::{Lab, MSS};
+use crate::recounted::rules;
+use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, WithoutSack};
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{FastRetransmit, RackLoss};
 use netspurt_tcp::segment::{Flags, Segment};
 
 fn linux() -> Config {
-    let mut config = config(Recovery::Rack);
-    config.growth.grows = Grows::WhenUsed;
-    config.growth.counting = Counting::Bytes { limit: u8::MAX };
-    Config {
-        prr: true,
-        prr_rule: PrrRule::Linux,
-        reduces: Reduces::Cwnd,
-        undo: true,
-        congestion: congestion::Kind::RenoLinux,
-        limited_transmit: true,
-        ..config
-    }
+    Config { limited_transmit: true, ..rules(Grows::WhenUsed) }
 }
 
 /// Acknowledges so many bytes.

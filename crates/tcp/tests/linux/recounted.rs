@@ -12,7 +12,8 @@ use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe,
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::{Behind, Segments, congestion};
 
-fn rules(grows: Grows) -> Config {
+/// The recovery of Linux; `grows` says when cwnd does.
+pub(crate) fn rules(grows: Grows) -> Config {
     let mut config = config(Recovery::Rack);
     config.growth.grows = grows;
     config.growth.counting = Counting::Bytes { limit: u8::MAX };
