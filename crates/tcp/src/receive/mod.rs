@@ -14,4 +14,5 @@ pub(crate) mod receiver;
 mod reports;
 pub(crate) mod run;
 mod stamps;
+mod window;
 mod window_growth;

@@ -142,11 +142,7 @@ impl Connection {
         let buffer = run.send.buffer;
         let (written, una) = (self.snd.space().written(), self.snd.space().una());
         let space = Space { written, room: buffer.saturating_sub(written + 1 - una), buffer };
-        let is_served = match wishes(space) {
-            Wish::Wait => true,
-            Wish::Fill => self.fill(now, space),
-            Wish::Other => false,
-        };
+        let is_served = self.serve(now, space, wishes(space));
         let decision = if is_served { self.snd.decide_in_run(&self.cx, &run.send) } else { Ordinary::Other };
         match decision {
             Ordinary::Data { then } => {

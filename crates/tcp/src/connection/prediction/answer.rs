@@ -111,11 +111,7 @@ impl Connection {
         }
         self.note_arrival(now, start as i64, segment);
         let space = self.space();
-        let is_served = match wishes(space) {
-            Wish::Wait => true,
-            Wish::Fill => self.fill(now, space),
-            Wish::Other => false,
-        };
+        let is_served = self.serve(now, space, wishes(space));
         let decision = if is_served { self.snd.decide_undisturbed(&self.cx) } else { Ordinary::Other };
         let answer = match decision {
             Ordinary::Data { then } => {
@@ -142,9 +138,19 @@ impl Connection {
         Space { written: self.written(), room, buffer }
     }
 
+    /// Does what the application wishes. Returns whether it need not be asked.
+    #[inline(always)]
+    pub(super) fn serve(&mut self, now: Time, space: Space, wish: Wish) -> bool {
+        match wish {
+            Wish::Wait => true,
+            Wish::Fill => self.fill(now, space),
+            Wish::Other => false,
+        }
+    }
+
     /// Fills the send buffer, if it is full then: one that counts memory may have room even after that. Returns whether it did.
     #[inline(never)]
-    pub(super) fn fill(&mut self, now: Time, space: Space) -> bool {
+    fn fill(&mut self, now: Time, space: Space) -> bool {
         let fills = !Sender::counts_memory(&self.cx, space.buffer);
         if fills {
             self.snd.write(&mut self.cx, now, space.room, true);

@@ -98,11 +98,7 @@ impl Connection {
         }
         self.note_arrival(now, start as i64, segment);
         let space = self.space();
-        let is_served = match wishes(space) {
-            Wish::Wait => true,
-            Wish::Fill => self.fill(now, space),
-            Wish::Other => false,
-        };
+        let is_served = self.serve(now, space, wishes(space));
         if !is_served {
             return Answer::Taken;
         }

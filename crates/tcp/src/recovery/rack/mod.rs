@@ -3,6 +3,7 @@
 //! Duplicate ACKs are not counted. Reordering within the *reordering window* causes no retransmission. A lost
 //! retransmission is detected like any other lost segment.
 
+mod counts;
 mod reordering;
 
 use super::counted::Counted;
@@ -12,7 +13,6 @@ use super::spurious::frto::Frto;
 use super::spurious::undo::Undo;
 use super::tail_probe::Probe;
 use crate::ranges::{Range, RangeSet};
-use crate::record::info::Segments;
 use crate::time::{Span, Time};
 use reordering::Reordering;
 
@@ -69,13 +69,22 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
+    /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery. All fields are named, so
+    /// that a new one is not forgotten here.
     #[inline(always)]
     pub(super) fn is_calm(&self) -> bool {
-        self.probe.is_over()
-            && self.deadline.is_none()
-            && self.resent.is_empty()
-            && !self.reordering.awaits_delivery()
+        #[rustfmt::skip]
+        let Self {
+            probe, deadline, resent, reordering,
+            // Each ACK changes them, an ordinary one too.
+            newest: _, rtt: _, fack: _, delivered: _, delivered_newest: _, advanced: _,
+            // Outside a recovery, they have no effect on an ACK of the next data.
+            lost: _, prr: _, undo: _, frto: _, passes_over: _, ended: _, counted: _, short: _,
+            holds_repairs: _, turn_has_come: _, by_timer: _,
+            // No decision on an ACK depends on them.
+            found: _, timeout: _, duplicates: _,
+        } = self;
+        probe.is_over() && deadline.is_none() && resent.is_empty() && !reordering.awaits_delivery()
     }
 
     /// Whether an ACK of everything below `una` shows delivery in order: no data above it was reported, and no data that it
@@ -198,16 +207,6 @@ impl Rack {
         }
     }
 
-    /// Whether all of `range` was sent more than once.
-    pub(super) fn was_resent(&self, range: Range) -> bool {
-        self.resent.covered_within(range) == range.len()
-    }
-
-    /// Whether nothing of `range` was sent more than once.
-    pub(super) fn has_not_resent(&self, range: Range) -> bool {
-        self.resent.covered_within(range) == 0
-    }
-
     /// `range` is retransmitted.
     pub(super) fn resend(&mut self, range: Range) {
         self.lost.remove(range);
@@ -301,11 +300,6 @@ impl Rack {
         self.counted = self.counted.map(Counted::forget);
     }
 
-    /// Bytes that duplicate ACKs report.
-    pub(super) fn counted(&self) -> u64 {
-        self.counted.map_or(0, Counted::bytes)
-    }
-
     /// The peer may have discarded data that it had reported: all outstanding data is lost (RFC 2018, section 8).
     pub(super) fn forget(&mut self, flight: &mut Flight, all: Range) {
         flight.forget_all();
@@ -351,285 +345,7 @@ impl Rack {
             found.clear();
         }
     }
-
-    /// Whether a retransmission is in the network (`retrans_out`).
-    pub(super) fn has_resends(&self, flight: &Flight, sacked: &RangeSet) -> bool {
-        flight.has_resends(&self.resent, sacked)
-    }
-
-    /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.
-    pub(super) fn resends(&self, flight: &Flight, sacked: &RangeSet) -> (u32, Option<Time>) {
-        flight.resends(&self.resent, sacked)
-    }
-
-    /// The first segment of `mss` bytes, or what there is of it, that is held lost.
-    pub(super) fn first_lost(&self, mss: u16) -> Option<Range> {
-        let hole = self.lost.first()?;
-        Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
-    }
-
-    /// Bytes in the network, without padding.
-    pub(super) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
-        (max - una).saturating_sub(sacked + self.counted() + self.lost.covered())
-    }
-}
-
-impl Rack {
-    /// Bytes of retransmissions that are not known to have arrived or to be lost (`retrans_out`).
-    pub(super) fn resent(&self, sacked: &RangeSet) -> u64 {
-        let unreported = self.resent.iter_down().flat_map(|range| sacked.missing_in(range));
-        unreported.map(|piece| piece.len() - self.lost.covered_within(piece)).sum()
-    }
-
-    /// All outstanding segments, by what is known of them.
-    pub(super) fn segments(&self, flight: &Flight, sacked: &RangeSet) -> Segments {
-        flight.all_within(Range::new(0, u64::MAX)).fold(Segments::default(), |mut all, sent| {
-            all.unacknowledged += 1;
-            if sacked.covered_within(sent.range) == sent.range.len() {
-                all.sacked += 1;
-            } else if self.lost.covered_within(sent.range) > 0 {
-                all.lost += 1;
-            } else if sent.again {
-                all.resent += 1;
-            }
-            all
-        })
-    }
-
-    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
-    pub(super) fn probed(&self, flight: &Flight) -> u64 {
-        if self.probe.is_resend() { flight.last_len() } else { 0 }
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
-    }
-
-    /// RACK with its log.
-    #[derive(Default)]
-    struct Logged {
-        rack: Rack,
-        flight: Flight,
-        least: LeastRtt,
-    }
-
-    impl core::ops::Deref for Logged {
-        type Target = Rack;
-
-        fn deref(&self) -> &Rack {
-            &self.rack
-        }
-    }
-
-    impl core::ops::DerefMut for Logged {
-        fn deref_mut(&mut self) -> &mut Rack {
-            &mut self.rack
-        }
-    }
-
-    impl Logged {
-        fn deliver(&mut self, now: Time, range: Range) {
-            self.rack.deliver(&self.flight, &mut self.least, now, range, |_| true);
-        }
-
-        fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
-            self.rack.detect(&mut self.flight, now, window, sacked)
-        }
-
-        fn resend(&mut self, range: Range, now: Time) {
-            self.flight.add_again(range, now);
-            self.rack.resend(range);
-        }
-
-        fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
-            self.rack.reordering.window(self.least, loss_is_likely, srtt)
-        }
-
-        fn acknowledge(&mut self, una: u64) {
-            self.flight.forget_below(una);
-            self.rack.acknowledge(una);
-        }
-    }
-
-    /// Ten segments of 100 bytes, a millisecond apart, on a path of 40 ms; the given ones are reported when due.
-    fn after(arrived: &[u64]) -> (Logged, RangeSet) {
-        let (mut rack, mut sacked) = (Logged::default(), RangeSet::default());
-        for n in 0..10 {
-            rack.flight.add(1 + 100 * n, 101 + 100 * n, at(n));
-        }
-        for &n in arrived {
-            let range = Range::new(1 + 100 * n, 101 + 100 * n);
-            rack.deliver(at(40 + n), range);
-            sacked.insert(range);
-        }
-        (rack, sacked)
-    }
-
-    #[test]
-    fn what_left_before_something_that_arrived_is_lost_after_the_reordering_window() {
-        let (mut rack, sacked) = after(&[1]);
-        let window = rack.window(false, Some(Span::from_ms(40)));
-        assert_eq!(window, Span::from_ms(10));
-        assert!(!rack.detect(at(41), window, &sacked));
-        // It left at 0, what arrived took 40 ms.
-        assert_eq!(rack.deadline, Some(at(50)));
-        assert!(rack.detect(at(50), window, &sacked));
-        assert_eq!((rack.lost.first(), rack.lost.covered()), (Some(Range::new(1, 101)), 100));
-        assert_eq!(rack.pipe(1, 1001, 100), 800);
-    }
-
-    #[test]
-    fn the_timer_waits_for_the_last_of_the_segments_that_may_be_lost() {
-        // Sent at 0 to 9 ms, on a path of 40 ms. The sixth arrives: five may be lost, the last of which was sent at 4 ms.
-        let (mut rack, sacked) = after(&[5]);
-        assert!(!rack.detect(at(45), Span::from_ms(10), &sacked));
-        assert_eq!(rack.deadline, Some(at(54)));
-        // An ACK that arrives meanwhile marks those that are due.
-        assert!(rack.detect(at(51), Span::from_ms(10), &sacked));
-        assert_eq!((rack.lost.covered(), rack.deadline), (200, Some(at(54))));
-        assert!(rack.detect(at(54), Span::from_ms(10), &sacked));
-        assert_eq!((rack.lost.covered(), rack.deadline), (500, None));
-    }
-
-    #[test]
-    fn without_any_reordering_likely_losses_are_not_waited_for() {
-        let (mut rack, sacked) = after(&[1, 2, 3]);
-        assert_eq!(rack.window(true, None), Span::ZERO);
-        assert!(rack.detect(at(43), Span::ZERO, &sacked));
-        assert_eq!(rack.lost.covered(), 100);
-    }
-
-    #[test]
-    fn a_late_segment_that_was_not_retransmitted_shows_reordering() {
-        let (rack, _) = after(&[1, 2, 0]);
-        assert_eq!(rack.window(true, None), Span::from_ms(10));
-    }
-
-    #[test]
-    fn a_probe_that_was_sent_before_counts_as_such_until_it_is_answered() {
-        let (mut rack, _) = after(&[1, 2, 3]);
-        assert_eq!(rack.rack.probed(&rack.flight), 0);
-        rack.probe.sent(1001, true);
-        assert_eq!(rack.rack.probed(&rack.flight), 100);
-        rack.probe.answered(1001, Some(1001), false);
-        assert_eq!(rack.rack.probed(&rack.flight), 0);
-    }
-
-    #[test]
-    fn a_retransmission_that_is_lost_is_noticed_like_any_other() {
-        let (mut rack, mut sacked) = after(&[1, 2, 3]);
-        rack.detect(at(43), Span::ZERO, &sacked);
-        rack.resend(Range::new(1, 101), at(44));
-        assert_eq!(rack.lost.covered(), 0);
-        rack.flight.add(1001, 1101, at(45));
-        // What left before the newest arrival is lost, the retransmission with it.
-        rack.deliver(at(85), Range::new(1001, 1101));
-        sacked.insert(Range::new(1001, 1101));
-        assert!(rack.detect(at(85), Span::ZERO, &sacked));
-        assert_eq!(rack.lost.first(), Some(Range::new(1, 101)));
-    }
-
-    #[test]
-    fn a_retransmission_that_follows_new_data_at_the_same_instant_left_after_it() {
-        let (mut rack, mut sacked) = after(&[1, 2, 3]);
-        rack.detect(at(43), Span::ZERO, &sacked);
-        rack.flight.add(1001, 1101, at(44));
-        rack.resend(Range::new(1, 101), at(44));
-        // The new data arrives first. That does not show that the retransmission is lost, although its end is lower.
-        let new = Range::new(1001, 1101);
-        sacked.insert(Range::new(401, 1101));
-        rack.deliver(at(84), new);
-        assert!(!rack.detect(at(84), Span::ZERO, &sacked));
-        assert_eq!(rack.lost.first(), None);
-    }
-
-    #[test]
-    fn the_round_trip_of_an_ack_is_that_of_what_it_acknowledges() {
-        let (mut rack, mut sacked) = after(&[]);
-        rack.deliver(at(44), Range::new(1, 101));
-        rack.deliver(at(44), Range::new(201, 501));
-        sacked.insert(Range::new(201, 501));
-        assert_eq!(rack.latest_rtt(), Some(Span::from_ms(40)), "of the newest");
-        let log = (&rack.flight, rack.least);
-        rack.rack.prefer_acknowledged(log, at(44), Range::new(1, 101), &sacked, |_| true);
-        rack.acknowledge(101);
-        assert_eq!(rack.latest_rtt(), Some(Span::from_ms(44)));
-        assert!(!rack.detect(at(44), Span::ZERO, &sacked), "the second left a millisecond after the first");
-        assert_eq!(rack.deadline, Some(at(45)));
-    }
-
-    #[test]
-    fn an_ack_that_comes_too_soon_for_a_retransmission_is_one_of_the_original() {
-        let (mut rack, sacked) = after(&[1, 2, 3]);
-        rack.detect(at(43), Span::ZERO, &sacked);
-        rack.resend(Range::new(1, 101), at(44));
-        rack.deliver(at(46), Range::new(1, 101));
-        assert_eq!(rack.newest.unwrap().at, at(3));
-    }
-
-    #[test]
-    fn an_ack_of_a_retransmission_and_of_what_followed_it_shows_the_order_of_the_latter() {
-        let (mut rack, mut sacked) = after(&[3]);
-        rack.resend(Range::new(1, 101), at(44));
-        // 2 was sent once, before 3, and is reported after it (`tcp_clean_rtx_queue()`).
-        rack.deliver(at(84), Range::new(1, 201));
-        sacked.insert(Range::new(1, 201));
-        rack.rack.note_order();
-        assert_eq!(rack.rack.reordering.extent(), (1, 300));
-    }
-
-    /// Work for each of `n` segments in flight at once, of which about one in fifty is lost: reported one by one, sent again,
-    /// and of what was retransmitted one in fifty lost once more.
-    fn work_for_each_of(n: u64) -> f64 {
-        let (mut rack, mut sacked) = (Logged::default(), RangeSet::default());
-        let segment = |k: u64| Range::new(1 + 100 * k, 101 + 100 * k);
-        let mut dice = 1_u64;
-        let mut unlucky = move || {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (dice >> 33).is_multiple_of(50)
-        };
-        let mut path: std::collections::VecDeque<(Time, Range)> = std::collections::VecDeque::new();
-        for k in 0..n {
-            rack.flight.add(segment(k).start, segment(k).end, Time::ZERO + Span::from_us(k));
-            if !unlucky() {
-                path.push_back((Time::ZERO + Span::from_us(k), segment(k)));
-            }
-        }
-        let (mut una, end) = (1, segment(n - 1).end);
-        let _ = crate::ranges::work::take();
-        // The last segments may be lost: then a timeout would find them, which is another matter.
-        while let Some((sent, range)) = path.pop_front() {
-            let now = sent + Span::from_secs(2);
-            rack.deliver(now, range);
-            sacked.insert(range);
-            if sacked.first().is_some_and(|first| first.start <= una) {
-                una = sacked.first().map_or(una, |first| first.end);
-                rack.acknowledge(una);
-                sacked.remove_below(una);
-            }
-            rack.detect(now, Span::ZERO, &sacked);
-            while let Some(lost) = rack.first_lost(100) {
-                rack.resend(lost, now);
-                if !unlucky() {
-                    path.push_back((now, lost));
-                }
-            }
-        }
-        assert!(end - una < 100 * n / 100, "all but the end is repaired: {una} of {end}");
-        crate::ranges::work::take() as f64 / n as f64
-    }
-
-    #[test]
-    fn a_million_segments_in_flight_cost_each_hardly_more_than_a_few_thousand_do() {
-        // With 64 times as many holes, a search among them has six steps more, of eight before; a walk would have 64 times
-        // as many.
-        let [few, million] = [1 << 14, 1 << 20].map(work_for_each_of);
-        println!("elements looked at or moved for each segment: {few:.1} of 2^14, {million:.1} of 2^20");
-        assert!(million < 2.0 * few && million < 150.0, "{few} {million}");
-    }
-}
+mod tests;

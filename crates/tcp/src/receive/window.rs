@@ -1,0 +1,150 @@
+//! The receive window: the buffer behind it, what it accepts, and when a larger one is announced.
+
+use crate::config::{Config, WindowGrowth};
+use crate::opening::negotiate::Agreed;
+use crate::receive::acking::by_bytes;
+use crate::receive::receiver::{AckDue, Receiver};
+use crate::record::reason::Reason;
+
+impl Receiver {
+    /// The window that our SYN announces: at most 16 bits.
+    pub(crate) fn syn_window(&self, config: &Config) -> u16 {
+        config.first_window().min(config.receive_window).min(0xFFFF) as u16
+    }
+
+    /// The buffer size.
+    pub(crate) fn buffer(&self) -> u32 {
+        self.buffer
+    }
+
+    /// Limits the buffer to `largest`, the largest window that can be announced.
+    pub(crate) fn limit_buffer(&mut self, largest: u32) {
+        self.buffer = self.buffer.min(largest);
+    }
+
+    /// Changes the buffer size; the announced window stays.
+    #[inline]
+    pub(crate) fn set_buffer(&mut self, bytes: u32) {
+        // Invalidates the stored window field.
+        if bytes != self.buffer {
+            self.buffer = bytes;
+            self.announced_read = (self.read as u32).wrapping_sub(1);
+        }
+    }
+
+    /// Rounds the buffer up to whole segments, as far as a window can be announced.
+    pub(crate) fn round_buffer(&mut self, mss: u32, largest: u32) {
+        self.buffer = self.buffer.next_multiple_of(mss.max(1)).min(largest);
+    }
+
+    /// RCV.WND: the rest of the announced window.
+    #[inline]
+    pub(crate) fn window(&self) -> u32 {
+        self.edge.saturating_sub(self.nxt) as u32
+    }
+
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: whether any part of the segment lies in the window. The
+    /// table only tests both ends of the segment. A segment that covers the whole window has both ends outside: its
+    /// first byte was accepted from a probe, and its FIN follows the window. The table would reject each of its
+    /// retransmissions.
+    #[inline]
+    pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
+        let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
+        let last = start + i64::from(seq_len) - 1;
+        if edge == nxt {
+            return seq_len == 0 && start == nxt;
+        }
+        start < edge && if seq_len > 0 { nxt <= last } else { nxt <= start }
+    }
+
+    /// The position behind the free buffer.
+    fn end_of_buffer(&self) -> u64 {
+        self.nxt + u64::from(self.buffer).saturating_sub(self.readable())
+    }
+
+    /// Whether a position lies behind the announced window and in the free buffer.
+    #[cold]
+    pub(crate) fn is_in_free_buffer(&self, position: i64) -> bool {
+        position >= self.edge.max(self.nxt) as i64 && position < self.end_of_buffer() as i64
+    }
+
+    /// Makes the window as large as the buffer.
+    #[cold]
+    pub(crate) fn open_to_buffer(&mut self) {
+        self.edge = self.edge.max(self.end_of_buffer());
+    }
+
+    /// Whether a position is the right edge of a window that is open.
+    pub(crate) fn is_right_edge(&self, position: i64) -> bool {
+        self.edge > self.nxt && position == self.edge as i64
+    }
+
+    /// The possible increase of the announced window. It is zero if an ACK is due, because that ACK announces the
+    /// window too.
+    #[inline]
+    pub(crate) fn growth(&self) -> u64 {
+        if matches!(self.due, AckDue::Now(_)) || self.is_finished() {
+            return 0;
+        }
+        (self.read + u64::from(self.buffer)).saturating_sub(self.edge)
+    }
+
+    /// Sends a window update if the window grows by half the buffer, or by a segment if it was nearly closed (RFC 9293,
+    /// section 3.8.6.2.2).
+    #[inline]
+    pub(crate) fn update_window_by(&mut self, growth: u64, mss: u32) {
+        if growth == 0 {
+            return;
+        }
+        let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
+        let mss = u64::from(mss);
+        if growth >= half.min(mss) && (growth >= half || open < 2 * mss) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
+    }
+
+    /// Makes an ACK due if the window grows far enough, with a policy that counts bytes.
+    pub(crate) fn acknowledge_bytes(&mut self, growth: u64, mss: u32, segments: u8) {
+        if growth > 0 && by_bytes::is_due(growth, self.buffer, mss, segments) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
+    }
+
+    /// The window that a departing segment announces. It moves the right edge.
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
+        let promised = self.window();
+        if self.nxt as u32 == self.last_ack && self.read as u32 == self.announced_read {
+            return (self.announced_window, promised);
+        }
+        let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
+        let growth = permitted - self.edge;
+        let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss))
+            || (grows == WindowGrowth::AtOnce && self.is_open_enough(permitted, agreed.mss));
+        let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
+        let (field, window) = agreed.write_window(offer, promised);
+        self.edge = self.edge.max(self.nxt + u64::from(window));
+        self.note_announced(field);
+        (field, window)
+    }
+
+    /// [`Self::announce`] when data has arrived since the last announcement and all of it has been read.
+    #[inline(always)]
+    pub(crate) fn announce_after_read(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
+        let promised = self.window();
+        let growth = self.buffer.saturating_sub(promised);
+        if growth < (self.buffer / 2).min(u32::from(agreed.mss)) || growth == 0 {
+            return self.announce(agreed, grows);
+        }
+        let (field, window) = agreed.write_window(self.buffer, promised);
+        self.edge = self.edge.max(self.nxt + u64::from(window));
+        self.note_announced(field);
+        (field, window)
+    }
+
+    /// 4.4BSD's avoidance of silly windows: an increase below one segment and below a quarter of the buffer is not
+    /// announced.
+    fn is_open_enough(&self, permitted: u64, mss: u16) -> bool {
+        permitted.saturating_sub(self.nxt) >= u64::from(self.buffer / 4).min(u64::from(mss))
+    }
+}

@@ -1,0 +1,72 @@
+//! What RACK knows of the outstanding data: which of it is lost, sent again, or in the network.
+
+use crate::ranges::{Range, RangeSet};
+use crate::record::info::Segments;
+use crate::recovery::counted::Counted;
+use crate::recovery::flight::Flight;
+use crate::recovery::rack::Rack;
+use crate::time::Time;
+
+impl Rack {
+    /// The first segment of `mss` bytes, or what there is of it, that is held lost.
+    pub(in crate::recovery) fn first_lost(&self, mss: u16) -> Option<Range> {
+        let hole = self.lost.first()?;
+        Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
+    }
+
+    /// Bytes in the network, without padding.
+    pub(in crate::recovery) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
+        (max - una).saturating_sub(sacked + self.counted() + self.lost.covered())
+    }
+
+    /// Bytes that duplicate ACKs report.
+    pub(in crate::recovery) fn counted(&self) -> u64 {
+        self.counted.map_or(0, Counted::bytes)
+    }
+
+    /// Whether all of `range` was sent more than once.
+    pub(in crate::recovery) fn was_resent(&self, range: Range) -> bool {
+        self.resent.covered_within(range) == range.len()
+    }
+
+    /// Whether nothing of `range` was sent more than once.
+    pub(in crate::recovery) fn has_not_resent(&self, range: Range) -> bool {
+        self.resent.covered_within(range) == 0
+    }
+
+    /// Whether a retransmission is in the network (`retrans_out`).
+    pub(in crate::recovery) fn has_resends(&self, flight: &Flight, sacked: &RangeSet) -> bool {
+        flight.has_resends(&self.resent, sacked)
+    }
+
+    /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.
+    pub(in crate::recovery) fn resends(&self, flight: &Flight, sacked: &RangeSet) -> (u32, Option<Time>) {
+        flight.resends(&self.resent, sacked)
+    }
+
+    /// Bytes of retransmissions that are not known to have arrived or to be lost (`retrans_out`).
+    pub(in crate::recovery) fn resent(&self, sacked: &RangeSet) -> u64 {
+        let unreported = self.resent.iter_down().flat_map(|range| sacked.missing_in(range));
+        unreported.map(|piece| piece.len() - self.lost.covered_within(piece)).sum()
+    }
+
+    /// All outstanding segments, by what is known of them.
+    pub(in crate::recovery) fn segments(&self, flight: &Flight, sacked: &RangeSet) -> Segments {
+        flight.all_within(Range::new(0, u64::MAX)).fold(Segments::default(), |mut all, sent| {
+            all.unacknowledged += 1;
+            if sacked.covered_within(sent.range) == sent.range.len() {
+                all.sacked += 1;
+            } else if self.lost.covered_within(sent.range) > 0 {
+                all.lost += 1;
+            } else if sent.again {
+                all.resent += 1;
+            }
+            all
+        })
+    }
+
+    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
+    pub(in crate::recovery) fn probed(&self, flight: &Flight) -> u64 {
+        if self.probe.is_resend() { flight.last_len() } else { 0 }
+    }
+}

@@ -1,0 +1,178 @@
+//! What the ACKs of a sender show. An ACK is noted when it passes here, and processed when it has reached the sender.
+
+use crate::diagnosis::sender::SenderView;
+use crate::diagnosis::vantage::behind::Ack;
+
+/// Maximum number of ACKs on their way to the sender; above that, the oldest count at once.
+const MOST_ACKS: usize = 1 << 12;
+/// A path whose delay varies holds packets for less than this: no timer of a usual sender expires sooner.
+const HELD_NS: u64 = 200_000_000;
+
+impl SenderView {
+    /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
+    pub(in crate::diagnosis) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
+        self.note_held(at, ack);
+        self.incidents.note_ack(at, packet, ack, self.ahead);
+        self.note_heard(at);
+        self.note_late(at, ack);
+        let arrives = at + self.behind_now();
+        if bare {
+            self.bursts.note_ack(at, ack);
+        } else {
+            self.bursts.interrupt();
+        }
+        let at = self.acks.back().map_or(arrives, |last| last.at.max(arrives));
+        let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare, train: 0 };
+        if self.acks.len() == MOST_ACKS
+            && let Some(oldest) = self.acks.pop_front()
+        {
+            self.take_ack(&oldest);
+        }
+        self.acks.push_back(ack);
+    }
+
+    /// An ACK passes here. If it acknowledges two segments that were sent long before, the path held them or the ACK: two segments
+    /// are acknowledged at once.
+    fn note_held(&mut self, at: u64, ack: i64) {
+        let two = self.acks.back().map_or(self.una, |last| last.ack.max(self.una))
+            + 2 * i64::from(self.totals.segment.max(1));
+        if self.repair.is_none() && self.duplicates == 0 && ack >= two {
+            let sent = self.meter.sent_about(two - 1).unwrap_or(self.sent_at);
+            self.incidents.note_held(sent, at, HELD_NS.max(2 * (self.ahead_now + self.behind_now())));
+        }
+    }
+
+    /// An ACK is late if it covers segments that were sent at times that differ by more than half a round trip.
+    fn note_late(&mut self, at: u64, ack: i64) {
+        let segment = i64::from(self.totals.segment.max(1));
+        let before = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        if self.repair.is_some() || self.duplicates > 0 || ack <= before {
+            return;
+        }
+        self.totals.regular.note(ack - before, segment);
+        if ack - before < 3 * segment || !self.is_beside_sender() {
+            return;
+        }
+        let since = self.acks.back().map_or(self.acked_at, |last| last.at);
+        let full = fills_the_path((self.next - ack, ack - before), at.saturating_sub(since), self.round());
+        // Those of the first two segments were owed a round trip after the second one.
+        let owed = self.meter.sent_about(before + 2 * segment - 1).unwrap_or(self.sent_at) + self.round();
+        if ack - before > 3 * segment && at > owed + self.round() / 2 {
+            self.incidents.note_late(if full { since } else { owed }, at, full);
+            return;
+        }
+        let (Some(first), last) = (self.meter.sent_at(before + segment), self.meter.sent_at(ack - 1)) else {
+            return;
+        };
+        let apart = last.unwrap_or(at).min(at).saturating_sub(first);
+        if apart > self.round() / 2 {
+            self.incidents.note_late(if full { since } else { at - apart }, at, full);
+        }
+    }
+
+    /// The ACK that was captured last has reported `bytes` as delivered.
+    pub(in crate::diagnosis) fn note_delivered(&mut self, at: u64, bytes: u32) {
+        let flight = (self.next - self.una).max(0) as u64;
+        let rate = self.trains.note(at, u64::from(bytes), flight, u64::from(self.totals.segment));
+        let (delivered, train) = match self.acks.back_mut() {
+            Some(ack) => (&mut ack.delivered, &mut ack.train),
+            None => {
+                let slice = self.meter.at(at, 0);
+                (&mut slice.delivered, &mut slice.train)
+            }
+        };
+        *delivered = delivered.saturating_add(bytes);
+        *train = (*train).max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
+    }
+
+    /// The retransmission of the data at `start` was not needed. The ACK that proves it is `packet`; `by_copy` if it says that
+    /// the data arrived twice.
+    pub(in crate::diagnosis) fn note_needless(
+        &mut self,
+        packet: u64,
+        (start, len): (i64, u32),
+        by_copy: bool,
+    ) {
+        self.departures.note_needless(start, len);
+        self.incidents.note_needless(packet, start, by_copy);
+    }
+
+    /// Processes the ACKs that have arrived until `now`.
+    pub(super) fn arrive(&mut self, now: u64) {
+        while let Some(&ack) = self.acks.front()
+            && ack.at <= now
+        {
+            self.acks.pop_front();
+            self.advance(ack.at);
+            self.take_ack(&ack);
+        }
+    }
+
+    fn take_ack(&mut self, ack: &Ack) {
+        let at = self.clock.max(ack.at);
+        if !self.started {
+            (self.una, self.next, self.started) = (ack.ack, ack.ack, true);
+        }
+        let flight = u32::try_from(self.next - self.una).unwrap_or(0);
+        let before = core::mem::replace(&mut self.window, ack.window);
+        let fresh = (ack.ack - self.una).max(0);
+        let shrinks = ack.window < before && fresh > 0;
+        let prompt = self.delayed_acks.is_at_once(fresh, i64::from(self.totals.segment.max(1)));
+        let slice = self.meter.at(at, ack.packet);
+        slice.delivered = slice.delivered.saturating_add(ack.delivered);
+        // The ACK that ends a gap has waited for what was missing.
+        if let Some(ns) = ack.ahead.filter(|_| prompt && self.duplicates == 0) {
+            slice.note_ahead(ns);
+        }
+        slice.train = slice.train.max(ack.train);
+        slice.window = ack.window;
+        slice.shrinks = slice.shrinks.saturating_add(u16::from(shrinks));
+        slice.acks = slice.acks.saturating_add(1);
+        slice.answers = slice.answers.saturating_add(u16::from(!ack.bare));
+        slice.flight = slice.flight.max(flight);
+        self.acked_at = at;
+        self.bare = ack.bare;
+        if fresh > 0 {
+            self.unanswered.get_or_insert((at, self.next - self.una));
+            self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
+            self.totals.last_ack = at;
+            self.una = ack.ack;
+            self.departures.forget(ack.ack);
+            self.next = self.next.max(ack.ack);
+            self.duplicates = 0;
+            if self.repair.is_some_and(|repair| repair.until <= self.una) {
+                self.repair = None;
+            }
+        } else if ack.bare && self.next > self.una {
+            self.duplicates += 1;
+        }
+        self.meter.set_outstanding(u32::try_from(self.next - self.una).unwrap_or(0));
+    }
+}
+
+/// Whether a path is full on which ACKs come together: `fresh` bytes were acknowledged in `cycle` nanoseconds, and `left` bytes stay
+/// outstanding.
+///
+/// What is sent now arrives after the round trip of the empty path, `round`. Until then, the path is busy if so much is left as it
+/// carries in that time. If the sender waits for the ACK, the path has carried what was left before.
+const fn fills_the_path((left, fresh): (i64, i64), cycle: u64, round: u64) -> bool {
+    // What was not captured may be acknowledged.
+    cycle > 0
+        && left > 0
+        && fresh > 0
+        && left as u128 * cycle as u128 * 10 >= fresh as u128 * round as u128 * 9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_full_if_enough_is_left_for_the_round_trip() {
+        // 24 kB each 12 ms, and a round trip of 14 ms.
+        assert!(fills_the_path((28_000, 24_000), 12_000_000, 14_000_000));
+        assert!(!fills_the_path((12_000, 24_000), 12_000_000, 14_000_000));
+        assert!(!fills_the_path((0, 24_000), 12_000_000, 14_000_000));
+        assert!(!fills_the_path((-1000, 24_000), 12_000_000, 14_000_000), "some was not captured");
+    }
+}

@@ -1,0 +1,193 @@
+//! What the segments of a sender show: new data, retransmissions, a FIN.
+
+use crate::diagnosis::sender::incidents::LONG_NS;
+use crate::diagnosis::sender::phase::Phase;
+use crate::diagnosis::sender::{MOST_INITIAL, PROMPT_NS, Repair, SenderView, WAKES_NS};
+use crate::diagnosis::vantage::IN_HOST_NS;
+use crate::diagnosis::vantage::bursts::Explained;
+use crate::follow::Cause;
+
+/// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
+const PAUSE_NS: u64 = 150_000_000;
+/// The first retransmission timers of usual senders expire before this: those of Linux, and those of RFC 6298.
+const SHORT_TIMER_NS: u64 = 500_000_000;
+const LONG_TIMER_NS: u64 = 1_700_000_000;
+/// The flight in segments that is assumed for trains of arrivals, where the flight is not known.
+const ARRIVALS: u64 = 6;
+
+impl SenderView {
+    /// New data `start..end` with `len` bytes of payload.
+    pub(in crate::diagnosis) fn note_data(&mut self, at: u64, packet: u64, start: i64, end: i64, len: u32) {
+        self.arrive(at);
+        self.advance(at);
+        if !self.started {
+            (self.una, self.next, self.started) = (start, start, true);
+        }
+        if self.data_end == i64::MIN {
+            self.first = start;
+        }
+        self.data_end = self.data_end.max(end);
+        if end <= self.next {
+            return;
+        }
+        self.note_heard(at);
+        self.clocked = self.una < self.next;
+        let since = |then: u64| at.saturating_sub(then);
+        let prompt = self.prompt();
+        let largest = self.totals.segment.max(1);
+        let short = len < largest && len > 0;
+        let explained = self.note_burst(at, packet, start, short);
+        let prompted = explained || since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
+        let quiet_since = self.sent_at.max(self.acked_at);
+        if !explained
+            && self.behind.least() > IN_HOST_NS
+            && !self.clocked
+            && since(quiet_since) > PAUSE_NS.max(self.round())
+        {
+            let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
+            self.incidents.note_pause((quiet_since, at), len, largest, (held, self.short));
+        } else {
+            self.incidents.note_data(at, len, self.round() / 4 * 3);
+        }
+        self.settle_before_data(at, (prompted, explained), short);
+        self.totals.offload |= self.mss > 0 && len > self.mss;
+        self.totals.segments += 1;
+        self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
+        let woken = self.is_beside_sender() && since(self.acked_at) <= WAKES_NS;
+        self.departures.note_sent(at, end, len, woken);
+        self.next = end;
+        let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
+        let segment = u64::from(self.totals.segment);
+        let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);
+        let slice = self.meter.at(at, packet);
+        slice.arrivals = slice.arrivals.max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
+        slice.sent = slice.sent.saturating_add(len);
+        slice.segments = slice.segments.saturating_add(1);
+        slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
+        slice.short = slice.short.saturating_add(u16::from(short));
+        slice.flight = slice.flight.max(flight);
+        slice.end = end;
+        self.meter.set_outstanding(flight);
+        self.sent_at = at;
+        self.unanswered = None;
+        self.short = !len.is_multiple_of(self.totals.segment.max(1));
+    }
+
+    /// A segment that comes after a pause, full or not. Returns whether an ACK explains when it comes, where no timestamps
+    /// show that.
+    fn note_burst(&mut self, at: u64, packet: u64, start: i64, short: bool) -> bool {
+        if self.stamped || self.is_beside_sender() {
+            return false;
+        }
+        let pause = at.saturating_sub(self.captured_at);
+        self.captured_at = at;
+        if short {
+            self.bursts.interrupt();
+        }
+        if short || pause <= PROMPT_NS.max(self.round() / 4) {
+            return false;
+        }
+        // A full window opens when the receiver reads, and not with the first ACK.
+        let most = self.window.saturating_sub(2 * self.totals.segment);
+        let window_full = self.tentative.iter().any(|(_, phase)| *phase == Phase::WindowFull);
+        let found = self.bursts.begin(at, start, (self.behind.least(), self.ahead), most);
+        if let Some(Explained::RoundTrip(ns)) = found.filter(|_| !window_full) {
+            self.totals.by_bursts = true;
+            self.meter.at(at, packet).note_behind(ns);
+        }
+        found.is_some() && !window_full
+    }
+
+    /// A segment of either side is captured. If nothing was for long while data was outstanding, the timer of the sender has
+    /// expired meanwhile, and what it sent then did not come here.
+    pub(super) fn note_heard(&mut self, at: u64) {
+        let since = core::mem::replace(&mut self.heard_at, at);
+        let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        let outstanding = self.started && acknowledged < self.next;
+        if outstanding && self.round() > 0 && !self.is_beside_sender() {
+            // Senders with timestamps have timers of 200 ms, others of 1 s. Both double.
+            let expected = if self.stamped { LONG_NS } else { LONG_NS / 3 * 7 };
+            self.incidents.note_unheard(since, at, expected);
+        }
+    }
+
+    /// The segments that follow have this timestamp; 0 if they have none.
+    pub(in crate::diagnosis) fn set_stamp(&mut self, stamp: u32) {
+        self.departures.set_stamp(stamp);
+        self.stamped |= stamp != 0;
+    }
+
+    /// A FIN was sent.
+    pub(in crate::diagnosis) fn note_fin(&mut self, at: u64) {
+        self.arrive(at);
+        self.advance(at);
+        self.closing = true;
+    }
+
+    /// The data `start..` was retransmitted.
+    pub(in crate::diagnosis) fn note_resent(
+        &mut self,
+        at: u64,
+        packet: u64,
+        (start, len): (i64, u32),
+        (cause, seen): (Cause, bool),
+    ) {
+        self.arrive(at);
+        self.advance(at);
+        self.note_heard(at);
+        self.totals.resent += 1;
+        // No data waits for a FIN.
+        if self.closing && self.una >= self.next {
+            return;
+        }
+        self.bursts.interrupt();
+        self.meter.note_lost(start);
+        self.departures.note_resent(at, (start, len), seen);
+        let fast = matches!(cause, Cause::Fast | Cause::Nak);
+        self.incidents.note_resent(at, (start, len), self.next, fast);
+        self.totals.first_loss.get_or_insert(at);
+        let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
+        if start + i64::from(len) <= acknowledged && quiet > PAUSE_NS.max(self.behind.least()) {
+            // The first timer is one of 200 ms with timestamps, and mostly of 1 s without; without a sample of the RTT it may be
+            // one of 3 s (RFC 6298, section 5.7).
+            let begins = self.next - self.first <= MOST_INITIAL * i64::from(self.totals.segment.max(1));
+            let timer = match (begins, self.stamped) {
+                (true, _) => LONG_NS,
+                (false, true) => SHORT_TIMER_NS,
+                (false, false) => LONG_TIMER_NS,
+            };
+            self.incidents.note_acknowledged((at - quiet, at), timer + 2 * self.round());
+        }
+        let slice = self.meter.at(at, packet);
+        slice.resent = slice.resent.saturating_add(1);
+        let nothing_later_arrived = self.duplicates == 0;
+        let phase = match cause {
+            Cause::Timeout if nothing_later_arrived => Phase::TailLoss,
+            Cause::Timeout => Phase::Timeout,
+            Cause::TailProbe => Phase::TailLoss,
+            Cause::Fast | Cause::Nak => Phase::FastRecovery,
+            Cause::Unexplained => return,
+        };
+        let waited = matches!(phase, Phase::Timeout | Phase::TailLoss);
+        match &mut self.repair {
+            // A timer that expires during fast recovery ends it.
+            Some(repair) if waited && repair.phase == Phase::FastRecovery => {
+                self.settle_wait(at, phase);
+                self.repair = Some(Repair { phase, until: self.next });
+            }
+            // The timer has expired again.
+            Some(repair) if waited => {
+                let phase = repair.phase;
+                self.settle_wait(at, phase);
+            }
+            Some(_) => {}
+            None => {
+                if waited {
+                    self.settle_wait(at, phase);
+                }
+                self.repair = Some(Repair { phase, until: self.next });
+            }
+        }
+    }
+}
