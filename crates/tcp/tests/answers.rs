@@ -37,22 +37,26 @@ fn answers_and_runs_do_the_same_as_the_full_procedures() {
     assert!(in_repair.iter().all(|&count| count > 500), "{in_repair:?}");
 }
 
+/// Repeats what the fuzzer once found: the bytes of a file in `fuzz/seeds/answers`, read as the fuzz target reads them.
+fn repeat(found: &[u8]) {
+    let (configs, steps) = found.split_at(7);
+    let all = if configs[6] & 1 == 1 { 200_000 } else { u64::MAX };
+    let three = |of: &[u8]| [of[0], of[1], of[2]];
+    let mut world = Answers::new([three(&configs[..3]), three(&configs[3..6])], all);
+    for step in steps.chunks(6) {
+        let byte = |at: usize| step.get(at).copied().unwrap_or(0);
+        world.step((byte(0), byte(1), u32::from_le_bytes([2, 3, 4, 5].map(byte))));
+    }
+}
+
 #[test]
 fn an_ack_that_leaves_cwnd_full_counts_as_its_full_use() {
-    // Found by a fuzzer. The receive window is the limit first. A loss reduces cwnd below the flight, and an ACK of less
-    // than the excess arrives after the recovery: nothing is sent, because cwnd is full.
-    let mut world = Answers::new([[0, 63, 0], [72, 146, 255]], 200_000);
-    for step in [
-        (206, 145, 2_374_864_266),
-        (134, 141, 4_278_422_925),
-        (215, 104, 2_614_614_015),
-        (0, 17, 3_623_814_093),
-        (13, 0, 2_454_307_071),
-        (138, 73, 2_379_490_445),
-        (0, 0, 255),
-        (0, 255, 9_294_884),
-        (0, 0, 0),
-    ] {
-        world.step(step);
-    }
+    // The receive window is the limit first. A loss reduces cwnd below the flight, and an ACK of less than the excess arrives
+    // after the recovery: nothing is sent, because cwnd is full.
+    repeat(include_bytes!("../../../fuzz/seeds/answers/ack-leaves-cwnd-full"));
+}
+
+#[test]
+fn an_ack_behind_a_d_sack_takes_the_full_way_and_may_widen_the_reordering_window() {
+    repeat(include_bytes!("../../../fuzz/seeds/answers/dsack-before-an-ordinary-ack"));
 }
