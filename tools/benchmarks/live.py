@@ -44,9 +44,10 @@ def wire(program: Path, short: bool, runs: int) -> list[Figure]:
             Figure(f"wire, {what}", rate, "Gb/s", goal, ">= 10"),
             Figure(f"wire, {what}", 1e9 * cpu / octets, "CPU s per GB", "", "<= 0.5"),
         ]
-    many = "receives from 1000 connections at once"
+    # A short transfer is mostly the opening of its connections, so it says nothing about the goal.
+    many = "receives from 1000 connections at once" + (", with their opening" if short else "")
     for whose, one, all_of_them, goal in (
-        ("wire", "receives", "from many", ">= 0.8"),
+        ("wire", "receives", "from many", "" if short else ">= 0.8"),
         ("the kernel over loopback", "kernel", "kernel, from many", ""),
     ):
         shares = (a / b for a, b in zip(seconds[one], seconds[all_of_them], strict=True))
