@@ -24,8 +24,9 @@ mod run;
 mod wakefulness;
 
 pub use error::EmulateError;
+pub use hosts::kernel_tcp::KernelTcp;
 pub use observer::{LinkProgress, Observer, Progress};
-pub use plan::{CapturePoint, HostCommand, KernelTcp, Outside, Plan};
+pub use plan::{CapturePoint, HostCommand, Outside, Plan};
 pub use report::{DelayError, Ended, HostReport, LATE, LinkReport, Report};
 
 /// Runs a plan until its command ends or the observer requests the end. The observer is called several times a second.

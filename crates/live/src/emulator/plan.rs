@@ -2,6 +2,7 @@
 
 use super::error::EmulateError;
 use crate::emulator::hosts::addresses::Addresses;
+use crate::emulator::hosts::kernel_tcp::KernelTcp;
 use crate::emulator::hosts::namespace;
 use crate::emulator::packets::real_network::RealNetwork;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
@@ -20,15 +21,6 @@ pub struct HostCommand {
     pub host: NodeId,
     /// Program and arguments.
     pub words: Vec<OsString>,
-}
-
-/// Settings of the kernel's TCP that are attributes of routes, because namespaces may not set them freely by sysctl.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct KernelTcp {
-    /// Its congestion control, such as `cubic`.
-    pub congestion: Option<String>,
-    /// Initial window in segments.
-    pub initial_window: Option<u32>,
 }
 
 /// The place of the caller's own network in an emulation.

@@ -1,6 +1,6 @@
 //! Events and counters of a host, and errors of opening a connection.
 
-use super::sockets::Id;
+use super::id::Id;
 use super::stream::Pair;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;

@@ -15,6 +15,7 @@
 mod account;
 pub mod app;
 mod budget;
+mod id;
 mod packets;
 mod ring;
 mod row;
@@ -28,6 +29,7 @@ mod stream;
 mod turns;
 
 pub use account::{Account, ConnectError, Happening, Tally};
+pub use id::Id;
 pub use packets::departure::Wire;
 pub use row::Row;
 pub use service::capture::Capture;
@@ -36,7 +38,6 @@ pub use service::plan::{Plan, Role, Where};
 pub use service::setup::StartError;
 pub use service::{News, Service, Snapshot};
 pub use settings::{Limits, Mss, Settings};
-pub use sockets::Id;
 pub use splice::Stdio;
 pub use stack::{Accept, Host};
 pub use stream::{Application, Elsewhere, Next, Pair, Stream};

@@ -1,6 +1,7 @@
 //! Serves applications and sends packets, in [turns](super::turns).
 
-use super::sockets::{Id, Socket, Stage};
+use super::id::Id;
+use super::sockets::{Socket, Stage};
 use super::stack::Host;
 use super::stream::{Next, Stream};
 use super::turns::ROUND;

@@ -1,19 +1,13 @@
 //! All connections of a host: by endpoints, by deadline, and, where old ones are replaced, by age.
 
 use super::budget::Budget;
+use super::id::Id;
 use super::stream::{Application, Bytes, Pair};
 use super::turns::Recent;
 use crate::host::packets::departure::Label;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Identifies a connection during the lifetime of the host.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Id {
-    slot: usize,
-    serial: u64,
-}
 
 /// The stage of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

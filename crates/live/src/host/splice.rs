@@ -1,6 +1,6 @@
 //! One connection for standard input and output, as in netcat.
 
-use super::sockets::Id;
+use super::id::Id;
 use super::stack::Host;
 use super::stream::Stream;
 use crate::host::service::driver::Other;

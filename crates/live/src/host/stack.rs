@@ -3,9 +3,10 @@
 
 use super::account::{Account, ConnectError, Happening, Tally};
 use super::budget::Budget;
+use super::id::Id;
 use super::ring::Spares;
 use super::settings::Settings;
-use super::sockets::{Id, Socket, Sockets, Stage};
+use super::sockets::{Socket, Sockets, Stage};
 use super::stream::{Application, Pair, Stream};
 use super::turns::Turns;
 use crate::host::packets::arrival;

@@ -4,7 +4,7 @@
 //! on (least attained service). The others take turns of one quantum, as in deficit round robin. Each round serves both,
 //! so neither can stop the other.
 
-use super::sockets::Id;
+use super::id::Id;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::VecDeque;
 

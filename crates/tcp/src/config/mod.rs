@@ -3,7 +3,7 @@
 //! A driver makes one [`Config`], usually from a [`crate::config::profile`], checks it with [`Config::validate`], and
 //! shares it between all connections with the same configuration.
 
-mod choices;
+pub(crate) mod choices;
 pub mod profile;
 pub mod validate;
 

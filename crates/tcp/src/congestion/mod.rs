@@ -34,7 +34,7 @@ pub use model_based::bbr::Bbr;
 pub use model_based::bbr3::Bbr3;
 pub use none::Unlimited;
 
-use crate::config::{Growth, HyStart, SavedPath};
+use crate::config::choices::{Growth, HyStart, SavedPath};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
 use crate::time::{Span, Time};
 use slow_start::careful_resume::CarefulResume;

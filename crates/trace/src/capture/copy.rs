@@ -1,7 +1,7 @@
 //! Copies packets of a capture into another one, in pcapng with nanoseconds, link-layer headers and all.
 
 use super::destination::Destination;
-use super::reader::{CapturedAt, Packet};
+use super::packet::{CapturedAt, Packet};
 use super::writer::CaptureError;
 use crate::capture::format::blocks::{self, Captured, Output};
 use std::io;

@@ -5,7 +5,7 @@ use crate::capture::format::order::Order;
 use crate::capture::format::pcapng::PcapNg;
 use crate::capture::input::Input;
 use crate::capture::packed::Packing;
-use crate::capture::reader::CapturedAt;
+use crate::capture::packet::CapturedAt;
 use crate::capture::writer::Direction;
 use crate::stamp::Stamp;
 use std::io::Cursor;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 /// Bytes per read. The buffer fits into a second-level cache.
 const BLOCK: usize = 128 << 10;
 
-/// More than the largest captured packet ([`super::MOST_OCTETS`]) with its header.
+/// More than the largest captured packet ([`super::packet::MOST_OCTETS`]) with its header.
 pub(super) const LONGEST: usize = 264 << 10;
 
 /// A window over the input: `peek` returns the next bytes, `skip` moves past them.

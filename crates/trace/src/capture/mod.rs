@@ -25,6 +25,7 @@ mod growing;
 mod headers;
 mod input;
 mod packed;
+mod packet;
 mod reader;
 mod writer;
 
@@ -34,7 +35,8 @@ pub use filter::Filter;
 pub use growing::{GrowingCapture, Grown};
 pub use headers::link::{LinkType, NoNetwork};
 pub use packed::Packing;
-pub use reader::{CaptureReader, CapturedAt, Packet};
+pub use packet::{CapturedAt, Packet};
+pub use reader::CaptureReader;
 pub use writer::{
     CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup, simulated,
 };

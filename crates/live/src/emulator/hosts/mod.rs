@@ -2,6 +2,7 @@
 
 pub(super) mod addresses;
 pub(super) mod host_thread;
+pub(super) mod kernel_tcp;
 pub(super) mod leftovers;
 pub(super) mod namespace;
 pub(super) mod outside_device;

@@ -4,7 +4,7 @@
 //! memory file system that is mounted for a moment and only visible there.
 
 use crate::emulator::error::EmulateError;
-use crate::emulator::plan::KernelTcp;
+use crate::emulator::hosts::kernel_tcp::KernelTcp;
 use crate::sockets::Diag;
 use crate::tun::{Device, Links, Network, Offload, Route};
 use netlink_packet_route::route::RouteMetric;

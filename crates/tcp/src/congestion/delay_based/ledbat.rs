@@ -3,7 +3,7 @@
 //! The queueing delay is the RTT minus its minimum. Above a target of 60 ms cwnd decreases, below it cwnd grows more
 //! slowly than Reno's. Periodic slowdowns empty the queue, so that the minimum RTT can be measured.
 
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::loss_based::increase::{Increase, THOUSAND};
 use crate::congestion::{CongestionControl, Reno, Signal, View};
 use crate::time::{Span, Time};

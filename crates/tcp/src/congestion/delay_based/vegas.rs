@@ -4,7 +4,7 @@
 //! queueing delay. The difference of the rates gives the number of segments in the queue. Vegas keeps it between
 //! [`ALPHA`] and [`BETA`]. Slow start ends when it exceeds [`GAMMA`].
 
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Reno, Signal, View};
 use crate::time::Span;
 

@@ -14,7 +14,7 @@ pub(crate) mod sender;
 pub use crate::wire::accurate_ecn::{AccurateEcn, ByteCounters, Order};
 pub use accurate::AccurateEcnInfo;
 
-use crate::config::EcnUse;
+use crate::config::choices::EcnUse;
 use crate::congestion::Signal;
 use crate::wire::segment::{Ecn, Flags, Segment};
 use accurate::Accurate;

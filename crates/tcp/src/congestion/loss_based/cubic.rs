@@ -1,7 +1,7 @@
 //! CUBIC, RFC 9438, in integer arithmetic, so that results are the same on every machine.
 
 use super::growth::Window;
-use crate::config::{Counting, Growth, HyStart as HyStartChoice};
+use crate::config::choices::{Counting, Growth, HyStart as HyStartChoice};
 use crate::congestion::slow_start::Exit;
 use crate::congestion::slow_start::hystart::Pace;
 use crate::congestion::{CongestionControl, Signal, View};

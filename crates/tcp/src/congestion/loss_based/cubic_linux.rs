@@ -3,7 +3,7 @@
 use super::cubic::cube_root;
 use super::growth::Window;
 use super::reduction::Reduction;
-use crate::config::{Growth, HyStart as HyStartChoice};
+use crate::config::choices::{Growth, HyStart as HyStartChoice};
 use crate::congestion::slow_start::Exit;
 use crate::congestion::slow_start::hystart::Pace;
 use crate::congestion::{CongestionControl, Signal, View};

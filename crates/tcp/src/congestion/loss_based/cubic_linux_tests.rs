@@ -1,7 +1,7 @@
 //! Linux's CUBIC rule by rule, against the numbers of its formulas worked out by hand.
 
 use super::*;
-use crate::config::Counting;
+use crate::config::choices::Counting;
 use crate::congestion::tests::{GROWTH, view};
 
 const MSS: u32 = 1000;

@@ -1,6 +1,6 @@
 //! The growth of cwnd: slow start and congestion avoidance of Tahoe and Reno, and slow start of CUBIC.
 
-use crate::config::{Counting, Grows, Growth};
+use crate::config::choices::{Counting, Grows, Growth};
 use crate::congestion::View;
 
 /// cwnd and ssthresh in bytes, with the rule for their growth.

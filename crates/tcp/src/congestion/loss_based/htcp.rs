@@ -5,7 +5,7 @@
 //! The reduction depends on the queue: with RTTmin / RTTmax it empties the queue and keeps the link busy.
 
 use super::increase::{Increase, THOUSAND};
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Reno, Signal, View, pacing};
 use crate::time::{Span, Time};
 

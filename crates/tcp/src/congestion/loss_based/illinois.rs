@@ -5,7 +5,7 @@
 //! short, slowly and with a large reduction when it is long.
 
 use super::increase::{Increase, THOUSAND};
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Reno, Signal, View};
 use crate::time::Span;
 

@@ -1,7 +1,7 @@
 //! RFC 5681, optionally with the exit rule of RFC 6582.
 
 use super::growth::Window;
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Signal, View};
 
 /// Halve the data in flight, then add one segment per RTT.

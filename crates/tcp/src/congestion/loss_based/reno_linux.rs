@@ -2,7 +2,7 @@
 
 use super::growth::Window;
 use super::reduction::Reduction;
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Signal, View};
 
 /// RFC 5681 in whole segments, with these choices:
@@ -105,7 +105,7 @@ impl CongestionControl for RenoLinux {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Counting, Grows};
+    use crate::config::choices::{Counting, Grows};
 
     const MSS: u32 = 1000;
     const GROWTH: Growth = Growth {

@@ -1,7 +1,7 @@
 //! 4.3BSD-Tahoe (June 1988): V. Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, sections 1 and 3.
 
 use super::growth::Window;
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Signal, View};
 
 /// Every loss, however it was detected, halves ssthresh and restarts from one segment.

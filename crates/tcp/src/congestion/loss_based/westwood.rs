@@ -4,7 +4,7 @@
 //! The estimated bandwidth times the minimum RTT replaces half of cwnd after a loss: a random loss on a path without a
 //! queue then hardly reduces cwnd.
 
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::delivery_rate::RateSample;
 use crate::congestion::{CongestionControl, Reno, Signal, View, pacing};
 use crate::time::{Span, Time};

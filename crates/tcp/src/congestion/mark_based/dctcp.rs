@@ -4,7 +4,7 @@
 //! `alpha` estimates the share of marked bytes per round. After a window with a mark, cwnd decreases by half of that
 //! share. Everything else follows RFC 5681.
 
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::{CongestionControl, Reno, Signal, View};
 
 /// One, as a scaled share (section 4.2).

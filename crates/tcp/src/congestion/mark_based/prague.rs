@@ -6,7 +6,7 @@
 //! which may be less than two segments in an RTT (as in its implementation for Linux, which also makes segments shorter
 //! then).
 
-use crate::config::Growth;
+use crate::config::choices::Growth;
 use crate::congestion::loss_based::increase::{Increase, THOUSAND};
 use crate::congestion::{CongestionControl, Reno, Signal, View, pacing};
 use crate::time::{Span, Time};

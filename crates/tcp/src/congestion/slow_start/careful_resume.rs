@@ -4,7 +4,7 @@
 //! waits for the ACKs of this data (*validating*). If data is lost or marked meanwhile, it goes back to what was delivered
 //! (*safe retreat*).
 
-use crate::config::SavedPath;
+use crate::config::choices::SavedPath;
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
 use crate::congestion::{CongestionControl, PathModel, Signal, View, pacing};
 use crate::time::{Span, Time};

@@ -7,7 +7,7 @@
 //!
 //! Both need an RTT sample with nearly every ACK.
 
-use crate::config::HyStart as HyStartChoice;
+use crate::config::choices::HyStart as HyStartChoice;
 use crate::congestion::View;
 use crate::time::{Span, Time};
 

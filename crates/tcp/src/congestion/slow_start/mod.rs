@@ -5,7 +5,7 @@ pub(super) mod hystart;
 pub(super) mod search;
 
 use super::View;
-use crate::config::HyStart as Rule;
+use crate::config::choices::HyStart as Rule;
 use hystart::{HyStart, Pace};
 use search::Search;
 

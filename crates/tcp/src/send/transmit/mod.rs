@@ -103,7 +103,7 @@ pub fn judge<P: Policy + ?Sized>(policy: &P, s: &Situation) -> Verdict {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::Cutting;
+    use crate::config::choices::Cutting;
 
     pub(crate) const BASE: Situation = Situation {
         available: 0,

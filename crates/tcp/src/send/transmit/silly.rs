@@ -2,7 +2,7 @@
 //! window makes short is sent only if it is at least half of the largest window that the peer ever announced.
 
 use super::{Policy, Situation};
-use crate::config::Cutting;
+use crate::config::choices::Cutting;
 
 /// Whether to send a segment that is as long as the window permits and shorter than the unsent data.
 pub(super) fn is_worth<P: Policy + ?Sized>(policy: &P, s: &Situation) -> bool {

@@ -1,6 +1,6 @@
 //! What a transmission policy is given.
 
-use crate::config::Cutting;
+use crate::config::choices::Cutting;
 use crate::record::reason::Hold;
 
 /// Decides whether a short segment waits. It is a pure function of the [`Situation`] and is evaluated again after every

@@ -4,7 +4,7 @@ use crate::capture::damage::Wrong;
 use crate::capture::format::order::Order;
 use crate::capture::headers::link::LinkType;
 use crate::capture::input::Input;
-use crate::capture::reader::{Found, MOST_OCTETS};
+use crate::capture::packet::{Found, MOST_OCTETS};
 use crate::stamp::Stamp;
 
 const FILE_HEADER: usize = 24;

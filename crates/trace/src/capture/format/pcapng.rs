@@ -5,7 +5,7 @@ use crate::capture::format::order::Order;
 use crate::capture::format::resolution::Resolution;
 use crate::capture::headers::link::LinkType;
 use crate::capture::input::{Input, LONGEST};
-use crate::capture::reader::{CapturedAt, Found, MOST_OCTETS};
+use crate::capture::packet::{CapturedAt, Found, MOST_OCTETS};
 use crate::capture::writer::Direction;
 
 const SECTION: u32 = 0x0A0D_0D0A;
