@@ -2,6 +2,7 @@
 
 use super::endpoints::{ConnectionId, Endpoints, Key, Sender};
 use super::few_segments::{Early, Packed};
+use super::packet_facts::PacketFacts;
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
 use super::stream::Stream;
@@ -36,17 +37,6 @@ pub(super) struct Resting {
     pub(super) id: ConnectionId,
     pub(super) key: Key,
     segments: Packed,
-}
-
-/// The facts about the packet of a segment.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PacketFacts {
-    /// IPv4's identification; 0 if the packet has none.
-    pub(super) identification: u16,
-    /// Its number in the capture, from 1.
-    pub(super) number: u64,
-    /// Its time.
-    pub(super) at: Stamp,
 }
 
 /// Whether a segment belongs to a connection with the same addresses and ports.

@@ -1,7 +1,7 @@
 //! The segments of a connection that has had few, in packed form. The state of the connection can be made from them again.
 
-use super::connection::PacketFacts;
 use super::endpoints::Sender;
+use super::packet_facts::PacketFacts;
 use crate::stamp::Stamp;
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};

@@ -1,8 +1,8 @@
 //! Assigns packets to connections.
 
-use super::connection::PacketFacts;
 use super::endpoints::Key;
 use super::layout::layout_of;
+use super::packet_facts::PacketFacts;
 use super::table::{Limits, ReceivedSegment, Table};
 use super::watch::Watch;
 use crate::capture::{CaptureReader, Damage, LinkType, NoNetwork, Packet};

@@ -5,6 +5,7 @@
 //! receiver, or any place between them.
 //!
 //! * `follower.rs`: from packets to segments; `table.rs`: from segments to connections, within limits
+//! * `packet_facts.rs`: what the analysis of a segment needs of its packet
 //! * `few_segments.rs`: the segments of a silent connection that has had few
 //! * `connection.rs`: both directions; `stream/`: one direction, with outstanding data, gaps, and SACK reports
 //! * decisions, each a pure function: `rtt/` (samples, estimates, percentiles) and `retransmission/` (cause, reordering,
@@ -17,6 +18,7 @@ mod endpoints;
 mod few_segments;
 mod follower;
 mod layout;
+mod packet_facts;
 mod report;
 mod retransmission;
 mod rtt;

@@ -1,7 +1,8 @@
 //! The open connections, within the limits of memory.
 
-use super::connection::{Belongs, Connection, PacketFacts, Resting};
+use super::connection::{Belongs, Connection, Resting};
 use super::endpoints::{ConnectionId, Key, Sender};
+use super::packet_facts::PacketFacts;
 use super::watch::Watch;
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::Segment;
