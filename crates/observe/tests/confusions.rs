@@ -326,6 +326,24 @@ fn a_writer_at_intervals_longer_than_a_round_trip_shows_beside_the_sender() {
     assert!(truth > 0.9 && found > 0.9, "{truth:.2}, {found:.2}");
 }
 
+#[test]
+fn a_shaper_with_a_short_queue_delays_what_a_policer_would_not() {
+    let folder = Folder::new("short-queue");
+    for (seed, place) in [(9_000_062, Place::Sender), (9_500_095, Place::Sender)] {
+        let [truth, found] = folder.shares(seed, "shaper", place, Limit::Policer);
+        assert!(truth == 0.0 && found == 0.0, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn a_policer_shows_though_its_sender_sends_again_what_had_arrived() {
+    let folder = Folder::new("sent-again");
+    for seed in [9_500_049, 9_010_666] {
+        let [truth, found] = folder.shares(seed, "policer", Place::Sender, Limit::Policer);
+        assert!(truth > 0.9 && found > 0.9, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
 /// On the path models delays vary by themselves and segments come together: that shows no other traffic.
 #[test]
 fn a_path_that_varies_by_itself_carries_no_other_traffic() {

@@ -90,6 +90,9 @@ impl Ends {
             if !syn && seen.side == Side::A {
                 theirs.opens_after_ack(at);
             }
+            if !seen.segment.options.sack.is_empty() {
+                theirs.note_sack();
+            }
             theirs.note_ack(at, seen.number, ack, seen.fields.window, len == 0 && !syn);
             self.exchanges.note_ack(at, seen.number, seen.side, ack);
         }
@@ -177,7 +180,10 @@ impl Watch for Diagnoser {
                 view.note_resent(at, packet, (happened.start, happened.len), (cause, after.is_some()));
             }
             // Segments beyond a hole that are sent again with it do not make the repair of the hole needless.
-            Event::Spurious { proof } if happened.start >= 0 && proof != Proof::Order => {
+            Event::Spurious { proof: Proof::Order } if happened.start >= 0 => {
+                view.note_arrived((happened.start, happened.len));
+            }
+            Event::Spurious { proof } if happened.start >= 0 => {
                 // The retransmission came first and looked like new data.
                 if proof == Proof::Original {
                     let data = (happened.start, happened.len);

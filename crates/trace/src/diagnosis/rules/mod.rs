@@ -9,6 +9,7 @@ mod queue;
 mod repair;
 mod restart;
 mod shaper;
+mod token_queue;
 mod window;
 mod writer;
 

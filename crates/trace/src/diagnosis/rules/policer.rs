@@ -5,6 +5,7 @@
 //! of the link behind it, and by its delay.
 
 use super::Moment;
+use super::token_queue::delays;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::path::bucket::{Bucket, Step, fit, with_rate};
 use crate::diagnosis::sender::phase::{Phase, Phases};
@@ -124,6 +125,7 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
         && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
         && (shows_queue || is_sharp() || is_exact())
         && !waits_in_queue(facts, bucket.depth / bucket.rate, bursts)
+        && !delays(facts, steps, link)
 }
 
 /// From each loss until the flight is as large as before it, once the loss is repaired.
@@ -137,33 +139,42 @@ fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
         })
         .map(|(from, stretch)| (from, stretch.until))
         .collect();
-    let is_repairing = |from: u64, until: u64| {
-        // A slice that begins with the last ACK of a repair still has the flight of the repair.
+    // The repair in which a slice lies. One that begins with the last ACK of a repair still has the flight of the repair.
+    let repair_of = |from: u64, until: u64| {
         let index = repairs.partition_point(|repair| repair.1 < from);
-        repairs.get(index).is_some_and(|repair| repair.0 < until)
+        repairs.get(index).filter(|repair| repair.0 < until).map(|repair| (index, repair.0))
+    };
+    // New data that is lost during a repair is sent again in the next one.
+    let repairs_it = |from: u64, until: u64| {
+        let index = match repair_of(from, until) {
+            Some((index, began)) => index + usize::from(began <= from),
+            None => repairs.partition_point(|repair| repair.1 < from),
+        };
+        index.min(repairs.len().saturating_sub(1))
     };
     let mut periods: Vec<(u64, u64)> = Vec::new();
-    // The flight before the losses that count now, and whether their repair has begun.
-    let mut before: Option<(u32, bool)> = None;
+    // The flight before the losses that count now, and the index of the repair of the last of them.
+    let mut before: Option<(u32, usize)> = None;
     for (index, slice) in facts.slices.iter().enumerate() {
         let began = facts.began(index);
-        let repairing = is_repairing(began, slice.until);
+        let repairing = repair_of(began, slice.until).is_some();
         if slice.lost > 0 {
             match (before, periods.last_mut()) {
                 (Some(_), _) => {}
                 (None, Some(last)) if began - last.1 <= last.1 - last.0 => last.1 = u64::MAX,
                 (None, _) => periods.push((began, u64::MAX)),
             }
-            let (most, repaired) = before.unwrap_or_default();
-            before = Some((if repairing { most } else { most.max(slice.flight) }, repaired));
-        } else if let (Some((most, true)), Some(last)) = (before, periods.last_mut())
+            let most = before.map_or(0, |before| before.0);
+            let most = if repairing { most } else { most.max(slice.flight) };
+            before = Some((most, repairs_it(began, slice.until)));
+        } else if let (Some((most, repair)), Some(last)) = (before, periods.last_mut())
+            && repairs.get(repair).is_some_and(|repair| repair.1 < began)
             && !repairing
             && slice.flight >= most
         {
             last.1 = slice.until;
             before = None;
         }
-        before = before.map(|(most, repaired)| (most, repaired || repairing));
     }
     periods
 }
@@ -191,11 +202,11 @@ fn queue_at_losses(facts: &Facts) -> u64 {
 }
 
 /// The slices with losses.
-fn losses(facts: &Facts) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn losses(facts: &Facts) -> impl Iterator<Item = usize> + '_ {
     (0..facts.path.now.len()).filter(|&index| facts.slices[index].lost > 0)
 }
 
-fn median(values: &mut [u64]) -> u64 {
+pub(super) fn median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
@@ -267,6 +278,14 @@ mod tests {
         let flights = [8, 8, 9, 4, 5, 6, 7, 8];
         assert_eq!(periods(&flights, &[0], &[(10, 20)]), [(0, 80)]);
         assert_eq!(periods(&flights, &[0], &[(10, 19)]), [(0, 30)]);
+    }
+
+    #[test]
+    fn a_loss_during_a_repair_counts_until_the_next_repair_is_over() {
+        // Lost in the third slice, and again in the sixth, while the first loss is repaired.
+        let flights = [4, 6, 8, 8, 9, 9, 8, 9, 4, 6, 9];
+        assert_eq!(periods(&flights, &[2, 5], &[(40, 60), (79, 85)]), [(20, 110)]);
+        assert_eq!(periods(&flights, &[2], &[(40, 60)]), [(20, 80)]);
     }
 
     /// Whether segments of 1000 bytes, sent at the end of so many milliseconds each, show a bucket with 60 kB/s and this depth.

@@ -12,6 +12,11 @@ impl SenderView {
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(in crate::diagnosis) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
         self.note_held(at, ack);
+        // With SACK, its sender knows what arrived beyond a hole.
+        if !self.sacks {
+            let front = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+            self.departures.note_filled((front, ack), self.totals.segment);
+        }
         self.incidents.note_ack(at, packet, ack, self.ahead);
         self.note_heard(at);
         self.note_late(at, ack);
@@ -29,6 +34,11 @@ impl SenderView {
             self.take_ack(&oldest);
         }
         self.acks.push_back(ack);
+    }
+
+    /// The receiver has reported data by SACK.
+    pub(in crate::diagnosis) fn note_sack(&mut self) {
+        self.sacks = true;
     }
 
     /// An ACK passes here. If it acknowledges two segments that were sent long before, the path held them or the ACK: two segments
@@ -95,6 +105,11 @@ impl SenderView {
     ) {
         self.departures.note_needless(start, len);
         self.incidents.note_needless(packet, start, by_copy);
+    }
+
+    /// The data at `start` was sent again together with what is missing before it, although it had arrived.
+    pub(in crate::diagnosis) fn note_arrived(&mut self, (start, len): (i64, u32)) {
+        self.departures.note_needless(start, len);
     }
 
     /// Processes the ACKs that have arrived until `now`.

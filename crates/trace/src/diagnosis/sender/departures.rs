@@ -121,6 +121,21 @@ impl Departures {
         }
     }
 
+    /// An ACK of everything below `ack` fills the hole at `front`, which was sent again.
+    ///
+    /// A receiver acknowledges at once when a hole is filled (RFC 5681, section 4.2). So what was sent again after that, and is covered
+    /// by the same ACK, had arrived before: a sender that goes back sends it again without need.
+    pub(in crate::diagnosis) fn note_filled(&mut self, (front, ack): (i64, i64), len: u32) {
+        let Some(filler) = self.resent.iter().rposition(|resent| resent.0 == front) else { return };
+        for index in (filler + 1..self.resent.len()).rev() {
+            let (start, _) = self.resent[index];
+            if front < start && start < ack {
+                self.resent.remove(index);
+                self.note_needless(start, len);
+            }
+        }
+    }
+
     /// Everything below `una` is acknowledged.
     pub(in crate::diagnosis) fn forget(&mut self, una: i64) {
         while self.resent.front().is_some_and(|resent| resent.0 < una) {
@@ -270,6 +285,25 @@ mod tests {
         departures.note_sent(900, 3000, 1000, false);
         departures.note_resent(950, (1000, 1000), false);
         assert_eq!(seen(&departures, false), [(10, 1000, 1)]);
+    }
+
+    #[test]
+    fn what_is_sent_again_behind_a_hole_had_arrived_if_one_ack_covers_both() {
+        let mut departures = Departures::default();
+        for n in 1..=4 {
+            departures.note_sent(10, n * 1000, 1000, false);
+        }
+        departures.note_resent(500, (0, 1000), true);
+        departures.note_resent(510, (1000, 1000), true);
+        departures.note_filled((0, 3000), 1000);
+        let dropped = |departures: &Departures| -> u32 {
+            departures.steps(false).iter().map(|step| step.dropped).sum()
+        };
+        assert_eq!(dropped(&departures), 1);
+        // An ACK of each of them shows that each was missing.
+        departures.note_resent(600, (3000, 1000), true);
+        departures.note_filled((3000, 4000), 1000);
+        assert_eq!(dropped(&departures), 2);
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub(super) struct SenderView {
     /// Without timestamps.
     bursts: Bursts,
     stamped: bool,
+    /// Whether the receiver has reported data by SACK.
+    sacks: bool,
     /// When data was captured last.
     captured_at: u64,
     /// When a segment of either side was.
@@ -126,6 +128,7 @@ impl SenderView {
             behind: Behind::default(),
             bursts: Bursts::default(),
             stamped: false,
+            sacks: false,
             captured_at: 0,
             heard_at: 0,
             ahead: 0,
