@@ -344,6 +344,25 @@ fn a_policer_shows_though_its_sender_sends_again_what_had_arrived() {
     }
 }
 
+#[test]
+fn what_else_was_lost_decides_a_wait_without_an_answer() {
+    let folder = Folder::new("unanswered");
+    for seed in [9_000_300, 9_010_380] {
+        let [truth, found] = folder.shares(seed, "ack-path", Place::Sender, Limit::AckPath);
+        assert!(truth > 0.9 && found > 0.8, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn a_hole_whose_repair_is_lost_too_shows_no_lost_acks() {
+    let folder = Folder::new("hole");
+    for (seed, profile) in [(9_000_255, "newreno"), (9_010_017, "reno")] {
+        assert_eq!(draw(seed).profile, profile);
+        let [truth, found] = folder.shares(seed, "cross-traffic", Place::Sender, Limit::AckPath);
+        assert!(truth < 0.02 && found < 0.05, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
 /// On the path models delays vary by themselves and segments come together: that shows no other traffic.
 #[test]
 fn a_path_that_varies_by_itself_carries_no_other_traffic() {

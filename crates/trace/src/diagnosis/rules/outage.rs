@@ -12,14 +12,18 @@ const MANY: u32 = 3;
 /// A silence of two round trips or more in which several retransmissions had no answer.
 ///
 /// If the answer acknowledges all data, and more than was retransmitted, it had arrived and its ACKs were lost: by chance where
-/// others are missing too, and because nothing passed where all others came. If everything was retransmitted, the answer shows
-/// nothing, and what else was lost on this connection decides. If the answer comes when a shorter segment is sent, or if no
+/// others are missing too, and because nothing passed where all others came. If duplicate ACKs had come before, only the first segment
+/// was missing, and chance has lost its retransmission too. If everything was retransmitted, the answer shows
+/// nothing, as none does, and what else was lost on this connection decides. If the answer comes when a shorter segment is sent, or if no
 /// segment of full size was ever acknowledged, long packets do not pass.
 pub(super) fn no_answer(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let at = facts.began(moment.index).max(moment.from);
     let silence = facts.incidents.silence_at(at)?;
     if silence.until.saturating_sub(silence.from) < 2 * facts.path.base {
         return None;
+    }
+    if silence.all_had_arrived && silence.behind_hole {
+        return (silence.resent >= MANY).then_some(Limit::Outage);
     }
     if silence.all_had_arrived {
         let nothing_passed = silence.resent >= MANY && facts.totals.regular.is_sure();
@@ -85,6 +89,26 @@ mod tests {
     fn an_answer_for_all_shows_lost_acks_unless_all_others_came() {
         assert_eq!(silence(5000, 0, |_| {}), Some(Limit::AckPath));
         assert_eq!(silence(5000, 200, |_| {}), Some(Limit::Outage));
+    }
+
+    #[test]
+    fn a_hole_that_is_lost_again_is_no_outage_and_no_lost_ack() {
+        // Duplicate ACKs came, a retransmission was lost, and the second one filled the hole.
+        let mut incidents = Incidents::default();
+        incidents.note_ack(1000 * MS, 1, 0, 40 * MS);
+        for at in [2000, 4000] {
+            incidents.note_resent(at * MS, (0, 1000), 5000, false);
+            incidents.note_hole();
+        }
+        incidents.note_ack(4040 * MS, 2, 5000, 40 * MS);
+        let slices = (1..=150).map(|n| Slice { until: n * 40 * MS, ..Slice::default() }).collect();
+        let none = Trains::default();
+        let totals = Totals { segment: 1000, bytes: 90_000, ..Totals::default() };
+        let facts = Facts::new(slices, (0, 40 * MS), totals, [&none, &none], incidents);
+        let (at, index) = (3010 * MS, facts.index_at(3000 * MS));
+        let moment = Moment { phase: Phase::Timeout, from: 1000 * MS, until: 4040 * MS, at, index };
+        assert_eq!(no_answer(&facts, &moment), None);
+        assert!(!only_acks_are_lost(&facts));
     }
 
     #[test]

@@ -145,6 +145,9 @@ impl SenderView {
         self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
         self.incidents.note_resent(at, (start, len), self.next, fast);
+        if self.duplicates > 0 {
+            self.incidents.note_hole();
+        }
         self.totals.first_loss.get_or_insert(at);
         let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
         let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));

@@ -60,17 +60,26 @@ pub(in crate::diagnosis) struct Silence {
     /// The length of the longest and of the last one.
     pub(in crate::diagnosis) longest: u32,
     pub(in crate::diagnosis) last: u32,
-    /// The answer acknowledged all data, more than was retransmitted: it had arrived before, so ACKs were missing.
+    /// The answer acknowledged all data, more than was retransmitted: the rest had arrived before.
     pub(in crate::diagnosis) all_had_arrived: bool,
+    /// Duplicate ACKs came before it: the first segment was missing, and others had arrived.
+    pub(in crate::diagnosis) behind_hole: bool,
     /// Position after the last retransmission, and after everything sent.
     end: i64,
     next: i64,
 }
 
 impl Silence {
-    /// Whether everything outstanding was retransmitted, so that the answer does not show which copy it is for.
+    /// Whether nothing shows what was lost: there was no answer, or everything outstanding was retransmitted, so that the answer does
+    /// not show which copy it is for.
     pub(in crate::diagnosis) const fn is_ambiguous(&self) -> bool {
-        self.next > 0 && self.end >= self.next
+        self.next > 0 && (self.end >= self.next || self.until == u64::MAX)
+    }
+
+    /// Whether the answer shows that ACKs were lost. A receiver sends a duplicate ACK for each segment behind one that is missing, so
+    /// without those nothing was missing.
+    pub(in crate::diagnosis) const fn shows_lost_acks(&self) -> bool {
+        self.all_had_arrived && !self.behind_hole
     }
 }
 
@@ -127,6 +136,8 @@ pub(in crate::diagnosis) struct Incidents {
     /// The same before the latest segment that came while data was outstanding.
     unheard: u64,
     now: Silence,
+    /// An answer to a timer's retransmissions has shown that ACKs were lost.
+    acks_lost: bool,
 }
 
 impl Incidents {
@@ -184,11 +195,18 @@ impl Incidents {
             // As F-RTO (RFC 5682, section 2.1): the second ACK acknowledges what was not sent again before the first one.
             last.early |= at.saturating_sub(then) < ahead / 4 * 3 && before < last.until;
         }
-        if self.now.resent >= UNANSWERED && self.silences.len() < MOST {
-            let all_had_arrived = self.now.next > self.now.end && ack >= self.now.next;
-            self.silences.push(Silence { until: at, all_had_arrived, ..self.now });
+        let all_had_arrived = self.now.next > self.now.end && ack >= self.now.next;
+        let silence = Silence { until: at, all_had_arrived, ..self.now };
+        self.acks_lost |= silence.resent > 0 && silence.shows_lost_acks();
+        if silence.resent >= UNANSWERED && self.silences.len() < MOST {
+            self.silences.push(silence);
         }
         self.now = Silence { from: at, ..Silence::default() };
+    }
+
+    /// What was retransmitted last lies before data that duplicate ACKs show to have arrived.
+    pub(in crate::diagnosis) fn note_hole(&mut self) {
+        self.now.behind_hole = true;
     }
 
     /// The retransmission at `start` was not needed, as `packet` proves.
@@ -265,10 +283,9 @@ impl Incidents {
         }
     }
 
-    /// Whether a silence or a repair shows that ACKs were lost.
+    /// Whether an answer or a repair shows that ACKs were lost.
     pub(in crate::diagnosis) fn lost_acks(&self) -> bool {
-        self.silences.iter().any(|silence| silence.all_had_arrived)
-            || self.episodes.iter().any(|episode| episode.acks_lost)
+        self.acks_lost || self.episodes.iter().any(|episode| episode.acks_lost)
     }
 
     /// Whether duplicate ACKs or SACK show that data was lost.
@@ -454,6 +471,21 @@ mod tests {
         assert_eq!(incidents.silences, [silence]);
         assert_eq!(incidents.silence_at(200), Some(&silence));
         assert_eq!(incidents.silence_at(310), None);
+    }
+
+    #[test]
+    fn an_answer_for_all_shows_lost_acks_unless_duplicate_acks_came_before() {
+        let lost_acks = |behind_hole| {
+            let mut incidents = Incidents::default();
+            incidents.note_ack(10, 1, 0, 5);
+            incidents.note_resent(100, (0, 900), 1800, false);
+            if behind_hole {
+                incidents.note_hole();
+            }
+            incidents.note_ack(110, 2, 1800, 5);
+            incidents.lost_acks()
+        };
+        assert_eq!([lost_acks(false), lost_acks(true)], [true, false]);
     }
 
     #[test]
