@@ -1,9 +1,9 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
-//! `netspurt-why-judge FIRST COUNT FILE [list | models | page]`: the cases with the seeds from FIRST on; FILE is a capture that is
-//! overwritten.
-//! `list` prints each trial and what was taken for something else, `models` does so for cases on path models, `page` prints a page
-//! of the documentation.
+//! `netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | page]`: the cases with the seeds from FIRST on; FILE is a capture
+//! that is overwritten.
+//! `list` prints each trial and what was taken for something else, of a single case both timelines too; `mixtures` and `models` do so
+//! for mixtures and for cases on path models. `page` prints a page of the documentation.
 
 use netspurt_budget::Limit;
 use netspurt_observe::judge::{
@@ -40,12 +40,26 @@ fn further(
             run(&case, &Place::ALL, file).map_err(|error| format!("{} {seed}: {error}", case.kind))?;
         for ((place, matrix), trial) in all.iter_mut().zip(&trials) {
             let share = matrix.add(trial);
+            if list && count == 1 {
+                timelines(*place, trial);
+            }
             if list {
                 show(&case, *place, share, trial);
             }
         }
     }
     Ok(all.into())
+}
+
+/// Prints the begin of what limited a transfer, and of what was found.
+fn timelines(place: Place, trial: &Trial) {
+    println!("{}", place.name());
+    for (what, timeline) in [("truth", &trial.truth), ("found", &trial.found)] {
+        for interval in timeline.intervals().iter().take(60) {
+            let (from, until) = (interval.from.as_secs_f64(), interval.until.as_secs_f64());
+            println!("{what} {from:9.4} {until:9.4} {}", interval.limit.name());
+        }
+    }
 }
 
 /// Prints a trial and what was taken for something else.
@@ -92,11 +106,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
     let (Some(first), Some(count), Some(file)) = (number(0), number(1), arguments.get(2)) else {
-        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | models | page]");
+        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | page]");
         return ExitCode::from(2);
     };
-    if arguments.get(3).is_some_and(|word| word == "models") {
-        return match further((first, count), on_model, Path::new(file), true) {
+    let further_cases: Option<fn(u64) -> Case> = match arguments.get(3).map(String::as_str) {
+        Some("mixtures") => Some(draw_mixture),
+        Some("models") => Some(on_model),
+        _ => None,
+    };
+    if let Some(draw) = further_cases {
+        return match further((first, count), draw, Path::new(file), true) {
             Ok(sums) => {
                 sums.iter().for_each(|(place, matrix)| println!("{}: {matrix}", place.name()));
                 ExitCode::SUCCESS
@@ -123,13 +142,8 @@ fn main() -> ExitCode {
             let share = matrix.add(trial);
             kinds.entry((case.kind, *place)).or_default().add(trial);
             if list && count == 1 {
-                println!("{}\n{}", case.text, place.name());
-                for (what, timeline) in [("truth", &trial.truth), ("found", &trial.found)] {
-                    for interval in timeline.intervals().iter().take(60) {
-                        let (from, until) = (interval.from.as_secs_f64(), interval.until.as_secs_f64());
-                        println!("{what} {from:9.4} {until:9.4} {}", interval.limit.name());
-                    }
-                }
+                println!("{}", case.text);
+                timelines(*place, trial);
             }
             if list {
                 show(&case, *place, share, trial);
