@@ -93,7 +93,8 @@ impl Ends {
             if !seen.segment.options.sack.is_empty() {
                 theirs.note_sack();
             }
-            theirs.note_ack(at, seen.number, ack, seen.fields.window, len == 0 && !syn);
+            let stamp = seen.segment.options.timestamps.map_or(0, |stamps| stamps.value);
+            theirs.note_ack(at, seen.number, (ack, stamp), seen.fields.window, len == 0 && !syn);
             self.exchanges.note_ack(at, seen.number, seen.side, ack);
         }
         if syn {
@@ -103,7 +104,7 @@ impl Ends {
             return;
         }
         mine.opens(at);
-        mine.set_stamp(seen.segment.options.timestamps.map_or(0, |stamps| stamps.value));
+        mine.set_stamps(seen.segment.options.timestamps.map_or((0, 0), |stamps| (stamps.value, stamps.echo)));
         if len > 0 {
             let start = seen.fields.seq;
             mine.note_data(at, seen.number, start, start + i64::from(len), len);

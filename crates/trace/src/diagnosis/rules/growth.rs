@@ -20,6 +20,9 @@ const MUCH: u32 = 12;
 /// In so many round trips on each side a window that opens grows.
 const CAPPED_ROUNDS: u64 = 8;
 
+/// Away from the sender, a flight is known up to this share of it: ACKs wait in queues, and their timestamps have a unit.
+const KNOWN: u32 = 16;
+
 /// After a loss it takes more of them, because some windows stay where they are for a while.
 const LONG_FLAT_ROUNDS: u64 = 12;
 
@@ -90,8 +93,9 @@ fn stays(facts: &Facts, index: usize) -> bool {
     let (first, last) = facts.around(index, rounds + 1);
     let sides = [(first, index), (index, last)];
     let much = facts.flight[index] >= MUCH * facts.totals.segment;
-    is_flat(facts, index, FLAT_ROUNDS, 3)
-        || much && sides.into_iter().any(|side| is_constant(facts, side, rounds, 3))
+    let segments = 3.max(unknown(facts, index));
+    is_flat(facts, index, FLAT_ROUNDS, segments)
+        || much && sides.into_iter().any(|side| is_constant(facts, side, rounds, segments))
 }
 
 /// Whether the largest flight of the round trips before this slice is that of the ones after it: a buffer that is refilled in
@@ -107,7 +111,12 @@ fn is_capped(facts: &Facts, index: usize) -> bool {
     let always = facts.flight[first..=last].iter().all(|&flight| flight > 0);
     // Away from the sender, a pause may be one in which its application had nothing to send.
     let always = always && (facts.path.beside_sender || has_more(&facts.slices[first..=last]));
-    long && always && before.abs_diff(after) <= facts.totals.segment
+    long && always && before.abs_diff(after) <= 1.max(unknown(facts, index)) * facts.totals.segment
+}
+
+/// The segments by which the flight may be wrong, where all its segments are full: else an application may have written less.
+fn unknown(facts: &Facts, index: usize) -> u32 {
+    if facts.path.beside_sender { 0 } else { facts.flight[index] / KNOWN / facts.totals.segment.max(1) }
 }
 
 /// Whether hardly any of these segments is short: their sender has more data.
@@ -205,6 +214,13 @@ mod tests {
         assert_eq!(of(|_, _| {}), Limit::SendBuffer);
         assert_eq!(of(|n, slice| slice.short = u16::from(n.is_multiple_of(4))), Limit::SlowStart);
         assert_eq!(of(|_, slice| slice.window = 23_000), Limit::ReceiveWindow);
+    }
+
+    #[test]
+    fn away_from_the_sender_a_flight_that_varies_little_is_limited_by_a_buffer() {
+        let varies = |n: u64, slice: &mut Slice| slice.flight = 1000 * (100 + n as u32 / 5);
+        assert_eq!(in_between(&facts_at(AT_RECEIVER, &[100], varies), 60), Limit::SendBuffer);
+        assert_eq!(in_between(&facts(&[100], varies), 60), Limit::SlowStart, "there it is exact");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the ACKs of a sender show. An ACK is noted when it passes here, and processed when it has reached the sender.
 
 use crate::diagnosis::sender::SenderView;
+use crate::diagnosis::sender::data::PAUSE_NS;
 use crate::diagnosis::vantage::behind::Ack;
 
 /// Maximum number of ACKs on their way to the sender; above that, the oldest count at once.
@@ -10,7 +11,14 @@ const HELD_NS: u64 = 200_000_000;
 
 impl SenderView {
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
-    pub(in crate::diagnosis) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
+    pub(in crate::diagnosis) fn note_ack(
+        &mut self,
+        at: u64,
+        packet: u64,
+        (ack, stamp): (i64, u32),
+        window: u32,
+        bare: bool,
+    ) {
         self.note_held(at, ack);
         // With SACK, its sender knows what arrived beyond a hole.
         if !self.sacks {
@@ -27,7 +35,7 @@ impl SenderView {
             self.bursts.interrupt();
         }
         let at = self.acks.back().map_or(arrives, |last| last.at.max(arrives));
-        let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare, train: 0 };
+        let ack = Ack { at, packet, ack, stamp, delivered: 0, ahead: None, window, bare, train: 0 };
         if self.acks.len() == MOST_ACKS
             && let Some(oldest) = self.acks.pop_front()
         {
@@ -114,8 +122,27 @@ impl SenderView {
 
     /// Processes the ACKs that have arrived until `now`.
     pub(super) fn arrive(&mut self, now: u64) {
+        self.take_while(now, |_| true);
+    }
+
+    /// Processes the ACKs that had arrived when a segment left that is captured at `now`.
+    ///
+    /// Away from the sender, an ACK may wait in a queue. A segment echoes the timestamp of the latest ACK that had arrived (RFC 7323,
+    /// section 4.3), so newer ones had not. Before a long pause, they may have been lost.
+    pub(super) fn arrive_before_segment(&mut self, now: u64) {
+        let quiet_since = self.acks.back().map_or(self.acked_at, |last| last.at).max(self.sent_at);
+        if self.echo == 0 || self.is_beside_sender() || now.saturating_sub(quiet_since) > PAUSE_NS {
+            return self.arrive(now);
+        }
+        let echo = self.echo;
+        self.take_while(now, |ack| ack.stamp == 0 || ack.stamp.wrapping_sub(echo) as i32 <= 0);
+    }
+
+    /// Processes the first ACKs for which this holds, of those that have arrived until `now`.
+    fn take_while(&mut self, now: u64, holds: impl Fn(&Ack) -> bool) {
         while let Some(&ack) = self.acks.front()
             && ack.at <= now
+            && holds(&ack)
         {
             self.acks.pop_front();
             self.advance(ack.at);

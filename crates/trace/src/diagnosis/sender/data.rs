@@ -8,7 +8,7 @@ use crate::diagnosis::vantage::bursts::Explained;
 use crate::follow::Cause;
 
 /// No retransmission timer is shorter than this, nearly (RFC 6298 has 1 s, Linux 200 ms).
-const PAUSE_NS: u64 = 150_000_000;
+pub(super) const PAUSE_NS: u64 = 150_000_000;
 /// The first retransmission timers of usual senders expire before this: those of Linux, and those of RFC 6298.
 const SHORT_TIMER_NS: u64 = 500_000_000;
 const LONG_TIMER_NS: u64 = 1_700_000_000;
@@ -18,7 +18,10 @@ const ARRIVALS: u64 = 6;
 impl SenderView {
     /// New data `start..end` with `len` bytes of payload.
     pub(in crate::diagnosis) fn note_data(&mut self, at: u64, packet: u64, start: i64, end: i64, len: u32) {
-        self.arrive(at);
+        let largest = self.totals.segment.max(1);
+        let short = len < largest && len > 0;
+        let had_more = !short && self.had_more();
+        self.arrive_before_segment(at);
         self.advance(at);
         if !self.started {
             (self.una, self.next, self.started) = (start, start, true);
@@ -31,17 +34,18 @@ impl SenderView {
             return;
         }
         self.note_heard(at);
-        self.clocked = self.una < self.next;
+        let outstanding = self.una < self.next;
         let since = |then: u64| at.saturating_sub(then);
         let prompt = self.prompt();
-        let largest = self.totals.segment.max(1);
-        let short = len < largest && len > 0;
-        let explained = self.note_burst(at, packet, start, short);
-        let prompted = explained || since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let quiet_since = self.sent_at.max(self.acked_at);
+        // The round trip to the sender takes longer than before. In a longer pause, something was lost before this point.
+        let flows = !outstanding && had_more && since(quiet_since) <= PAUSE_NS.max(self.round());
+        self.clocked = outstanding || flows;
+        let explained = self.note_burst(at, packet, start, short) || flows;
+        let prompted = explained || since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         if !explained
             && self.behind.least() > IN_HOST_NS
-            && !self.clocked
+            && !outstanding
             && since(quiet_since) > PAUSE_NS.max(self.round())
         {
             let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
@@ -71,6 +75,16 @@ impl SenderView {
         self.sent_at = at;
         self.unanswered = None;
         self.short = !len.is_multiple_of(self.totals.segment.max(1));
+    }
+
+    /// Whether the sender had more data after the last segment, if a full one follows. What an application writes ends with a short
+    /// segment, unless all that it writes is short: so the longest one must be nearly as long as the receiver permits.
+    ///
+    /// Away from such a sender, a segment was on its way here after everything else seemed to be acknowledged. An ACK with data may
+    /// have caused the application to write, and not only TCP to send.
+    fn had_more(&self) -> bool {
+        let bare = self.acks.back().map_or(self.bare, |last| last.bare);
+        !self.is_beside_sender() && bare && !self.short && self.totals.segment >= self.mss / 2
     }
 
     /// A segment that comes after a pause, full or not. Returns whether an ACK explains when it comes, where no timestamps
@@ -111,8 +125,9 @@ impl SenderView {
         }
     }
 
-    /// The segments that follow have this timestamp; 0 if they have none.
-    pub(in crate::diagnosis) fn set_stamp(&mut self, stamp: u32) {
+    /// The segments that follow have this timestamp, and this one of the other end; 0 if they have none.
+    pub(in crate::diagnosis) fn set_stamps(&mut self, (stamp, echo): (u32, u32)) {
+        self.echo = echo;
         self.departures.set_stamp(stamp);
         self.stamped |= stamp != 0;
     }
@@ -192,5 +207,65 @@ impl SenderView {
                 self.repair = Some(Repair { phase, until: self.next });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// A sender captured at its receiver, with a round trip of 40 ms between them.
+    fn far(mss: u32) -> SenderView {
+        let mut view = SenderView::new(false);
+        view.set_mss(mss);
+        view.note_handshake(MS);
+        view.note_behind(0, 40 * MS, 0);
+        view
+    }
+
+    #[test]
+    fn an_ack_that_is_newer_than_the_echoed_one_had_not_arrived() {
+        let mut view = far(1000);
+        view.set_stamps((1, 100));
+        view.note_data(0, 1, 0, 1000, 1000);
+        view.note_data(0, 2, 1000, 2000, 1000);
+        view.note_ack(MS, 3, (1000, 201), 60_000, true);
+        view.note_ack(2 * MS, 4, (2000, 202), 60_000, true);
+        view.set_stamps((60, 201));
+        view.note_data(60 * MS, 5, 2000, 3000, 1000);
+        assert_eq!(view.una, 1000);
+        view.set_stamps((61, 202));
+        view.note_data(61 * MS, 6, 3000, 4000, 1000);
+        assert_eq!(view.una, 2000);
+    }
+
+    #[test]
+    fn acks_before_a_long_pause_may_have_been_lost() {
+        let mut view = far(1000);
+        view.set_stamps((1, 100));
+        view.note_data(0, 1, 0, 1000, 1000);
+        view.note_ack(MS, 2, (1000, 201), 60_000, true);
+        view.set_stamps((900, 100));
+        view.note_data(900 * MS, 3, 1000, 2000, 1000);
+        assert_eq!(view.una, 1000);
+    }
+
+    #[test]
+    fn between_full_segments_away_from_the_sender_nothing_was_missing_but_time() {
+        // Whether the sender seems to have had nothing to send before a full segment, if one of this length was the last before.
+        let seems_empty = |last: u32, mss: u32| {
+            let mut view = far(mss);
+            let end = 1000 + i64::from(last);
+            view.note_data(0, 1, 0, 1000, 1000);
+            view.note_data(0, 2, 1000, end, last);
+            view.note_ack(MS, 3, (end, 0), 60_000, true);
+            view.note_data(80 * MS, 4, end, end + 1000, 1000);
+            view.phases.iter().any(|(_, stretch)| stretch.phase == Phase::Empty)
+        };
+        assert!(!seems_empty(1000, 1000));
+        assert!(seems_empty(500, 1000), "the application has written no more");
+        assert!(seems_empty(1000, 4000), "all that it writes is short");
     }
 }

@@ -79,6 +79,8 @@ pub(super) struct SenderView {
     stamped: bool,
     /// Whether the receiver has reported data by SACK.
     sacks: bool,
+    /// The timestamp of the other end that the segment which is being processed echoes; 0 without one.
+    echo: u32,
     /// When data was captured last.
     captured_at: u64,
     /// When a segment of either side was.
@@ -129,6 +131,7 @@ impl SenderView {
             bursts: Bursts::default(),
             stamped: false,
             sacks: false,
+            echo: 0,
             captured_at: 0,
             heard_at: 0,
             ahead: 0,

@@ -10,6 +10,8 @@ pub(in crate::diagnosis) struct Ack {
     pub(in crate::diagnosis) at: u64,
     pub(in crate::diagnosis) packet: u64,
     pub(in crate::diagnosis) ack: i64,
+    /// Its timestamp; 0 without one.
+    pub(in crate::diagnosis) stamp: u32,
     /// Bytes acknowledged or reported by SACK for the first time.
     pub(in crate::diagnosis) delivered: u32,
     /// The round trip from here to the receiver in nanoseconds, if it was measured.
