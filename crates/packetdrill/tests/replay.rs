@@ -110,6 +110,42 @@ fn a_reset_anywhere_in_the_window_ends_a_closed_socket_in_fin_wait_2() {
     assert_eq!(script.gets(500, Flags::ACK, 1, 2, 0).left(400, 600)[0].1, Flags::RST, "no connection");
 }
 
+/// The lengths of the headers of what leaves from `ms` on.
+fn headers(script: Script, ms: u64, end: u64) -> Vec<usize> {
+    let mut output = Vec::new();
+    replay(format!("{}to {}\n", script.0, end * 1_000_000).as_bytes(), &mut output).unwrap();
+    let text = String::from_utf8(output).unwrap();
+    let sent = text.lines().filter_map(|line| line.strip_prefix("sent ")?.split_once(' '));
+    let later = sent.filter(|(at, _)| at.parse::<u64>().unwrap() >= ms * 1_000_000);
+    later.map(|(_, hex)| hex.len() / 2).collect()
+}
+
+#[test]
+fn the_socket_of_a_closed_one_answers_what_is_outside_its_window_without_reporting_it() {
+    // tcp_timewait_state_process() knows no D-SACK, and answers a reset like any other segment.
+    let closing = || {
+        Script::open("linux", "exact")
+            .gets(150, Flags::ACK, 1, 1, 100)
+            .call(160, "read 1000")
+            .call(200, "close")
+    };
+    let orphan = || closing().gets(300, Flags::ACK, 101, 2, 0);
+    assert_eq!(headers(orphan().gets(400, Flags::ACK, 51, 2, 50), 400, 450), [40]);
+    assert_eq!(headers(orphan().gets(400, Flags::RST, 90_000, 2, 0), 400, 450), [40]);
+    // The segment that acknowledges the FIN is consumed with its old data (`tcp_rcv_state_process()`).
+    assert_eq!(headers(closing().gets(300, Flags::ACK, 51, 2, 50), 300, 350), []);
+}
+
+#[test]
+fn header_prediction_compares_the_length_of_the_header() {
+    let mut script = Script::open("linux", "exact").call(200, &format!("write 100 {MSG_MORE}"));
+    let mut options = Options::NONE;
+    options.sack.push(SackBlock { left: Seq(ISS), right: Seq(ISS + 1) });
+    let (seq, ack, payload) = (Seq(IRS + 1), Seq(ISS + 1), Payload { offset: 0, len: 50 });
+    script.segment(210, Segment { seq, ack, flags: Flags::ACK, payload, options, ..Segment::default() });
+    assert!(script.left(200, 250).iter().any(|left| left.3 == 100), "the cork has ended");
+}
+
 #[test]
 fn the_cork_of_more_data_to_come_ends_when_linux_looks_for_data_to_send() {
     let corked = || Script::open("linux", "exact").call(200, &format!("write 100 {MSG_MORE}"));

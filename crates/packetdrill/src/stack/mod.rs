@@ -11,7 +11,7 @@ use crate::socket::{Descriptor, End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
-use netspurt_tcp::config::{Config, StateMachine};
+use netspurt_tcp::config::{Config, OldSegments, StateMachine};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::Layout;
@@ -295,6 +295,8 @@ impl Stack {
         let (remote, local) = (SocketAddr::new(source, from), SocketAddr::new(destination, to));
         let segment = &packet.tcp.segment;
         let now = self.now;
+        let like_linux = self.settings.config.old_segments == OldSegments::Linux;
+        let used = like_linux && self.settings.stand_ins == StandIns::Used;
         let Some(id) = self.find(local, remote).or_else(|| self.child(local, remote, segment)) else {
             self.reset(local, remote, segment);
             return;
@@ -311,7 +313,10 @@ impl Stack {
         let (before, ahead) = (stream.readable(), stream.info().out_of_order);
         let known = (stream.acknowledged(), stream.peer_window());
         let in_order = is_plain_data(segment) && stream.place(segment.seq) == stream.received() as i64;
-        let in_order = in_order && ahead == 0 && stream.state() == State::Established;
+        // Header prediction compares the length of the header, too.
+        let usual_header = if stream.info().timestamps { 32 } else { 20 };
+        let in_order = in_order && ahead == 0 && segment.header_len == usual_header;
+        let in_order = in_order && stream.state() == State::Established;
         if segment.flags.has(Flags::URG) {
             // The pointer is counted from the segment's number to behind the urgent byte (`tcp_check_urg()`).
             let behind = stream.place(segment.seq) + i64::from(segment.urgent);
@@ -319,11 +324,19 @@ impl Stack {
         }
         let Some(stream) = socket.stream_mut() else { return };
         let behind_gap = descriptor == Descriptor::Closed && is_fin_behind_gap(stream, segment);
+        let was_waiting = stream.state() == State::FinWait1;
         stream.handle_segment(now, segment);
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
         let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
         let is_refused = stream.answers_refused();
+        // The ACK of our FIN replaces a closed socket by a TIME-WAIT socket, and is consumed with its data
+        // (`tcp_rcv_state_process()`).
+        let is_consumed =
+            descriptor == Descriptor::Closed && was_waiting && stream.state() == State::FinWait2;
+        if is_consumed && used && !segment.flags.has(Flags::FIN) && !took {
+            while stream.poll_transmit(now).is_some() {}
+        }
         let ecn_seen = took && segment.ecn != Ecn::NotEct;
         if descriptor == Descriptor::Closed && (took || behind_gap) {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.

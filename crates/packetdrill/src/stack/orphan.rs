@@ -2,10 +2,12 @@
 //! (`tcp_time_wait()`, `tcp_timewait_state_process()`).
 
 use crate::socket::{Descriptor, Id, Socket};
-use crate::stack::Stack;
+use crate::stack::{Stack, addresses, packet};
 use crate::sysctl::StandIns;
 use netspurt_tcp::Connection;
+use netspurt_tcp::codec::{Ip, Ports};
 use netspurt_tcp::config::OldSegments;
+use netspurt_tcp::options::{Options, SackBlocks};
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::State;
 use std::net::SocketAddr;
@@ -13,8 +15,10 @@ use std::net::SocketAddr;
 /// What happens to a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// The connection processes it: it is outside the window, or a FIN in order.
+    /// The connection processes it: it is a FIN in order.
     Taken,
+    /// It is outside the window: an ACK without SACK blocks answers it, also a reset.
+    Answered,
     /// Nothing.
     Dropped,
     /// The connection ends.
@@ -31,7 +35,7 @@ fn judge(stream: &Connection, segment: &Segment) -> Verdict {
     let is_inside = start == next || end > next && start < edge || len == 0 && start == edge;
     let flags = segment.flags;
     if !is_inside {
-        Verdict::Taken
+        Verdict::Answered
     } else if flags.has(Flags::RST) {
         Verdict::Ends
     } else if flags.has(Flags::SYN) && start >= next {
@@ -62,6 +66,7 @@ impl Stack {
         let Some(stream) = stream.filter(|stream| stream.state() == State::FinWait2) else { return false };
         match judge(stream, segment) {
             Verdict::Taken => return false,
+            Verdict::Answered => self.answer_for_orphan(id, (local, remote), segment),
             Verdict::Dropped => {}
             Verdict::Ends => drop(self.sockets.remove(&id)),
             Verdict::Reset => {
@@ -70,5 +75,23 @@ impl Stack {
             }
         }
         true
+    }
+
+    /// Answers a segment outside the window of a TIME-WAIT socket. That socket keeps neither its timestamp nor reports of old
+    /// data, and it limits the answers to segments without data (`tcp_timewait_check_oow_rate_limit()`).
+    #[cold]
+    fn answer_for_orphan(&mut self, id: Id, (local, remote): (SocketAddr, SocketAddr), segment: &Segment) {
+        let (now, layout) = (self.now, self.settings.config.layout);
+        let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) else { return };
+        let plain = Segment { flags: Flags::ACK, options: Options::NONE, header_len: 20, ..*segment };
+        stream.handle_segment(now, &plain);
+        while let Some(mut out) = stream.poll_transmit(now) {
+            out.segment.options.sack = SackBlocks::EMPTY;
+            out.segment.header_len = 20 + out.segment.options.wire_len(layout);
+            let ports = Ports { source: local.port(), destination: remote.port() };
+            let ip = Ip::new(addresses(local, remote));
+            self.sent.extend(packet(now, &out.segment, ports, &ip, layout));
+        }
+        self.update(id);
     }
 }
