@@ -13,11 +13,15 @@ from against_kernel.compare import Difference
 from against_kernel.kernel import Run
 from against_kernel.known import reason
 from against_kernel.ours import Played, repeats
-from against_kernel.packets import ACK, FIN, Numbers, Segment, Sent
-from against_kernel.scripts import MS, Arrival, Script
+from against_kernel.packets import ACK, FIN, PSH, Numbers, Segment, Sent
+from against_kernel.scripts import MS, Arrival, Call, Script
 
 BEHIND_FIN = "the peer sends data behind its FIN"
 JOINED = "ACKs of out-of-order data are joined"
+PUSHED = "PSH where writes are joined"
+UNREAD = "ACKs behind a slow reader depend on the kernel's memory"
+LITTLE = "cwnd of an application that sends little"
+BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
 
 def run(arrivals: list[tuple[int, Segment]], sent: list[Sent]) -> Run:
@@ -74,3 +78,68 @@ def test_joined_acks_follow_three_others_and_at_least_two_segments(
 def test_a_segment_repeats_data_if_an_earlier_one_reaches_as_far() -> None:
     sent = [Sent(n * MS, data(seq, 100)) for n, seq in enumerate([1, 101, 1, 151])]
     assert [repeats(sent, number) for number in range(6)] == [False, False, False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("writes", "lengths", "flags", "expected"),
+    [
+        (2, [100, 40], PSH, PUSHED),
+        (1, [100, 40], PSH, None),
+        (2, [100, 100], PSH, None),
+        (2, [100, 40], FIN, None),
+    ],
+    ids=["joined", "one write", "only full segments", "another flag"],
+)
+def test_only_joined_writes_with_a_short_segment_explain_psh(
+    writes: int, lengths: list[int], flags: int, expected: str | None
+) -> None:
+    played = run([], [Sent(n * MS, data(1 + 100 * n, length)) for n, length in enumerate(lengths)])
+    played.played.results = [("write", 70)] * writes
+    assert reason(played, Difference(f"flags {flags:02x} of data", 1, "", MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("read", "kind", "expected"),
+    [
+        (0, "only ours sends: ACK", UNREAD),
+        (500, "only ours sends: ACK", None),
+        (0, "kernel sends data again, ours ACK", UNREAD),
+        (0, "kernel sends ACK, ours data again", None),
+        (0, "length of data", None),
+    ],
+    ids=["unread", "read", "before a repair", "our repair", "no ACK"],
+)
+def test_a_slow_reader_explains_acks_while_more_than_a_segment_is_unread(
+    read: int, kind: str, expected: str | None
+) -> None:
+    arrivals = [(n * MS, data(1 + 100 * n)) for n in range(5)]
+    made = run(arrivals, [Sent(10 * MS, Segment(ACK, 1, 501, 1000))])
+    events = tuple(Arrival(at, segment) for at, segment in arrivals)
+    made.script = Script(1, "reno", True, 0, events, 1000 * MS)
+    made.happened.append((6 * MS, Call(6 * MS, "read", (1000,))))
+    made.played.results = [("read", read)]
+    assert reason(made, Difference(kind, 0, "", 10 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("later", "kernel", "expected"),
+    [(300, 8, LITTLE), (100, 8, None), (300, 12, None)],
+    ids=["after a pause", "without a pause", "a larger window"],
+)
+def test_a_lower_cwnd_of_the_kernel_follows_a_pause_of_a_timeout(
+    later: int, kernel: int, expected: str | None
+) -> None:
+    played = run([(10 * MS, data(1))], [Sent((10 + later) * MS, data(1))])
+    assert reason(played, Difference("info: snd_cwnd", -1, "", 1000 * MS, kernel, 10)) == expected
+
+
+@pytest.mark.parametrize(
+    ("length", "apart", "expected"),
+    [(100, 100_000, BEFORE), (0, 100_000, None), (100, MS, None)],
+    ids=["with data", "a bare ACK", "a timer"],
+)
+def test_a_repair_precedes_only_the_data_of_the_segment_that_it_answers(
+    length: int, apart: int, expected: str | None
+) -> None:
+    played = run([(10 * MS, data(1, length))], [Sent(10 * MS + apart, data(1))])
+    assert reason(played, Difference("ack of data again", 0, "", 10 * MS)) == expected
