@@ -53,6 +53,8 @@ struct Rare {
     challenged_since: Time,
     /// When the last ACK answered an invalid segment, if that is limited.
     answered_invalid: Option<Time>,
+    /// Payload bytes of a full segment of the present burst, if they are fewer than of others.
+    burst_payload: u32,
     /// When the next keep-alive probe is due, and the number of consecutive unanswered probes.
     keep_alive: Time,
     keep_alives: u8,
@@ -71,6 +73,7 @@ impl Default for Rare {
             challenged: 0,
             challenged_since: Time::ZERO,
             answered_invalid: None,
+            burst_payload: 0,
             keep_alive: Time::NEVER,
             keep_alives: 0,
             ecn: None,
@@ -93,6 +96,8 @@ const SYN_DATA: Prediction = Prediction::bit(4);
 const BARE_ACK: Prediction = Prediction::bit(5);
 /// The keep-alive timer runs. It excludes answers and runs only.
 const KEEP_ALIVE: Prediction = Prediction::bit(6);
+/// The segments of the present burst are shorter than others.
+const SHORT_BURST: Prediction = Prediction::bit(7);
 
 impl Context {
     /// Payload bytes that the MSS that we announced permits the peer, less the timestamps that both use.
@@ -241,6 +246,35 @@ impl Context {
             self.unusual.set(BARE_ACK, false);
         }
         bare
+    }
+
+    /// SACK blocks leave only `payload` bytes in the first segment of a burst, and the others of it are not longer.
+    #[cold]
+    pub(crate) fn begin_short_burst(&mut self, payload: u32) {
+        self.rare().burst_payload = payload;
+        self.unusual.set(SHORT_BURST, true);
+    }
+
+    /// Whether the segments of the present burst are shorter than others.
+    #[inline]
+    pub(crate) fn is_short_burst(&self) -> bool {
+        self.unusual.has(SHORT_BURST)
+    }
+
+    /// The present burst is over.
+    #[inline]
+    pub(crate) fn end_burst(&mut self) {
+        self.unusual.set(SHORT_BURST, false);
+    }
+
+    /// Payload bytes of a full segment of the present burst.
+    #[inline]
+    pub(crate) fn burst_payload(&self) -> u32 {
+        let full = u32::from(self.agreed.payload);
+        if !self.is_short_burst() {
+            return full;
+        }
+        self.rare.as_deref().map_or(full, |rare| rare.burst_payload.min(full))
     }
 
     /// Whether an invalid segment may be answered now. If so, the next interval begins (Linux,

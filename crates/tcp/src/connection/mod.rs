@@ -322,14 +322,18 @@ impl Connection {
         if let Some(plan) = self.handshake_ack() {
             return Some(Departure { reason: self.emit(now, plan, segment), last: false });
         }
-        let decision = self.decide(now);
+        let mut decision = self.decide(now);
+        if self.shortens_burst(&decision) {
+            decision = self.decide(now);
+        }
         let (plan, hold) = match decision {
             Decision::Send(plan) | Decision::Short(plan) => (Some(plan), None),
             Decision::Last(plan, why) => (Some(plan), Some(why)),
             Decision::Hold(why) => (None, Some(why)),
         };
         if let Decision::Send(plan) | Decision::Short(plan) = decision {
-            self.snd.count_run(plan.len);
+            // A FIN occupies cwnd, too.
+            self.snd.count_run(plan.len.max(u32::from(plan.flags.has(Flags::FIN))));
         }
         // A segment that only SACK blocks make shorter than others is a full one (Linux, `tcp_minshall_update()`).
         let short = matches!(decision, Decision::Short(plan) if plan.len < self.payload_beside_reports());
@@ -338,6 +342,7 @@ impl Connection {
             self.snd.note_short_segment();
         }
         if let Some(why) = hold {
+            self.cx.end_burst();
             self.snd.rest(&mut self.cx, now, why);
         }
         reason.map(|reason| Departure { reason, last: hold.is_some() })

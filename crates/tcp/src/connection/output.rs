@@ -7,7 +7,7 @@ use crate::opening::reply::Reply;
 use crate::opening::state::State;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
-use crate::send::space::Plan;
+use crate::send::space::{Decision, Plan};
 use crate::time::Time;
 use crate::wire::options::{OPTION_SPACE, Options, Timestamps, timestamp};
 use crate::wire::segment::{Ecn, Flags, Payload, Segment};
@@ -183,6 +183,29 @@ impl Connection {
         let blocks = self.rcv.waiting_blocks().min(self.room_for_blocks());
         // The option with its padding.
         full.saturating_sub(4 + 8 * blocks as u32).max(1)
+    }
+
+    /// Whether SACK blocks shorten the new data that is about to leave, as the first of a burst. Linux chooses the size of a burst
+    /// before its first segment (`tcp_current_mss()` in `tcp_push_pending_frames()`): a D-SACK is reported once, but all segments
+    /// of the burst are as long as the one that reports it.
+    #[inline]
+    pub(super) fn shortens_burst(&mut self, decision: &Decision) -> bool {
+        let (Decision::Send(plan) | Decision::Short(plan)) = decision else { return false };
+        let is_new = plan.len > 0 && plan.start > 0 && plan.start >= self.snd.space().max();
+        is_new && self.rcv.has_reports(self.cx.agreed.sack) && self.begins_short_burst()
+    }
+
+    /// The same if the data is new and there are reports.
+    #[cold]
+    fn begins_short_burst(&mut self) -> bool {
+        let payload = self.payload_beside_reports();
+        let begins = payload < u32::from(self.cx.agreed.payload)
+            && !self.cx.is_short_burst()
+            && self.cx.config.counts_as_linux();
+        if begins {
+            self.cx.begin_short_burst(payload);
+        }
+        begins
     }
 
     /// How many SACK blocks fit beside the options that every segment carries.

@@ -251,7 +251,12 @@ impl LossRecovery {
 
     /// Recovery has ended with an ACK.
     pub(crate) fn leave(&mut self) {
-        self.loss.trouble().leave();
+        let trouble = self.loss.trouble();
+        // A recovery that has continued the reduction for a mark ends it, too.
+        if trouble.phase == Phase::Fast {
+            trouble.reduces_until = 0;
+        }
+        trouble.leave();
         self.end_by_time();
     }
 

@@ -96,7 +96,10 @@ fn the_pacing_timer_permits_to_retransmit_behind_the_new_data_after_a_timeout() 
 
 #[test]
 fn a_segment_that_reports_make_shorter_carries_the_push_of_a_write_that_ends_in_it() {
-    let mut lab = Lab::with_sack(Config { mss_counts: MssCounts::DataAndOptions, ..linux() });
+    // Linux joins the writes.
+    let mut config = Config { mss_counts: MssCounts::DataAndOptions, ..linux() };
+    config.growth.grows = Grows::Always;
+    let mut lab = Lab::with_sack(config);
     lab.write(10).write_bytes(500).write_bytes(2000);
     lab.data(5000, 100);
     lab.at(200).ack(1);

@@ -9,6 +9,7 @@ mod answered;
 mod as_linux;
 mod as_linux_recovery;
 mod as_linux_segments;
+mod bursts_and_probes;
 mod cwnd_in_packets;
 mod marks_and_parts;
 mod old_acks;

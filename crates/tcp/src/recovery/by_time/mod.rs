@@ -8,6 +8,7 @@ mod run;
 pub(crate) use run::Whole;
 
 use super::departures::{Concluded, Departures};
+use super::flight::Parts;
 use super::prr::{Prr, Start};
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
@@ -47,6 +48,8 @@ pub(crate) struct Calm {
     pub(crate) first: Option<Time>,
     /// The RTT of the last one.
     pub(crate) rtt: Option<Span>,
+    /// Bytes that it acknowledges of a segment that goes on behind.
+    pub(crate) part: u64,
 }
 
 impl LossRecovery {
@@ -144,7 +147,7 @@ impl LossRecovery {
         // The log is plain: nothing was sent twice.
         let first = first.map(|first| first.at);
         rack.take_calmly(flight, least, now, una);
-        Some(Calm { first, rtt: rack.latest_rtt() })
+        Some(Calm { first, rtt: rack.latest_rtt(), part: flight.part_of_first(una) })
     }
 
     /// `range` was delivered; a part of it may have been known before. `is_echoed` says whether the ACK can answer a
@@ -171,6 +174,15 @@ impl LossRecovery {
             rack.deliver(flight, least, now, piece, &is_echoed);
         }
         shows_original
+    }
+
+    /// An ACK of `range` delivers whole segments: Linux counts one when all of it is acknowledged (`tcp_clean_rtx_queue()`).
+    pub(crate) fn count_whole_segments(&mut self, range: Range) {
+        let Some(Departures { flight, rack: Some(rack), .. }) = self.departures.as_deref_mut() else {
+            return;
+        };
+        let Parts { before, behind } = flight.parts_at(range);
+        rack.delivered = (rack.delivered + before).saturating_sub(behind);
     }
 
     /// An ACK of `range` may complete a segment of which an earlier one had acknowledged a part. Linux takes that for
@@ -275,6 +287,15 @@ impl LossRecovery {
     pub(crate) fn hold_repairs(&mut self) {
         if let Some(rack) = self.rack_mut() {
             (rack.holds_repairs, rack.deadline) = (true, None);
+        }
+    }
+
+    /// A tail loss probe takes the place of the reordering timer: Linux has one timer for both, and while a mark reduces the window
+    /// new data arms the probe, even if SACK has reported something (`tcp_schedule_loss_probe()`).
+    #[cold]
+    pub(crate) fn stop_reordering_timer(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            rack.deadline = None;
         }
     }
 

@@ -182,7 +182,12 @@ impl LossRecovery {
     /// (`tcp_schedule_loss_probe()`).
     #[inline]
     pub(super) fn permits_probe(&self, rack: &Rack) -> bool {
-        rack.counted.is_none() && self.is_undisturbed()
+        rack.counted.is_none() && (self.is_undisturbed() || self.reduces_for_mark())
+    }
+
+    /// Whether a mark is reducing the window, outside a recovery (TCP_CA_CWR).
+    pub(crate) fn reduces_for_mark(&self) -> bool {
+        self.loss.phase == Phase::Open && self.loss.reduces_until > 0
     }
 
     /// Whether an ACK from `una` up to `ack` completes a segment. If so, how many bytes of the first one were acknowledged before.
@@ -223,5 +228,20 @@ impl LossRecovery {
     /// Whether an ACK up to `ack` with this echo answers a segment that was sent before its retransmission.
     pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
         self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.answers_original(ack, echo))
+    }
+
+    /// Whether the present recovery has retransmitted nothing yet, and an ACK up to `ack` acknowledges some of its data.
+    pub(crate) fn has_resent_nothing(&self, ack: u64) -> bool {
+        self.loss.phase == Phase::Fast
+            && self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_resent_nothing(ack))
+    }
+
+    /// Whether the peer has reported all of the first outstanding segment.
+    pub(crate) fn has_first_reported(&self) -> bool {
+        let Some(departures) = self.departures.as_deref() else { return false };
+        let Some(reported) = self.loss.reported().first() else { return false };
+        departures.flight.front().is_some_and(|first| {
+            reported.start <= departures.flight.edge() && reported.end >= first.range.end
+        })
     }
 }

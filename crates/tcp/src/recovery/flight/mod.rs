@@ -95,6 +95,15 @@ pub(crate) struct Delivered {
     pub(crate) last: Option<Sent>,
 }
 
+/// The parts of segments at both ends of what an ACK acknowledges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Parts {
+    /// Bytes of a segment that it completes and that were acknowledged before.
+    pub(crate) before: u64,
+    /// Bytes of a segment that it does not complete.
+    pub(crate) behind: u64,
+}
+
 /// All unacknowledged segments.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
@@ -344,6 +353,28 @@ impl Flight {
         let first = self.entries.front().filter(|first| !first.again && first.end <= range.end)?;
         debug_assert!(first.end > self.edge);
         self.cut_from()
+    }
+
+    /// The acknowledged bytes of the first segment; the log is of what is not acknowledged below `una`.
+    #[inline(always)]
+    pub(crate) fn part_of_first(&self, una: u64) -> u64 {
+        if self.cut_from == 0 { 0 } else { una.saturating_sub(self.cut_from) }
+    }
+
+    /// The first unacknowledged position.
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// The parts of segments at both ends of `range`, which begins at the first unacknowledged byte.
+    pub(crate) fn parts_at(&self, range: Range) -> Parts {
+        let completes = self.entries.front().is_some_and(|first| first.end <= range.end);
+        let before =
+            self.cut_from().filter(|_| completes).map_or(0, |start| range.start.saturating_sub(start));
+        let last = self.index_of(range.end);
+        let start = self.start_of(last).max(range.start);
+        let behind = if last < self.entries.len() { range.end.saturating_sub(start) } else { 0 };
+        Parts { before, behind }
     }
 
     /// Where the first segment begins, if a part of it was acknowledged before.

@@ -30,6 +30,11 @@ impl Undo {
         ack > self.una && self.stamp.is_some_and(|stamp| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
+    /// Whether nothing was retransmitted yet, and an ACK up to `ack` acknowledges data of the recovery.
+    pub(crate) const fn has_resent_nothing(&self, ack: u64) -> bool {
+        ack > self.una && self.stamp.is_none()
+    }
+
     /// Processes a D-SACK of data up to `end`. It counts only for data of this recovery (`tcp_check_dsack()`). Returns
     /// whether all retransmissions are reported now.
     pub(crate) fn reported_twice(&mut self, end: u64) -> bool {
@@ -50,8 +55,10 @@ mod tests {
     fn an_ack_with_an_older_timestamp_answers_the_original() {
         let mut undo = Undo::new(1000, 0, None);
         assert!(!undo.answers_original(2000, 1), "nothing was sent again");
+        assert!(undo.has_resent_nothing(1001) && !undo.has_resent_nothing(1000));
         undo.resent(50);
         undo.resent(60);
+        assert!(!undo.has_resent_nothing(2000));
         assert!(undo.answers_original(2000, 49));
         assert!(!undo.answers_original(2000, 50));
         assert!(!undo.answers_original(1000, 49), "it acknowledges nothing of it");

@@ -3,6 +3,7 @@
 use super::reports::Reports;
 use crate::config::{LossMeans, PrrRule};
 use crate::congestion::Signal;
+use crate::congestion::ecn::Memory;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
@@ -12,7 +13,7 @@ use crate::recovery::spurious::late_original::OnLateOriginal;
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::{Concluded, Phase};
 use crate::send::{Sender, in_ticks};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::wire::options::echo_age;
 use crate::wire::segment::Segment;
 
@@ -23,24 +24,30 @@ impl Sender {
         &mut self,
         cx: &mut Context,
         now: Time,
-        una_before: u64,
         segment: &Segment,
+        (una_before, flight_before, marked): (u64, u64, bool),
         Reports { reports_new, again, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
-        if let Some(stamps) = segment.options.timestamps
-            && cx.agreed.timestamps
-            && advanced
-        {
-            self.undo_by_echo(cx, now, stamps.echo, una_before);
-        }
         let is_bare = !advanced && segment.seq_len() == 0;
-        self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
+        // An old ACK may reveal losses. It opens no window, answers no probe and reports no mark (`old_ack` in `tcp_ack()`).
+        let is_old = self.space.is_old_ack(segment.ack) && self.grows_at_the_end(cx);
+        if advanced && self.grows_at_the_end(cx) && self.recovery.has_first_reported() {
+            self.expect_reneging(cx, now);
+        } else {
+            let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|stamps| stamps.echo);
+            if advanced {
+                self.undo_by_ack(cx, now, echo, una_before);
+            }
+            self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
+            // A mark reduces the window that an undo has restored (`tcp_try_to_open()`).
+            if self.grows_at_the_end(cx) && !is_old {
+                self.judge_echo(cx, now, una_before, flight_before, marked);
+            }
+        }
         self.recovery.widen_reordering_window(now);
         let found = !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
-        // An old ACK may reveal losses. It opens no window and answers no probe (`old_ack` in `tcp_ack()`).
-        let is_old = self.space.is_old_ack(segment.ack) && self.grows_at_the_end(cx);
         let answers = if is_old { 0 } else { self.space.una };
         let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, again, is_bare) else {
             return;
@@ -165,9 +172,15 @@ impl Sender {
         cx.counters().fast_retransmits += 1;
         let (una, max, cwnd) = (self.space.una, self.space.max, self.congestion.cwnd());
         // A mark in the same round trip has reduced the window already (`tcp_enter_recovery()`).
-        let reduced = self.recovery.is_reducing() && !self.congestion.controls_recovery_cwnd();
+        let goes_on = self.recovery.is_reducing();
+        let reduced = goes_on && !self.congestion.controls_recovery_cwnd();
         if cx.config.loss_means == LossMeans::Congestion && !reduced {
+            let announced = cx.ecn_state().is_some_and(Memory::announces);
             self.signal(cx, now, Signal::EnterRecovery, max - una);
+            if let Some(memory) = cx.ecn().filter(|_| goes_on) {
+                // The mark has announced the reduction.
+                memory.set_announces(announced);
+            }
         }
         let rule = self.gradual_rule(cx).filter(|_| cx.config.loss_means == LossMeans::Congestion);
         self.recovery.recover_by_time(una, max, rule.map(|rule| (rule, cwnd)));
@@ -181,13 +194,17 @@ impl Sender {
         (cx.config.prr && !self.congestion.controls_recovery_cwnd()).then_some(cx.config.prr_rule)
     }
 
+    /// Whether a congestion mark reduces the window gradually. Without the share of marks DCTCP and Prague behave like Reno.
+    pub(super) fn reduces_gradually(&self, cx: &Context) -> bool {
+        let at_once = cx.config.congestion.reduces_in_proportion()
+            && cx.ecn_state().is_some_and(|memory| memory.knows_share());
+        self.grows_at_the_end(cx) && !at_once
+    }
+
     /// A congestion mark has reduced the window, which was `cwnd` before. Linux reduces it gradually, like that of a recovery
     /// (`tcp_enter_cwr()`). DCTCP and Prague reduce at once here.
     pub(super) fn reduce_gradually(&mut self, cx: &Context, cwnd: u32) {
-        // Without the share of marks they behave like Reno.
-        let at_once = cx.config.congestion.reduces_in_proportion()
-            && cx.ecn_state().is_some_and(|memory| memory.knows_share());
-        if self.grows_at_the_end(cx) && !at_once {
+        if self.reduces_gradually(cx) {
             let rule = self.gradual_rule(cx);
             self.recovery.begin_reduction(self.space.max, rule.map(|rule| (rule, cwnd)));
         }
@@ -213,14 +230,29 @@ impl Sender {
         }
     }
 
-    /// An ACK that echoes a timestamp older than the retransmission shows that the original was delivered. The timestamp must
-    /// be one that our segments can have carried: as with RTT samples, an invented one proves nothing.
+    /// The first outstanding segment was reported before, so the peer may have discarded what it has reported. Linux gives it half
+    /// an RTT, and 10 ms at least, to acknowledge the rest, and repairs nothing until then (`tcp_check_sack_reneging()`).
+    #[cold]
+    fn expect_reneging(&mut self, cx: &Context, now: Time) {
+        const LEAST: Span = Span::from_ms(10);
+        let half = self.srtt(cx).map_or(LEAST, |srtt| Span::from_ps(srtt.as_ps() / 2));
+        self.recovery.hold_repairs();
+        self.timers.expect_reneging(now + half.max(LEAST));
+    }
+
+    /// An ACK of new data that echoes a timestamp older than the retransmission shows that the original was delivered. The
+    /// timestamp must be one that our segments can have carried: as with RTT samples, an invented one proves nothing.
+    ///
+    /// In Linux any ACK of new data shows it if nothing has been retransmitted yet: pacing may hold it back
+    /// (`tcp_packet_delayed()`).
     ///
     /// During fast recovery it shows reordering, too.
-    fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32, una_before: u64) {
-        if self.recovery.answers_original(self.space.una, echo)
-            && echo_age(now, echo, self.space.first_sent).is_some()
-        {
+    fn undo_by_ack(&mut self, cx: &mut Context, now: Time, echo: Option<u32>, una_before: u64) {
+        let una = self.space.una;
+        let is_echoed = echo.is_some_and(|echo| {
+            self.recovery.answers_original(una, echo) && echo_age(now, echo, self.space.first_sent).is_some()
+        });
+        if is_echoed || self.grows_at_the_end(cx) && self.recovery.has_resent_nothing(una) {
             // An ACK of all data shows no order (`tcp_try_undo_recovery()`).
             let is_partial = !cx.config.counts_as_linux() || self.space.una < self.recovery.recover();
             if self.recovery.phase() == Phase::Fast

@@ -18,7 +18,6 @@ impl Sender {
         echoed: bool,
     ) {
         let (una, nxt) = (self.space.una, self.space.nxt);
-        self.recovery.end_reduction(una);
         let Some(memory) = cx.ecn() else { return };
         let (bytes, marked, echoed) = if memory.accurate().is_some() {
             self.conclude_counts(cx)
@@ -34,11 +33,15 @@ impl Sender {
         {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }
+        let gradually = self.reduces_gradually(cx);
         let ended = self.grows_at_the_end(cx) && self.recovery.has_ended();
-        let is_due = |memory: &mut ecn::Memory| memory.on_echo(una, ended) == OnEcho::Reduce;
-        // `tcp_enter_cwr()` does nothing in a recovery.
+        let is_due = |memory: &mut ecn::Memory| gradually || memory.on_echo(una, ended) == OnEcho::Reduce;
+        // `tcp_enter_cwr()` does nothing in a recovery, nor while it reduces cwnd for an earlier mark. What reduced cwnd before
+        // that prevents nothing, such as a loss that a probe has repaired. Without outstanding data an echo means nothing
+        // (`no_queue` in `tcp_ack()`).
         let recovers = self.recovery.phase() != Phase::Open && self.grows_at_the_end(cx);
-        if echoed && cx.ecn().is_some_and(is_due) && !recovers && self.congestion.heeds_marks(now) {
+        let waits = gradually && (self.recovery.is_reducing() || flight == 0);
+        if echoed && cx.ecn().is_some_and(is_due) && !recovers && !waits && self.congestion.heeds_marks(now) {
             cx.counters().ecn_reductions += 1;
             let cwnd = self.congestion.cwnd();
             self.signal(cx, now, Signal::EcnCe, flight);

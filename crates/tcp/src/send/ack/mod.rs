@@ -38,6 +38,9 @@ impl Sender {
                 self.recovery.note_completion(acked);
             }
             self.note_delivery(cx, now, acked, segment);
+            if cx.config.counts_as_linux() {
+                self.recovery.count_whole_segments(acked);
+            }
             self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
         }
         let reports = self.take_reports(cx, now, segment);
@@ -67,11 +70,14 @@ impl Sender {
         if ack == una_before as i64 {
             self.take_repeated_ack(cx, now, segment, (reports_new, window == window_before, wl1_before));
         }
-        self.judge_echo(cx, now, una_before, flight_before, marked);
+        self.recovery.end_reduction(self.space.una);
+        if !self.grows_at_the_end(cx) {
+            self.judge_echo(cx, now, una_before, flight_before, marked);
+        }
         // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
         let shows = ack >= una_before as i64 || !segment.options.sack.is_empty();
         if shows && self.recovery.is_by_time() {
-            self.judge_by_time(cx, now, una_before, segment, reports);
+            self.judge_by_time(cx, now, segment, (una_before, flight_before, marked), reports);
         }
         self.judge_mtu_probe(cx);
         // Without outstanding data there is no sample (`no_queue` in `tcp_ack()`).

@@ -160,7 +160,7 @@ impl Sender {
         let situation = Situation {
             available,
             allowed,
-            mss: u32::from(cx.agreed.payload),
+            mss: cx.burst_payload(),
             unacknowledged: snd.nxt - snd.una,
             // The window never exceeds our own cap, so waiting for more would never end.
             max_window: snd.max_wnd.min(cx.config.send_window.unwrap_or(u32::MAX)),
@@ -179,7 +179,7 @@ impl Sender {
                 let plan = snd.plan(start, len, self.reason_for_next(cx, start), self.is_closing());
                 // No other segment follows the last one.
                 let remembered = (*policy == Transmit::Minshall || own.is_some())
-                    && len < u32::from(cx.agreed.payload)
+                    && len < cx.burst_payload()
                     && !fin_waits
                     && start == snd.max
                     && plan.reason != Reason::SynDataAgain;

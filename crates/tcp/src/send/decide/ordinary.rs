@@ -182,12 +182,14 @@ impl Sender {
         segment: &Segment,
         ack: u64,
     ) -> bool {
-        let Some(Calm { first, rtt }) = self.recovery.take_calmly(now, ack) else { return false };
+        let Some(Calm { first, rtt, part }) = self.recovery.take_calmly(now, ack) else { return false };
         let echo = segment.options.timestamps.map(|t| t.echo);
         self.take_sample_since(cx, now, ack, (first, echo));
         let before = self.space.una;
         self.advance_calmly(segment, ack);
-        self.open_window_calmly(cx, now, before, rtt);
+        // Linux counts a segment when all of it is acknowledged (`tcp_clean_rtx_queue()`).
+        let uncounted = if cx.config.growth.grows == Grows::WhenUsed { part } else { 0 };
+        self.open_window_calmly(cx, now, before + uncounted, rtt);
         self.cwnd_limited = false;
         self.restart_unprobed(cx, now);
         self.start_user_timeout(cx, now);

@@ -72,6 +72,11 @@ impl Timers {
         self.main = self.main.min(at);
     }
 
+    /// The retransmission timer expires at `at`: the peer may have discarded data that it has reported.
+    pub(crate) fn expect_reneging(&mut self, at: Time) {
+        (self.main, self.role) = (at, Timer::Retransmit);
+    }
+
     #[inline]
     pub(crate) fn retransmit_is_armed(&self) -> bool {
         !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)

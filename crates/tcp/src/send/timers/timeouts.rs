@@ -186,6 +186,9 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
         if let Some((true, timeout)) = self.recovery.timeout_beside_probe(self.space.max) {
+            if cx.config.tail_loss_probe && !self.recovery.is_quiet() {
+                self.recovery.stop_reordering_timer();
+            }
             let first_sent = self.recovery.first_sent_beside_probe();
             self.arm_probe(cx, now, first_sent.map_or(timeout, |sent| self.timeout_since(now, sent)));
         }

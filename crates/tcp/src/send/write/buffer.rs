@@ -60,7 +60,7 @@ impl Sender {
         }
         if accepted > 0 {
             self.restart_if_idle(cx, now);
-            if cx.config.push_bursts {
+            if cx.config.push_bursts || cx.config.counts_as_linux() && self.last_packet_has_room(cx) {
                 self.join_writes();
             }
             if Self::counts_memory(cx, self.send_buffer(cx)) {
@@ -73,6 +73,11 @@ impl Sender {
             }
         }
         accepted
+    }
+
+    /// Whether a packet of a single segment at the end of the data has room for more.
+    fn last_packet_has_room(&self, cx: &Context) -> bool {
+        !self.unsent().is_multiple_of(u64::from(cx.burst_payload().max(1)))
     }
 
     /// Removes the mark at the end of the data if that is not sent: Linux adds a write to the last packet and takes its PSH

@@ -44,7 +44,7 @@ impl Sender {
     /// The end of the burst that begins at `start`: what may leave now, at most what Linux hands over together. `start`
     /// if it is only one segment.
     fn plan_burst(&self, cx: &Context, start: u64) -> u64 {
-        let mss = u64::from(cx.agreed.payload);
+        let mss = u64::from(cx.burst_payload());
         let waiting = self.space.data_end().saturating_sub(start);
         let room = self.burst_room(cx, start);
         if waiting <= mss || room < 2 * mss && room < waiting {

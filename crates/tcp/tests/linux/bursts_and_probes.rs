@@ -1,0 +1,218 @@
+//! The size of a burst, what a mark leaves to the timers and to an undo, and what counts as the use of cwnd, as in Linux.
+
+use crate::common::lone::ACK;
+use crate::lab::{Lab, MSS};
+use crate::recounted::rules;
+use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments};
+use netspurt_tcp::congestion;
+use netspurt_tcp::event::Phase;
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, Timeout};
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+
+fn linux() -> Config {
+    Config { limited_transmit: true, ..rules(Grows::WhenUsed) }
+}
+
+/// The payload of each segment with data since `before`.
+fn lens(lab: &Lab, before: usize) -> Vec<u32> {
+    let sent = lab.sent[before..].iter().map(|(_, sent)| sent.segment.payload.len);
+    sent.filter(|&len| len > 0).collect()
+}
+
+#[test]
+fn all_segments_of_a_burst_are_as_long_as_the_first_one_that_reports_a_duplicate() {
+    // tcp_current_mss() is called once, before tcp_write_xmit(); the D-SACK leaves with the first segment alone.
+    for (grows, len) in [(Grows::WhenUsed, [988; 3]), (Grows::Always, [988, 1000, 1000])] {
+        let mut config =
+            Config { mss_counts: MssCounts::DataAndOptions, old_segments: OldSegments::Linux, ..linux() };
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.write(40);
+        lab.data(0, 100);
+        let before = lab.sent.len();
+        // Its first half is old.
+        let payload = Payload { offset: 0, len: 200 };
+        lab.arrives(Segment { ack: Lab::behind(2), flags: ACK, payload, ..Segment::default() });
+        assert_eq!(lens(&lab, before)[..3], len, "{grows:?}");
+        let blocks = lab.sent[before..].iter().map(|(_, sent)| sent.segment.options.sack.as_slice().len());
+        assert_eq!(blocks.take(3).collect::<Vec<_>>(), [1, 0, 0]);
+        // The next burst has full segments.
+        let before = lab.sent.len();
+        lab.seq = lab.seq.plus(200);
+        lab.ack(4);
+        assert_eq!(lens(&lab, before)[0], 1000);
+    }
+}
+
+/// Segments at 100 ms, of `written`, with ECN, SACK, timestamps and tail loss probes.
+fn marked(config: Config, written: u64) -> Lab {
+    let stamps = Some(Timestamps::default());
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps, ..Options::NONE };
+    let config = Config { ecn: EcnUse::Rfc3168, timestamps: true, tail_loss_probe: true, ..config };
+    let mut lab = Lab::open_with(config, offer, Flags::ECE);
+    lab.write(written).out();
+    lab.at(200);
+    lab
+}
+
+/// An ACK up to segment `n` that reports a mark, and the segments of `block`.
+fn echo(lab: &mut Lab, n: u32, block: Option<(u32, u32)>, echo: u32) {
+    let mut options = Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE };
+    if let Some((from, to)) = block {
+        let (left, right) = (Lab::behind(from - 1), Lab::behind(to));
+        options.sack.push(netspurt_tcp::options::SackBlock { left, right });
+    }
+    lab.arrives(Segment { ack: Lab::behind(n), flags: ACK | Flags::ECE, options, ..Segment::default() });
+}
+
+fn stamped(lab: &mut Lab, n: u32, echo: u32) {
+    lab.ack_with(n, Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE });
+}
+
+/// Segments that announce a reduction, but for the SYN.
+fn announced(lab: &Lab) -> usize {
+    lab.sent.iter().skip(1).filter(|(_, sent)| sent.segment.flags.has(Flags::CWR)).count()
+}
+
+#[test]
+fn a_loss_that_a_probe_has_repaired_does_not_prevent_a_reduction_by_a_mark() {
+    // tcp_process_tlp_ack() leaves the state open, so tcp_enter_cwr() follows.
+    let mut lab = marked(linux(), 2);
+    lab.at(700);
+    assert_eq!(lab.out(), [(2, TailProbe)]);
+    stamped(&mut lab, 2, 699);
+    lab.write(8).at(800);
+    stamped(&mut lab, 3, 700);
+    lab.write(1);
+    let ssthresh = lab.tcp.ssthresh();
+    echo(&mut lab, 4, None, 700);
+    assert_eq!(lab.tcp.stats().ecn_reductions, 1);
+    assert!(lab.tcp.ssthresh() < ssthresh);
+}
+
+#[test]
+fn a_mark_reduces_what_the_same_ack_restores() {
+    // tcp_try_undo_recovery() comes before tcp_try_to_open().
+    let mut lab = marked(linux(), 10);
+    let report = Options { timestamps: Some(Timestamps { value: 1, echo: 100 }), ..Options::NONE };
+    lab.ack_with(0, report);
+    for to in [4, 5, 6] {
+        let mut options = report;
+        options.sack.push(netspurt_tcp::options::SackBlock { left: Lab::behind(3), right: Lab::behind(to) });
+        lab.ack_with(0, options);
+    }
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    lab.at(250);
+    echo(&mut lab, 10, None, 100);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert!(lab.tcp.info().reduces_for_mark);
+    lab.write(1);
+    assert_eq!(announced(&lab), 1);
+}
+
+#[test]
+fn an_echo_without_outstanding_data_reduces_nothing() {
+    // `no_queue` in tcp_ack().
+    let mut lab = marked(linux(), 1);
+    stamped(&mut lab, 1, 100);
+    echo(&mut lab, 1, None, 100);
+    assert_eq!(lab.tcp.stats().ecn_reductions, 0);
+}
+
+#[test]
+fn while_a_mark_reduces_cwnd_new_data_turns_the_reordering_timer_into_a_probe() {
+    // tcp_schedule_loss_probe() permits it in TCP_CA_CWR, and there is one timer for both.
+    let mut lab = marked(linux(), 40);
+    echo(&mut lab, 1, Some((4, 4)), 100);
+    assert!(lab.tcp.info().reduces_for_mark);
+    assert_eq!(lab.out().len(), 1, "new data");
+    lab.at(390);
+    assert_eq!(lab.out(), [], "no reordering timer");
+    lab.at(420);
+    assert_eq!(lab.out().len(), 1, "two round trips");
+}
+
+#[test]
+fn a_recovery_of_bbr_within_a_reduction_announces_none() {
+    // tcp_enter_recovery(): tcp_in_cwnd_reduction().
+    let mut lab = marked(Config { congestion: congestion::Kind::Bbr, pacing: true, ..linux() }, 40);
+    lab.write(40).at(200);
+    echo(&mut lab, 1, None, 100);
+    lab.at(210);
+    assert_eq!(announced(&lab), 1);
+    echo(&mut lab, 1, Some((4, 7)), 100);
+    lab.at(230);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    assert_eq!(announced(&lab), 1);
+}
+
+#[test]
+fn a_recovery_that_pacing_has_kept_from_retransmitting_is_undone_by_an_ack_of_its_data() {
+    // tcp_packet_delayed(): there is no retrans_stamp.
+    for (acked, undone) in [(1, 1), (0, 0)] {
+        let config = Config { congestion: congestion::Kind::Bbr, pacing: true, ..linux() };
+        let mut lab = Lab::with_sack(config);
+        lab.write(40).at(200).sack(0, &[(3, 3)]);
+        lab.sack(0, &[(3, 4)]).sack(0, &[(3, 6)]);
+        assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+        let repairs = lab.out().iter().filter(|(_, why)| *why == RackLoss).count();
+        assert_eq!(repairs, 0, "the first ACK has used up the turn");
+        lab.sack(acked, &[(3, 6)]);
+        assert_eq!(lab.tcp.stats().undone, undone);
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_acknowledge_what_it_has_reported_gets_half_an_rtt() {
+    // tcp_check_sack_reneging(); then tcp_enter_loss() forgets the reports.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(10).at(200).sack(0, &[(3, 4)]);
+    lab.out();
+    lab.ack(2);
+    lab.out();
+    lab.at(249);
+    assert_eq!(lab.out(), []);
+    lab.at(251);
+    assert_eq!(lab.timed(), [(250, 3, Timeout)]);
+    assert_eq!(lab.tcp.info().sacked, 0);
+}
+
+#[test]
+fn a_lone_fin_uses_cwnd() {
+    // tcp_cwnd_validate() counts packets.
+    let mut lab = Lab::with_sack(Config { cwnd_counts: CwndCounts::Packets, ..linux() });
+    lab.tcp.close(lab.now);
+    lab.data(0, 10);
+    lab.at(1500);
+    assert_eq!(lab.cwnd(), 1, "a timeout");
+    lab.seq = lab.seq.plus(10);
+    lab.arrives(Segment { ack: Lab::behind(0).plus(1), flags: ACK, ..Segment::default() });
+    assert_eq!(lab.cwnd(), 2);
+}
+
+#[test]
+fn cwnd_grows_by_whole_segments_of_an_ack_that_ends_within_one() {
+    // tcp_clean_rtx_queue().
+    let mut lab = Lab::with_sack(linux());
+    lab.write(40).at(200);
+    lab.arrives(Segment { ack: Lab::behind(1).plus(500), flags: ACK, ..Segment::default() });
+    assert_eq!(lab.tcp.cwnd(), 11 * MSS, "first");
+    lab.arrives(Segment { ack: Lab::behind(1).plus(600), flags: ACK, ..Segment::default() });
+    assert_eq!(lab.tcp.cwnd(), 11 * MSS);
+    lab.ack(2);
+    assert_eq!(lab.tcp.cwnd(), 12 * MSS);
+}
+
+#[test]
+fn a_write_that_fills_an_unsent_segment_removes_its_psh() {
+    // tcp_sendmsg_locked(): a segment that is full keeps it.
+    for (first, flags) in [(300, ACK), (1000, ACK | Flags::PSH)] {
+        let mut lab = Lab::with_sack(linux());
+        lab.write(10).at(200);
+        lab.write_bytes(first).write_bytes(1000);
+        let before = lab.sent.len();
+        lab.ack(5);
+        assert_eq!(lab.sent[before].1.segment.flags, flags, "{first}");
+    }
+}
