@@ -141,10 +141,12 @@ impl Context {
         &mut self.rare().counters
     }
 
-    /// Reads a rare counter: see [`crate::Connection::fetch_losses`].
+    /// Reads the counters of losses: see [`crate::Connection::fetch_losses`].
     #[inline]
     pub(crate) fn fetch_counters(&self) -> u64 {
-        self.rare.as_deref().map_or(0, |rare| u64::from(rare.counters.dup_acks_received))
+        let Some(rare) = self.rare.as_deref() else { return 0 };
+        let Stats { retransmitted, dup_acks_received, .. } = rare.counters;
+        u64::from(retransmitted ^ dup_acks_received)
     }
 
     /// All counters.
@@ -385,6 +387,14 @@ impl Context {
     /// retransmits it.
     pub(crate) fn is_fast_open_client(&self) -> bool {
         self.fast_open().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
+    }
+
+    /// The end of the data of our SYN that must be retransmitted; 0 if there is none.
+    #[inline]
+    pub(crate) fn syn_data_to_retransmit(&self) -> u64 {
+        // The rare state is elsewhere in memory: it is not read while there is none.
+        let memory = if self.unusual.has(SYN_DATA) { self.fast_open() } else { None };
+        memory.map_or(0, |memory| memory.retransmit_until)
     }
 
     /// Sets the end of the data of our SYN that the peer did not accept and that must be retransmitted; 0 if there is

@@ -47,8 +47,11 @@ impl World {
             endpoint.fetch();
         }
         for endpoint in &*endpoints {
-            self.network.fetch_uplink(endpoint.route, endpoint.sends_bulk());
+            self.network.fetch_hop(endpoint.route);
             endpoint.fetch_losses();
+        }
+        for endpoint in &*endpoints {
+            self.network.fetch_uplink(endpoint.route, endpoint.sends_bulk());
         }
         for endpoint in endpoints.iter().filter(|endpoint| endpoint.sends_bulk()) {
             self.network.fetch_queue(endpoint.route);

@@ -26,3 +26,13 @@ impl Connection {
         }
     }
 }
+
+/// Whether fields at these offsets of an allocation of `size` bytes lie on all its cache lines, wherever it begins.
+#[cfg(test)]
+pub(crate) fn reach_every_line(size: usize, offsets: &[usize]) -> bool {
+    let line = |base: usize, offset: usize| (base + offset) / 64;
+    // The alignment of an allocation.
+    (0..64).step_by(16).all(|base| {
+        (0..=line(base, size - 1)).all(|each| offsets.iter().any(|&offset| line(base, offset) == each))
+    })
+}

@@ -8,7 +8,7 @@ mod deadline;
 mod digest;
 mod ecn;
 mod fast_open;
-mod fetch;
+pub(crate) mod fetch;
 mod handshake;
 mod input;
 mod output;

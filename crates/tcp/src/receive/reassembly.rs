@@ -24,8 +24,10 @@ impl Reassembly {
     /// Reads a field of each cache line: see [`crate::Connection::fetch_losses`].
     #[inline]
     pub(super) fn fetch(&self) -> u64 {
-        let Self { held, recent: [first, .., last], last_nak, taken, .. } = self;
-        held.covered() ^ first.start ^ last.end ^ last_nak ^ taken.start
+        let Self { duplicate, held, recent: [first, ..], last_nak, reports_fin, .. } = self;
+        let reported = duplicate.map_or(0, |range| range.start);
+        let lowest = held.first().map_or(0, |range| range.start);
+        reported ^ lowest ^ held.covered() ^ first.start ^ last_nak ^ u64::from(*reports_fin)
     }
 
     /// Records the first part of `range` that was received before as a duplicate, unless one below it is already
@@ -48,5 +50,26 @@ impl Reassembly {
             && self.nak.is_none()
             && self.last_nak < nxt
             && !reports_fin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::fetch::reach_every_line;
+    use core::mem::offset_of;
+
+    #[test]
+    fn out_of_order_data_is_prefetched_as_a_whole() {
+        let fetched = [
+            offset_of!(Reassembly, duplicate),
+            offset_of!(Reassembly, held),
+            // The last field of the set is read, too: whether there are many ranges.
+            offset_of!(Reassembly, held) + size_of::<RangeSet>() - 8,
+            offset_of!(Reassembly, recent),
+            offset_of!(Reassembly, last_nak),
+            offset_of!(Reassembly, reports_fin),
+        ];
+        assert!(reach_every_line(size_of::<Reassembly>(), &fetched), "{fetched:?}");
     }
 }

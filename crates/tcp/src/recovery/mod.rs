@@ -112,12 +112,12 @@ impl LossRecovery {
 
 /// Prefetching.
 impl LossRecovery {
-    /// Reads the state of losses: see [`crate::Connection::fetch_losses`].
+    /// Reads a field of each cache line of the state of losses: see [`crate::Connection::fetch_losses`].
     #[inline]
     pub(crate) fn fetch(&self) -> u64 {
-        self.loss.recover
-            ^ u64::from(self.loss.scoreboard.is_some())
-            ^ self.loss.resend.map_or(0, |next| next.start)
+        let LossState { resend, scoreboard, dup_acks, .. } = &*self.loss;
+        let middle = scoreboard.as_ref().map_or(0, Scoreboard::fetch);
+        resend.map_or(0, |next| next.start) ^ middle ^ u64::from(*dup_acks)
     }
 }
 
@@ -330,5 +330,19 @@ impl LossRecovery {
     #[inline]
     pub(crate) fn settle(&mut self, una: u64) {
         self.loss.settle(una);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::fetch::reach_every_line;
+    use core::mem::offset_of;
+
+    #[test]
+    fn the_state_of_losses_is_prefetched_as_a_whole() {
+        let middle = offset_of!(LossState, scoreboard) + Scoreboard::FETCHED;
+        let fetched = [offset_of!(LossState, resend), middle, offset_of!(LossState, dup_acks)];
+        assert!(reach_every_line(size_of::<LossState>(), &fetched), "{fetched:?}");
     }
 }

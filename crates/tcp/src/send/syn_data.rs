@@ -62,8 +62,7 @@ impl Sender {
 
     /// Bytes of the SYN's data whose retransmission is in flight.
     pub(crate) fn syn_data_again(&self, cx: &Context) -> u64 {
-        cx.fast_open()
-            .map_or(0, |memory| memory.retransmit_until.min(self.space.max).saturating_sub(self.space.una))
+        cx.syn_data_to_retransmit().min(self.space.max).saturating_sub(self.space.una)
     }
 
     /// Whether there is unsent data that the SYN did not carry.
@@ -91,7 +90,7 @@ impl Sender {
 
     /// Whether data at this position was on our SYN and was not accepted.
     pub(crate) fn is_rejected_syn_data(&self, cx: &Context, start: u64) -> bool {
-        cx.fast_open().is_some_and(|memory| start < memory.retransmit_until)
+        start < cx.syn_data_to_retransmit()
     }
 
     /// Our SYN is acknowledged.

@@ -504,7 +504,7 @@ impl Channel {
     /// The same for its queue, once [`Self::fetch_all`] has loaded the channel.
     #[inline]
     pub(crate) fn fetch_queue(&self) {
-        black_box(self.waiting.peek());
+        black_box(self.waiting.peek().map(|&(start, _)| start));
     }
 
     /// Loads what a packet needs that waits in its queue, too.

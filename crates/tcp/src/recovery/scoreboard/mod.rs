@@ -20,9 +20,19 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// The place of the field that [`Self::fetch`] reads.
+    #[cfg(test)]
+    pub(super) const FETCHED: usize = core::mem::offset_of!(Self, high_rxt);
+
     /// Whether a reported range can be added if at most `most` disjoint ranges are kept.
     pub(crate) fn has_room_for(&self, range: Range, most: usize) -> bool {
         self.sacked.len() < most || self.sacked.touches(range)
+    }
+
+    /// Reads the field that is farthest from the reports: see [`crate::Connection::fetch_losses`].
+    #[inline]
+    pub(crate) fn fetch(&self) -> u64 {
+        self.high_rxt
     }
 
     /// What the peer reported.

@@ -6,6 +6,7 @@ use crate::network::Network;
 use crate::network::channel::fans::{Landed, Member};
 use crate::network::packet::Entry;
 use netspurt_tcp::time::Time;
+use std::hint::black_box;
 
 /// Number of packets whose data is prefetched together: the loads for all of them overlap.
 pub(crate) const GROUP: usize = 16;
@@ -80,7 +81,14 @@ impl Network {
         group
     }
 
-    /// Prefetches the channel through which an endpoint with this route sends. If it `sends` data, packets may wait there.
+    /// Prefetches this hop.
+    #[inline]
+    pub(crate) fn fetch_hop(&self, position: u32) {
+        black_box(self.routes.hop(position));
+    }
+
+    /// Prefetches the channel through which an endpoint with this route sends, once [`Self::fetch_hop`] has loaded its first
+    /// hop. If it `sends` data, packets may wait there.
     #[inline]
     pub(crate) fn fetch_uplink(&self, route: u32, sends: bool) {
         let channel = &self.channels[self.routes.hop(route).channel() as usize];
