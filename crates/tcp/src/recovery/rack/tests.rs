@@ -169,6 +169,16 @@ fn an_ack_that_comes_too_soon_for_a_retransmission_is_one_of_the_original() {
 }
 
 #[test]
+fn a_retransmission_that_is_reported_too_soon_does_not_hide_the_segments_of_the_same_block() {
+    let (mut rack, _) = after(&[0]);
+    rack.resend(Range::new(101, 201), at(41));
+    // The block reports 1, whose original arrived, and 2 and 3, which were sent once (`tcp_rack_advance()` for each segment).
+    rack.deliver(at(46), Range::new(101, 401));
+    assert_eq!(rack.newest.unwrap().at, at(3));
+    assert_eq!(rack.latest_rtt(), Some(Span::from_ms(43)));
+}
+
+#[test]
 fn an_ack_of_a_retransmission_and_of_what_followed_it_shows_the_order_of_the_latter() {
     let (mut rack, mut sacked) = after(&[3]);
     rack.resend(Range::new(1, 101), at(44));
