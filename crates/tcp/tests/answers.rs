@@ -60,3 +60,8 @@ fn an_ack_that_leaves_cwnd_full_counts_as_its_full_use() {
 fn an_ack_behind_a_d_sack_takes_the_full_way_and_may_widen_the_reordering_window() {
     repeat(include_bytes!("../../../fuzz/seeds/answers/dsack-before-an-ordinary-ack"));
 }
+
+#[test]
+fn an_ack_that_ends_inside_a_segment_opens_cwnd_by_whole_segments_without_sack_too() {
+    repeat(include_bytes!("../../../fuzz/seeds/answers/ack-inside-a-segment"));
+}

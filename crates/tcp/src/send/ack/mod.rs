@@ -38,10 +38,10 @@ impl Sender {
                 self.recovery.note_completion(acked);
             }
             self.note_delivery(cx, now, acked, segment);
+            self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
             if cx.config.counts_as_linux() {
                 self.recovery.count_whole_segments(acked);
             }
-            self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
         }
         let reports = self.take_reports(cx, now, segment);
         let reports_new = reports.reports_new;
