@@ -22,7 +22,7 @@ pub struct CapturedAt {
 pub struct Packet<'a> {
     /// Time of capture; `None` for pcapng's simple packets.
     pub at: Option<Stamp>,
-    /// Index into [`CaptureReader::interfaces`].
+    /// Index into [`CaptureReader::interfaces`](crate::capture::CaptureReader::interfaces).
     pub interface: u32,
     /// The link type.
     pub link: LinkType,
