@@ -19,10 +19,12 @@ mod in_packets;
 #[cfg(test)]
 pub(super) mod journal;
 mod least_rtt;
+mod parts;
 mod short;
 mod timed;
 
 pub(crate) use least_rtt::LeastRtt;
+pub(crate) use parts::Parts;
 pub(crate) use short::ShortSegments;
 pub(crate) use timed::Timed;
 
@@ -93,15 +95,6 @@ pub(crate) struct Delivered {
     pub(crate) answered: Option<Sent>,
     /// The last of them in the order of positions.
     pub(crate) last: Option<Sent>,
-}
-
-/// The parts of segments at both ends of what an ACK acknowledges.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Parts {
-    /// Bytes of a segment that it completes and that were acknowledged before.
-    pub(crate) before: u64,
-    /// Bytes of a segment that it does not complete.
-    pub(crate) behind: u64,
 }
 
 /// All unacknowledged segments.
@@ -339,47 +332,9 @@ impl Flight {
         }
     }
 
-    /// A part of the first entry may be acknowledged now, if there is one.
-    #[cold]
-    fn cut_first(&mut self) {
-        if self.cut_from == 0 && !self.entries.is_empty() {
-            (self.cut_from, self.unusual) = (self.edge, self.unusual + 1);
-        }
-    }
-
-    /// Where the first segment begins, if a part of it was acknowledged before, and `range` acknowledges the rest. Not if it
-    /// was sent again.
-    pub(crate) fn completes_first(&self, range: Range) -> Option<u64> {
-        let first = self.entries.front().filter(|first| !first.again && first.end <= range.end)?;
-        debug_assert!(first.end > self.edge);
-        self.cut_from()
-    }
-
-    /// The acknowledged bytes of the first segment; the log is of what is not acknowledged below `una`.
-    #[inline(always)]
-    pub(crate) fn part_of_first(&self, una: u64) -> u64 {
-        if self.cut_from == 0 { 0 } else { una.saturating_sub(self.cut_from) }
-    }
-
     /// The first unacknowledged position.
     pub(crate) fn edge(&self) -> u64 {
         self.edge
-    }
-
-    /// The parts of segments at both ends of `range`, which begins at the first unacknowledged byte.
-    pub(crate) fn parts_at(&self, range: Range) -> Parts {
-        let completes = self.entries.front().is_some_and(|first| first.end <= range.end);
-        let before =
-            self.cut_from().filter(|_| completes).map_or(0, |start| range.start.saturating_sub(start));
-        let last = self.index_of(range.end);
-        let start = self.start_of(last).max(range.start);
-        let behind = if last < self.entries.len() { range.end.saturating_sub(start) } else { 0 };
-        Parts { before, behind }
-    }
-
-    /// Where the first segment begins, if a part of it was acknowledged before.
-    pub(crate) fn cut_from(&self) -> Option<u64> {
-        (self.cut_from > 0).then_some(self.cut_from)
     }
 
     /// When the first unacknowledged segment was sent, if it was sent only once.
