@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that imports between our crates run one way: from python down to tcp, as the table `ALLOWED` says.
 
-The packages of python/netspurt also have an order, see tools/layers/python.py, and so have the folders inside some
-crates, see tools/layers/rust_modules.py.
+The packages of python/netspurt also have an order, see tools/layers/python.py, and so have the folders inside each
+crate, see tools/layers/rust_modules.py.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
 that names one of our crates in the Rust sources. Exits 1 and prints file and line of each import in the wrong

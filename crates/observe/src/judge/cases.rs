@@ -1,6 +1,7 @@
 //! Paths, TCP settings and applications, drawn from a seed.
 
 use super::apps::Writer;
+use super::draw::{Draw, Settings};
 use super::models::{KINDS as ON_MODELS, MODELS};
 use super::troubles::trouble;
 use netspurt_scenario::Scenario;
@@ -85,39 +86,7 @@ pub struct Case {
     pub writer: Option<(u64, u64, u64)>,
 }
 
-/// Where the numbers of a case come from.
-pub(super) struct Draw {
-    random: Stream,
-    pub(super) kind: &'static str,
-    /// A limit of the path beside `kind`, in a mixture.
-    second: Option<&'static str>,
-    /// Lines of the link between the routers, if it is a path model.
-    model: Option<String>,
-    /// Bits per second of the bottleneck.
-    pub(super) rate: f64,
-    /// Least round trip in seconds.
-    pub(super) rtt: f64,
-    /// How long the bottleneck would need for the transfer.
-    pub(super) seconds: f64,
-}
-
 impl Draw {
-    /// Evenly distributed on a logarithmic scale.
-    pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
-        least * (most / least).powf(self.random.unit())
-    }
-
-    /// Bytes on their way on a full path without queue.
-    fn product(&self) -> f64 {
-        self.rate * self.rtt / 8.0
-    }
-
-    /// A window that is too small for the path.
-    fn small_window(&mut self) -> u64 {
-        let share = self.between(0.1, 0.8);
-        ((self.product() * share) as u64).max(8_000)
-    }
-
     /// Packets that the queue of the bottleneck holds.
     fn queue(&mut self) -> u64 {
         let share = match self.second.unwrap_or(self.kind) {
@@ -205,20 +174,6 @@ count = 3
 [flow.tcp]
 profile = \"linux\"
 ";
-
-/// Lines of the scenario file, by the section in which they stand.
-#[derive(Default)]
-pub(super) struct Settings {
-    pub(super) both: String,
-    sender: String,
-    receiver: String,
-    reader: String,
-    /// Of the bottleneck.
-    pub(super) loss: String,
-    others: &'static str,
-    /// Sections at the end.
-    pub(super) changes: String,
-}
 
 /// A case, drawn from its seed.
 pub fn draw(seed: u64) -> Case {

@@ -1,6 +1,6 @@
 //! Cases with a known truth, and how well a diagnosis from a capture agrees with it.
 //!
-//! * `cases.rs`: paths, TCP settings and applications, drawn from a seed
+//! * `cases.rs`: paths, TCP settings and applications, drawn from a seed by `draw.rs`
 //! * `models.rs`: path models of the scenarios as paths of a case
 //! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
@@ -10,6 +10,7 @@
 
 mod apps;
 mod cases;
+mod draw;
 mod matrix;
 mod models;
 mod page;

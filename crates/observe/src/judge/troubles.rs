@@ -1,6 +1,6 @@
 //! Paths that police, shape, reorder, delay or stop packets.
 
-use super::cases::{Draw, Settings};
+use super::draw::{Draw, Settings};
 
 /// Adds what a path with the trouble of this kind has.
 pub(super) fn trouble(draw: &mut Draw, settings: &mut Settings) {

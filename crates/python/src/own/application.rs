@@ -1,6 +1,6 @@
 //! An application in Python, at one end of a connection.
 
-use super::{Origin, Traits};
+use super::class::{Origin, Traits};
 use netspurt_sim::host::app::{self, AppSpec, Application};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;

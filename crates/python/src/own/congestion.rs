@@ -1,6 +1,6 @@
 //! A congestion control in Python.
 
-use super::{Origin, Traits, number};
+use super::class::{Origin, Traits, number};
 use netspurt_tcp::congestion::{self, CongestionControl, Signal};
 use netspurt_tcp::time::Span;
 use pyo3::prelude::*;

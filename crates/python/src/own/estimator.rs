@@ -1,6 +1,6 @@
 //! An estimator of the retransmission timeout in Python.
 
-use super::{Origin, Traits, number};
+use super::class::{Origin, Traits, number};
 use netspurt_tcp::rto::RtoEstimator;
 use netspurt_tcp::time::Span;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! A policy for segments that are not full, in Python.
 
-use super::{Origin, Traits};
+use super::class::{Origin, Traits};
 use netspurt_tcp::reason::Hold;
 use netspurt_tcp::transmit::{self, Before, End, Policy};
 use pyo3::prelude::*;

@@ -1,12 +1,12 @@
 //! The input of the rules.
+//!
+//! The last four fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
 
+use super::moment::Moment;
 use super::path::Path;
-use super::rules::{Moment, filled_by, policed, restarts, writes_at_intervals};
 use crate::diagnosis::path::trains::Trains;
-use crate::diagnosis::sender::departures::{Departures, LEAST_PAUSE_NS};
 use crate::diagnosis::sender::incidents::Incidents;
 use crate::diagnosis::sender::meter::Slice;
-use crate::diagnosis::sender::phase::Phases;
 use crate::diagnosis::sender::totals::Totals;
 use netspurt_budget::Limit;
 
@@ -16,9 +16,6 @@ const NO_FASTER: f64 = 1.2;
 
 /// So many trains may pass before the bucket of a shaper is empty.
 const FIRST_TRAINS: usize = 256;
-
-/// A pause ends a block. It lasts at least one round trip divided by `PAUSES`, and at least `LEAST_PAUSE_NS`.
-const PAUSES: u64 = 20;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -72,7 +69,7 @@ impl Facts {
             .collect();
         let with_train = slices.iter().enumerate().filter(|(_, slice)| slice.train > 0);
         let first_trains = with_train.map(|(index, slice)| (index, slice.train)).take(FIRST_TRAINS).collect();
-        let mut facts = Self {
+        Self {
             slices,
             path,
             totals,
@@ -84,19 +81,7 @@ impl Facts {
             policed: Vec::new(),
             restarts: Vec::new(),
             at_intervals: Vec::new(),
-        };
-        facts.filled_by = filled_by(&facts);
-        facts
-    }
-
-    /// Adds what the phases show, and what left the sender: by its own clock if `by_sender`.
-    pub(super) fn with_phases(mut self, phases: &Phases, departures: &Departures, by_sender: bool) -> Self {
-        self.policed = policed(&self, phases, &departures.steps(by_sender));
-        let blocks = departures.blocks((self.path.base / PAUSES).max(LEAST_PAUSE_NS));
-        self.at_intervals =
-            writes_at_intervals(&blocks, self.totals.segment, (self.path.base, self.path.beside_sender));
-        self.restarts = restarts(&self, phases);
-        self
+        }
     }
 
     /// The begin of a slice.
@@ -125,6 +110,11 @@ impl Facts {
     pub(super) fn around(&self, index: usize, rounds: u64) -> (usize, usize) {
         let (until, span) = (self.slices[index].until, self.path.base * rounds);
         (self.index_at(until.saturating_sub(span)), self.index_at(until + span))
+    }
+
+    /// The slices with losses.
+    pub(super) fn losses(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.path.now.len()).filter(|&index| self.slices[index].lost > 0)
     }
 
     /// Whether a loss was repaired before the end of this slice.

@@ -7,13 +7,15 @@
 //! * `sender/`: the sender's state from its packets, on the sender's own clock
 //! * `vantage/`: where the capture was taken
 //! * `path/`: round trips, queueing delay and capacity; `facts.rs`: the input of the rules
-//! * `rules/`: one file for each family of limits
+//! * `rules/`: one file for each family of limits; `moment.rs`: the piece that they judge
 //! * `transfers.rs`: requests and responses of persistent connections
 //! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence
 
 mod confidence;
 mod diagnoser;
 mod facts;
+mod median;
+mod moment;
 mod path;
 mod rules;
 mod sender;

@@ -2,6 +2,7 @@
 
 use super::confidence::confidence;
 use super::facts::Facts;
+use super::median::median;
 use super::vantage::Vantage;
 use netspurt_budget::{Budget, Limit, Line, Timeline};
 use netspurt_tcp::time::{Span, Time};
@@ -38,8 +39,8 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage:
     let (first, last) = (facts.index_at(ns(longest.from)), facts.index_at(ns(longest.until)));
     let slices = &facts.slices[first..=last];
     let packets = (slices[0].packet, slices[slices.len() - 1].packet);
-    let rtt = median(facts.path.now[first..=last].iter().map(|now| now.rtt as f64 / 1e9));
-    let queueing = median(facts.path.now[first..=last].iter().map(|now| now.queueing as f64 / 1e9));
+    let rtt = median(facts.path.now[first..=last].iter().map(|now| now.rtt)) as f64 / 1e9;
+    let queueing = median(facts.path.now[first..=last].iter().map(|now| now.queueing)) as f64 / 1e9;
     let flight = slices.iter().map(|slice| slice.flight).max().unwrap_or(0);
     let window = slices.iter().map(|slice| slice.window).max().unwrap_or(0);
     let resent: u32 = slices.iter().map(|slice| u32::from(slice.resent)).sum();
@@ -75,12 +76,6 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage:
     };
     found.sentence = format!("For {} {}.", seconds_of(line.time), explain(line.limit, &found, facts));
     found
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// What limited the direction most.

@@ -1,7 +1,8 @@
 //! From the views of both senders to the diagnosis of a connection.
 
 use super::facts::Facts;
-use super::rules::{Moment, judge, masked};
+use super::moment::Moment;
+use super::rules::{conclude_whole, judge, masked};
 use super::sender::SenderView;
 use super::sender::totals::Totals;
 use super::sentence::{Evidence, evidence, sentence};
@@ -115,7 +116,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let in_host = trips.reply.is_some_and(|ns| ns <= IN_HOST_NS);
     let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
-    let facts = facts.with_phases(&phases, &departures, by_sender);
+    let facts = conclude_whole(facts, &phases, &departures, by_sender);
     let (timeline, hidden) = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);

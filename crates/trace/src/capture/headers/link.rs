@@ -1,8 +1,7 @@
 //! Link-layer headers by link type (registry: tcpdump.org/linktypes.html).
 
-use crate::capture::headers::serial::{
-    behind_cisco_hdlc, behind_frame_relay, behind_ppp, behind_pppoe, behind_slip,
-};
+use crate::capture::headers::protocol::{NoNetwork, behind, behind_pppoe};
+use crate::capture::headers::serial::{behind_cisco_hdlc, behind_frame_relay, behind_ppp, behind_slip};
 use core::fmt;
 
 const NULL: u16 = 0;
@@ -17,28 +16,9 @@ const LOOP: u16 = 108;
 const LINUX_SLL: u16 = 113;
 const LINUX_SLL2: u16 = 276;
 
-pub(in crate::capture) const IPV4: u16 = 0x0800;
-pub(in crate::capture) const IPV6: u16 = 0x86DD;
-/// A PPPoE session.
-const PPPOE: u16 = 0x8864;
-
-/// EtherTypes of VLAN tags: IEEE 802.1Q, 802.1ad (QinQ), and two that were used for the outer tag before 802.1ad.
-const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
-
 /// The link type of an interface: which header precedes the network packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LinkType(pub u16);
-
-/// Why a packet contains no IP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NoNetwork {
-    /// The link type is not supported.
-    Link,
-    /// The packet has another protocol, for example ARP.
-    Protocol,
-    /// The captured bytes end before the IP packet.
-    Short,
-}
 
 impl LinkType {
     /// Raw IP, version 4 or 6.
@@ -75,23 +55,6 @@ impl fmt::Display for LinkType {
     }
 }
 
-/// The IP packet after a header of `len` bytes with an EtherType at `at`, and any VLAN tags.
-#[inline]
-pub(in crate::capture) fn behind(bytes: &[u8], at: usize, len: usize) -> Result<&[u8], NoNetwork> {
-    let mut ether_type = short(bytes, at)?;
-    let mut start = len;
-    // The second half of a tag is the type of the next header.
-    while VLAN.contains(&ether_type) {
-        ether_type = short(bytes, start + 2)?;
-        start += 4;
-    }
-    match ether_type {
-        IPV4 | IPV6 => bytes.get(start..).ok_or(NoNetwork::Short),
-        PPPOE => behind_pppoe(bytes.get(start..).ok_or(NoNetwork::Short)?),
-        _ => Err(NoNetwork::Protocol),
-    }
-}
-
 /// The IP packet after an address family of four bytes, in the byte order of the capturing machine (NULL) or of the
 /// network (LOOP). BSD systems use different numbers for IPv6.
 fn behind_family(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
@@ -104,15 +67,6 @@ fn behind_family(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
         2 | 10 | 24 | 28 | 30 => Ok(packet),
         _ => Err(NoNetwork::Protocol),
     }
-}
-
-#[inline]
-pub(in crate::capture) fn short(bytes: &[u8], at: usize) -> Result<u16, NoNetwork> {
-    bytes
-        .get(at..)
-        .and_then(|rest| rest.first_chunk())
-        .map(|&both| u16::from_be_bytes(both))
-        .ok_or(NoNetwork::Short)
 }
 
 /// Sorted by number.
@@ -170,6 +124,7 @@ const NAMES: [(u16, &str); 48] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::headers::protocol::{IPV4, IPV6, PPPOE};
 
     #[test]
     fn the_list_of_names_is_sorted_without_duplicates() {

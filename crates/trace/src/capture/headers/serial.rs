@@ -1,17 +1,11 @@
 //! Headers of serial links: PPP with its framings, Cisco HDLC, SLIP and Frame Relay.
 
-use crate::capture::headers::link::{IPV4, IPV6, NoNetwork, behind, short};
+use crate::capture::headers::protocol::{IPV4, IPV6, NoNetwork, behind, behind_ppp_protocol, short};
 
-/// Protocol numbers of PPP (RFC 1332, section 3; RFC 5072, section 4).
-const PPP_IPV4: u16 = 0x0021;
-const PPP_IPV6: u16 = 0x0057;
 /// HDLC's control field of an unnumbered frame.
 const UNNUMBERED: u8 = 0x03;
 /// Length of the header that captures put before a SLIP packet: direction, kind of compression.
 const SLIP_HEADER: usize = 16;
-/// Length of a PPPoE header (RFC 2516, section 4).
-const PPPOE_HEADER: usize = 6;
-
 /// Network layer protocol identifiers (RFC 2427, section 4).
 mod nlpid {
     pub(in crate::capture) const PADDING: u8 = 0x00;
@@ -28,24 +22,6 @@ pub(in crate::capture) fn behind_ppp(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
         [0x0F | 0x8F, _, ..] => behind_cisco_hdlc(bytes),
         _ => behind_ppp_protocol(bytes),
     }
-}
-
-/// The IP packet after PPP's protocol field. A compressed field is one byte, which is odd (RFC 1661, section 6.5).
-fn behind_ppp_protocol(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
-    let (protocol, packet) = match bytes {
-        [low, packet @ ..] if low % 2 == 1 => (u16::from(*low), packet),
-        [high, low, packet @ ..] => (u16::from_be_bytes([*high, *low]), packet),
-        _ => return Err(NoNetwork::Short),
-    };
-    match protocol {
-        PPP_IPV4 | PPP_IPV6 => Ok(packet),
-        _ => Err(NoNetwork::Protocol),
-    }
-}
-
-/// The IP packet of a PPPoE session.
-pub(in crate::capture) fn behind_pppoe(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
-    behind_ppp_protocol(bytes.get(PPPOE_HEADER..).ok_or(NoNetwork::Short)?)
 }
 
 /// The IP packet after an address, a control field and an EtherType.
@@ -116,8 +92,6 @@ mod tests {
         assert_eq!(behind_ppp(&[]), Err(NoNetwork::Short));
         assert_eq!(behind_ppp(&[0x00]), Err(NoNetwork::Short));
         assert_eq!(behind_ppp(&[0xFF, 0x03]), Err(NoNetwork::Short));
-        assert_eq!(behind_pppoe(&with(&[0x11, 0, 0, 9, 0, 4, 0x00, 0x21])), Ok(PACKET));
-        assert_eq!(behind_pppoe(&[0x11, 0, 0, 9]), Err(NoNetwork::Short));
     }
 
     #[test]

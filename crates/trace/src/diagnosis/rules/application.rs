@@ -1,8 +1,8 @@
 //! The sender has nothing to send: `application`, `pacing`.
 
-use super::Moment;
 use super::repair::SILENT_ROUNDS;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::moment::Moment;
 use crate::diagnosis::sender::incidents::{LONG_NS, Pause};
 use netspurt_budget::Limit;
 

@@ -1,8 +1,8 @@
 //! What a limit hides: another one that held at the same time.
 
-use super::Moment;
 use super::window::window_full;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::moment::Moment;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 

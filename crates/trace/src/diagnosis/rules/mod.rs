@@ -10,31 +10,17 @@ mod repair;
 mod restart;
 mod shaper;
 mod token_queue;
+mod whole;
 mod window;
 mod writer;
 
 pub(super) use masked::masked;
-pub(super) use policer::policed;
-pub(super) use queue::filled_by;
-pub(super) use restart::restarts;
-pub(super) use writer::writes_at_intervals;
+pub(super) use whole::conclude_whole;
 
 use super::facts::Facts;
+use super::moment::Moment;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
-
-/// The judged piece: a slice or a part of it, and the stretch of its phase.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) phase: Phase,
-    /// Begin and end of the stretch, in nanoseconds since the begin of the connection.
-    pub(super) from: u64,
-    pub(super) until: u64,
-    /// The middle of the judged piece.
-    pub(super) at: u64,
-    /// The slice.
-    pub(super) index: usize,
-}
 
 /// The limit of a sender at a moment.
 ///

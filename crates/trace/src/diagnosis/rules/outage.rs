@@ -1,7 +1,7 @@
 //! Retransmissions have no answer: `outage`, `path-mtu`, `ack-path`.
 
-use super::Moment;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::moment::Moment;
 use netspurt_budget::Limit;
 
 /// So many retransmissions of full size before a shorter one passes show a path that drops long packets.

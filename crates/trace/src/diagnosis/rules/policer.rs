@@ -4,9 +4,10 @@
 //! fitted, because the tokens of a sender that stays below the rate for a while are lost; and a queue is distinguished by the rate
 //! of the link behind it, and by its delay.
 
-use super::Moment;
 use super::token_queue::delays;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::median::median;
+use crate::diagnosis::moment::Moment;
 use crate::diagnosis::path::bucket::{Bucket, Step, fit, with_rate};
 use crate::diagnosis::sender::phase::{Phase, Phases};
 use netspurt_budget::Limit;
@@ -61,7 +62,7 @@ const LEAST_QUEUE: f64 = 4.0;
 const SLACK: f64 = 2.0;
 
 /// When a policer dropped segments, or cwnd was smaller because of that: begins and ends.
-pub(in crate::diagnosis) fn policed(facts: &Facts, phases: &Phases, steps: &[Step]) -> Vec<(u64, u64)> {
+pub(super) fn policed(facts: &Facts, phases: &Phases, steps: &[Step]) -> Vec<(u64, u64)> {
     if is_policer(facts, steps) { until_back(facts, phases) } else { Vec::new() }
 }
 
@@ -187,7 +188,7 @@ fn waits_in_queue(facts: &Facts, full: f64, bursts: bool) -> bool {
     let until = |index: usize| facts.index_at(facts.slices[index].until + now[index].rtt * 3 / 2);
     let last = |index: usize| until(index).min(now.len() - 1);
     let most = |index: usize| now[index..=last(index)].iter().map(|now| now.queueing).max().unwrap_or(0);
-    let after = median(&mut losses(facts).map(most).collect::<Vec<u64>>()) as f64;
+    let after = median(facts.losses().map(most)) as f64;
     after > full * if bursts { DELAY_OF_BURSTS } else { DELAY } || queue_at_losses(facts) > facts.path.base
 }
 
@@ -198,17 +199,7 @@ fn stands_seldom(facts: &Facts) -> bool {
 
 /// The median of the queueing delay at losses.
 fn queue_at_losses(facts: &Facts) -> u64 {
-    median(&mut losses(facts).map(|index| facts.path.now[index].queueing).collect::<Vec<u64>>())
-}
-
-/// The slices with losses.
-pub(super) fn losses(facts: &Facts) -> impl Iterator<Item = usize> + '_ {
-    (0..facts.path.now.len()).filter(|&index| facts.slices[index].lost > 0)
-}
-
-pub(super) fn median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
+    median(facts.losses().map(|index| facts.path.now[index].queueing))
 }
 
 /// Whether what limits the sender now follows from the drops of a policer: repairs, and the small window after them.

@@ -1,8 +1,8 @@
 //! The path is full: `bottleneck`, `cross-traffic`, `shaper`.
 
-use super::Moment;
 use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::moment::Moment;
 use crate::diagnosis::path::PathNow;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
@@ -57,7 +57,7 @@ fn sends_full_segments(facts: &Facts, index: usize) -> bool {
 /// What fills the path where it is full: one for each group of slices.
 ///
 /// A group without evidence has the limit of the one before it.
-pub(in crate::diagnosis) fn filled_by(facts: &Facts) -> Vec<Limit> {
+pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let groups = (0..facts.slices.len()).step_by(GROUP);
     let full =
         |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].is_full());

@@ -1,8 +1,8 @@
 //! Segments are retransmitted: `fast-recovery`, `timeout`, `tail-loss`; or without need: `reordering`, `spurious`, `ack-path`.
 
-use super::Moment;
 use super::outage::only_acks_are_lost;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::moment::Moment;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 

@@ -10,7 +10,7 @@ const LEAST_PAUSE_NS: u64 = 200_000_000;
 const SMALLER: f64 = 0.7;
 
 /// When the flight grew again after a pause: from the end of the pause until it was as large as before, or until a loss.
-pub(in crate::diagnosis) fn restarts(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
+pub(super) fn restarts(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
     let round = facts.path.base;
     let pauses = phases.iter().filter(|(from, stretch)| {
         stretch.phase == Phase::Empty && stretch.until - from > LEAST_PAUSE_NS.max(round)

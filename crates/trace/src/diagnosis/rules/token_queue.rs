@@ -1,7 +1,7 @@
 //! A token bucket that delays packets drops those that its queue does not hold: a shaper, and no policer.
 
-use super::policer::{losses, median};
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::median::median;
 use crate::diagnosis::path::bucket::Step;
 
 /// Packets wait for tokens if their delay is longer by this factor than the link explains.
@@ -18,7 +18,7 @@ pub(super) fn delays(facts: &Facts, steps: &[Step], link: f64) -> bool {
     let levels = backlog(steps, link);
     let now = &facts.path.now;
     let (mut explained, mut seen) = (Vec::new(), Vec::new());
-    for index in losses(facts) {
+    for index in facts.losses() {
         // The latest sample is of a segment that left a round trip before.
         let (from, until) = (facts.began(index).saturating_sub(now[index].rtt), facts.slices[index].until);
         let sent = &levels[levels.partition_point(|level| level.0 < from)..];
@@ -26,7 +26,7 @@ pub(super) fn delays(facts: &Facts, steps: &[Step], link: f64) -> bool {
         explained.push((most.fold(0.0, f64::max) / link) as u64);
         seen.push(now[index].queueing);
     }
-    median(&mut seen) > LONGER * (median(&mut explained) + facts.path.threshold)
+    median(seen.into_iter()) > LONGER * (median(explained.into_iter()) + facts.path.threshold)
 }
 
 /// The bytes that a link with this rate has not sent yet after each step, and when.

@@ -1,8 +1,9 @@
 //! The sender's application writes blocks at intervals of its own: `application`.
 
-use super::Moment;
 use super::window::is_smaller;
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::median::median;
+use crate::diagnosis::moment::Moment;
 use crate::diagnosis::sender::departures::Block;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
@@ -24,7 +25,7 @@ const LEAST_SEGMENTS: i64 = 4;
 ///
 /// What a window or a buffer releases comes when ACKs do: a round trip after earlier blocks, or after them and the time that a block
 /// takes. A writer with a clock of its own does not know the round trip.
-pub(in crate::diagnosis) fn writes_at_intervals(
+pub(super) fn writes_at_intervals(
     blocks: &[Block],
     segment: u32,
     (round, beside_sender): (u64, bool),
@@ -48,13 +49,9 @@ pub(in crate::diagnosis) fn writes_at_intervals(
 
 /// The interval at which these blocks come, if it is one, and if all have the same length but for a segment.
 fn one_interval(blocks: &[Block], segment: u32) -> Option<u64> {
-    let median = |mut values: Vec<u64>| {
-        values.sort_unstable();
-        values[values.len() / 2]
-    };
     let pairs = || blocks.windows(2);
-    let interval = median(pairs().map(|pair| pair[1].at - pair[0].at).collect());
-    let length = median(pairs().map(|pair| (pair[1].start - pair[0].start).max(0) as u64).collect()) as i64;
+    let interval = median(pairs().map(|pair| pair[1].at - pair[0].at));
+    let length = median(pairs().map(|pair| (pair[1].start - pair[0].start).max(0) as u64)) as i64;
     let segment = i64::from(segment.max(1));
     let is_same = |pair: &&[Block]| {
         let apart = (pair[1].at - pair[0].at).abs_diff(interval);
@@ -67,9 +64,7 @@ fn one_interval(blocks: &[Block], segment: u32) -> Option<u64> {
 
 /// Whether blocks come a round trip after others, or later by the time that a block takes.
 fn is_of_acks(blocks: &[Block], interval: u64, round: u64) -> bool {
-    let mut lasting: Vec<u64> = blocks.iter().map(|block| block.until - block.at).collect();
-    lasting.sort_unstable();
-    let lasts = lasting[lasting.len() / 2];
+    let lasts = median(blocks.iter().map(|block| block.until - block.at));
     [round, round + lasts].into_iter().any(|time| {
         let past = time % interval;
         past.min(interval - past) as f64 <= interval as f64 * NEAR

@@ -1,0 +1,51 @@
+//! The random numbers from which a case is made, and the parts of its scenario file.
+
+use netspurt_sim::random::Stream;
+
+/// Where the numbers of a case come from.
+pub(super) struct Draw {
+    pub(super) random: Stream,
+    pub(super) kind: &'static str,
+    /// A limit of the path beside `kind`, in a mixture.
+    pub(super) second: Option<&'static str>,
+    /// Lines of the link between the routers, if it is a path model.
+    pub(super) model: Option<String>,
+    /// Bits per second of the bottleneck.
+    pub(super) rate: f64,
+    /// Least round trip in seconds.
+    pub(super) rtt: f64,
+    /// How long the bottleneck would need for the transfer.
+    pub(super) seconds: f64,
+}
+
+impl Draw {
+    /// Evenly distributed on a logarithmic scale.
+    pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
+        least * (most / least).powf(self.random.unit())
+    }
+
+    /// Bytes on their way on a full path without queue.
+    pub(super) fn product(&self) -> f64 {
+        self.rate * self.rtt / 8.0
+    }
+
+    /// A window that is too small for the path.
+    pub(super) fn small_window(&mut self) -> u64 {
+        let share = self.between(0.1, 0.8);
+        ((self.product() * share) as u64).max(8_000)
+    }
+}
+
+/// Lines of the scenario file, by the section in which they stand.
+#[derive(Default)]
+pub(super) struct Settings {
+    pub(super) both: String,
+    pub(super) sender: String,
+    pub(super) receiver: String,
+    pub(super) reader: String,
+    /// Of the bottleneck.
+    pub(super) loss: String,
+    pub(super) others: &'static str,
+    /// Sections at the end.
+    pub(super) changes: String,
+}

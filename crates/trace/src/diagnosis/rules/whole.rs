@@ -1,0 +1,30 @@
+//! What rules conclude about the whole connection before they judge a moment of it.
+
+use super::policer::policed;
+use super::queue::filled_by;
+use super::restart::restarts;
+use super::writer::writes_at_intervals;
+use crate::diagnosis::facts::Facts;
+use crate::diagnosis::sender::departures::{Departures, LEAST_PAUSE_NS};
+use crate::diagnosis::sender::phase::Phases;
+
+/// A pause ends a block. It lasts at least one round trip divided by `PAUSES`, and at least `LEAST_PAUSE_NS`.
+const PAUSES: u64 = 20;
+
+/// Adds what the slices, the phases and the departures show together; the departures by the sender's own clock if `by_sender`.
+///
+/// None of the four conclusions depends on another.
+pub(in crate::diagnosis) fn conclude_whole(
+    mut facts: Facts,
+    phases: &Phases,
+    departures: &Departures,
+    by_sender: bool,
+) -> Facts {
+    facts.filled_by = filled_by(&facts);
+    facts.policed = policed(&facts, phases, &departures.steps(by_sender));
+    let blocks = departures.blocks((facts.path.base / PAUSES).max(LEAST_PAUSE_NS));
+    facts.at_intervals =
+        writes_at_intervals(&blocks, facts.totals.segment, (facts.path.base, facts.path.beside_sender));
+    facts.restarts = restarts(&facts, phases);
+    facts
+}
