@@ -108,7 +108,7 @@ impl Sender {
     /// Karn's rule: after a retransmission, the ACK of the timed segment is ambiguous. Linux takes no sample of it either, but
     /// its estimator's round trip goes on (`rtt_seq`).
     pub(in crate::send) fn stop_timing(&mut self, cx: &Context) {
-        if !(cx.config.counts_as_linux() && self.recovery.is_by_time()) || self.space.una == 0 {
+        if !self.takes_acks_as_linux(cx) || self.space.una == 0 {
             self.recovery.forget_timed();
         }
     }

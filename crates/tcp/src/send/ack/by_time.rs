@@ -32,8 +32,8 @@ impl Sender {
         self.recovery.permit_repairs();
         let is_bare = !advanced && segment.seq_len() == 0;
         // An old ACK may reveal losses. It opens no window, answers no probe and reports no mark (`old_ack` in `tcp_ack()`).
-        let is_old = self.space.is_old_ack(segment.ack) && self.grows_at_the_end(cx);
-        if advanced && self.grows_at_the_end(cx) && self.recovery.has_first_reported() {
+        let is_old = self.space.is_old_ack(segment.ack) && self.takes_acks_as_linux(cx);
+        if advanced && self.takes_acks_as_linux(cx) && self.recovery.has_first_reported() {
             self.expect_reneging(cx, now);
         } else {
             let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|stamps| stamps.echo);
@@ -42,7 +42,7 @@ impl Sender {
             }
             self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
             // A mark reduces the window that an undo has restored (`tcp_try_to_open()`).
-            if self.grows_at_the_end(cx) && !is_old {
+            if self.takes_acks_as_linux(cx) && !is_old {
                 self.judge_echo(cx, now, una_before, flight_before, marked);
             }
         }
@@ -59,19 +59,13 @@ impl Sender {
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
         }
-        if self.grows_at_the_end(cx) && (advanced || self.space.is_outstanding()) {
+        if self.takes_acks_as_linux(cx) && (advanced || self.space.is_outstanding()) {
             self.grow_at_the_end(cx, now, delivered, advanced, reports_new);
         }
     }
 
-    /// Whether an ACK opens cwnd after all its other effects: not if it begins a recovery, but if it ends or undoes one.
-    /// Linux: `tcp_cong_control()` follows `tcp_fastretrans_alert()`.
-    #[inline]
-    pub(in crate::send) fn grows_at_the_end(&self, cx: &Context) -> bool {
-        cx.config.counts_as_linux() && self.recovery.is_by_time()
-    }
-
-    /// Opens cwnd by what the present ACK was the first to acknowledge or to report.
+    /// Opens cwnd by what the present ACK was the first to acknowledge or to report, after all its other effects: not if it begins
+    /// a recovery, but if it ends or undoes one. Linux: `tcp_cong_control()` follows `tcp_fastretrans_alert()`.
     fn grow_at_the_end(
         &mut self,
         cx: &mut Context,
@@ -198,7 +192,7 @@ impl Sender {
     pub(super) fn reduces_gradually(&self, cx: &Context) -> bool {
         let at_once = cx.config.congestion.reduces_in_proportion()
             && cx.ecn_state().is_some_and(|memory| memory.knows_share());
-        self.grows_at_the_end(cx) && !at_once
+        self.takes_acks_as_linux(cx) && !at_once
     }
 
     /// A congestion mark has reduced the window, which was `cwnd` before. Linux reduces it gradually, like that of a recovery
@@ -252,7 +246,7 @@ impl Sender {
         let is_echoed = echo.is_some_and(|echo| {
             self.recovery.answers_original(una, echo) && echo_age(now, echo, self.space.first_sent).is_some()
         });
-        if is_echoed || self.grows_at_the_end(cx) && self.recovery.has_resent_nothing(una) {
+        if is_echoed || self.takes_acks_as_linux(cx) && self.recovery.has_resent_nothing(una) {
             // An ACK of all data shows no order (`tcp_try_undo_recovery()`).
             let is_partial = !cx.config.counts_as_linux() || self.space.una < self.recovery.recover();
             if self.recovery.phase() == Phase::Fast

@@ -34,12 +34,12 @@ impl Sender {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }
         let gradually = self.reduces_gradually(cx);
-        let ended = self.grows_at_the_end(cx) && self.recovery.has_ended();
+        let ended = self.takes_acks_as_linux(cx) && self.recovery.has_ended();
         let is_due = |memory: &mut ecn::Memory| gradually || memory.on_echo(una, ended) == OnEcho::Reduce;
         // `tcp_enter_cwr()` does nothing in a recovery, nor while it reduces cwnd for an earlier mark. What reduced cwnd before
         // that prevents nothing, such as a loss that a probe has repaired. Without outstanding data an echo means nothing
         // (`no_queue` in `tcp_ack()`).
-        let recovers = self.recovery.phase() != Phase::Open && self.grows_at_the_end(cx);
+        let recovers = self.recovery.phase() != Phase::Open && self.takes_acks_as_linux(cx);
         let waits = gradually && (self.recovery.is_reducing() || flight == 0);
         if echoed && cx.ecn().is_some_and(is_due) && !recovers && !waits && self.congestion.heeds_marks(now) {
             cx.counters().ecn_reductions += 1;

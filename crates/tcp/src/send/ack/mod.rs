@@ -17,6 +17,13 @@ use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
 
 impl Sender {
+    /// Whether an ACK has its effects in the order of Linux, and counts there as in Linux: losses are detected by time
+    /// (`tcp_ack()`).
+    #[inline]
+    pub(in crate::send) fn takes_acks_as_linux(&self, cx: &Context) -> bool {
+        cx.config.counts_as_linux() && self.recovery.is_by_time()
+    }
+
     /// Processes the ACK of an acceptable segment. `marked`: it reports a congestion mark.
     #[inline]
     pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
@@ -71,7 +78,7 @@ impl Sender {
             self.take_repeated_ack(cx, now, segment, (reports_new, window == window_before, wl1_before));
         }
         self.recovery.end_reduction(self.space.una);
-        if !self.grows_at_the_end(cx) {
+        if !self.takes_acks_as_linux(cx) {
             self.judge_echo(cx, now, una_before, flight_before, marked);
         }
         // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
@@ -82,7 +89,7 @@ impl Sender {
         self.judge_mtu_probe(cx);
         // Without outstanding data there is no sample (`no_queue` in `tcp_ack()`).
         if shows && flight_before > 0 {
-            if ack < una_before as i64 && self.grows_at_the_end(cx) {
+            if ack < una_before as i64 && self.takes_acks_as_linux(cx) {
                 self.pass_over_sample(cx, now);
             } else {
                 self.conclude_sample(cx, now);
@@ -145,13 +152,13 @@ impl Sender {
         let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - reports_new);
         let echo = segment.options.timestamps.map(|t| t.echo);
         // Linux counts a segment when all of it is acknowledged: for cwnd, the RTT and the timer (`tcp_clean_rtx_queue()`).
-        let completed = if self.samples_as_linux(cx) { self.recovery.completed(una, ack) } else { Some(0) };
+        let completed = if self.takes_acks_as_linux(cx) { self.recovery.completed(una, ack) } else { Some(0) };
         let opens = completed.map_or(opens.saturating_sub(acked), |before| opens + before);
         if completed.is_none() {
             if let Some(sent) = reported {
                 self.take_report_sample(cx, now, sent);
             }
-        } else if self.samples_as_linux(cx) && self.recovery.has_resent(Range::new(una, ack)) {
+        } else if self.takes_acks_as_linux(cx) && self.recovery.has_resent(Range::new(una, ack)) {
             self.take_ambiguous_sample(cx, now, ack, reported, echo);
         } else {
             self.take_sample(cx, now, ack, echo);

@@ -26,7 +26,7 @@ impl Sender {
         match verdict {
             OnNewAck::Ordinary => {
                 self.recovery.forget_dup_acks();
-                if !self.grows_at_the_end(cx) {
+                if !self.takes_acks_as_linux(cx) {
                     self.open_window_unless_marked(cx, now, bytes, flight);
                     self.note_window(cx, now);
                 }
@@ -42,7 +42,7 @@ impl Sender {
                     self.congestion.set_windows(cwnd, self.congestion.ssthresh());
                 }
                 if after_timeout {
-                    if !self.grows_at_the_end(cx) {
+                    if !self.takes_acks_as_linux(cx) {
                         self.open_window_unless_marked(cx, now, bytes, flight);
                         self.note_window(cx, now);
                     }

@@ -39,7 +39,7 @@ impl Sender {
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
         let (mut reports_new, mut first_sent) = (false, None);
-        let samples = self.samples_as_linux(cx);
+        let samples = self.takes_acks_as_linux(cx);
         // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
         // overtook each other.
         for block in segment.options.sack.sorted_from(segment.ack).as_slice() {

@@ -7,12 +7,6 @@ use crate::time::{Span, Time};
 use crate::wire::options::echo_age;
 
 impl Sender {
-    /// Whether an ACK gives an RTT sample as in Linux (`tcp_ack_update_rtt()`).
-    #[inline]
-    pub(super) fn samples_as_linux(&self, cx: &Context) -> bool {
-        cx.config.counts_as_linux() && self.recovery.is_by_time()
-    }
-
     /// The sample of an ACK of `acked`, in Linux, if some of it was sent more than once: no segment of it gives one. The first
     /// segment that the same ACK reports does, if it was sent once, at `reported`; otherwise the echoed timestamp.
     #[cold]

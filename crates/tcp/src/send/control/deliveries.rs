@@ -39,7 +39,7 @@ impl Sender {
         }
         // Data that a timer has marked lost counts as lost, even if this ACK reports it as delivered.
         self.note_lost(cx, now);
-        let (in_flight, anew) = (self.in_flight(cx), self.grows_at_the_end(cx));
+        let (in_flight, anew) = (self.in_flight(cx), self.takes_acks_as_linux(cx));
         if let Some(paced) = self.paced_mut() {
             paced.rate.open(in_flight, anew);
         }
