@@ -23,7 +23,7 @@ pub(crate) mod tail_probe;
 
 pub(crate) use by_time::{Calm, Timeout, Whole};
 pub(crate) use departures::Concluded;
-pub(crate) use flight::Sent;
+pub(crate) use flight::{Parts, Sent};
 pub(crate) use state::{DupAck, OnDupAck, OnNewAck, Phase, Resend};
 
 use crate::config::{DupAcks, Recovery};

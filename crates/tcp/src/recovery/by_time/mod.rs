@@ -176,13 +176,11 @@ impl LossRecovery {
         shows_original
     }
 
-    /// An ACK of `range` delivers whole segments: Linux counts one when all of it is acknowledged (`tcp_clean_rtx_queue()`).
-    pub(crate) fn count_whole_segments(&mut self, range: Range) {
-        let Some(Departures { flight, rack: Some(rack), .. }) = self.departures.as_deref_mut() else {
-            return;
-        };
-        let Parts { before, behind } = flight.parts_at(range);
-        rack.delivered = (rack.delivered + before).saturating_sub(behind);
+    /// An ACK delivers whole segments: Linux counts one when all of it is acknowledged (`tcp_clean_rtx_queue()`).
+    pub(crate) fn count_whole_segments(&mut self, parts: Parts) {
+        if let Some(rack) = self.rack_mut() {
+            rack.delivered = parts.in_whole_segments(rack.delivered);
+        }
     }
 
     /// An ACK of `range` may complete a segment of which an earlier one had acknowledged a part. Linux takes that for

@@ -3,7 +3,7 @@
 use crate::ranges::Range;
 use crate::record::info::Segments;
 use crate::recovery::departures::Departures;
-use crate::recovery::flight::{Flight, Sent};
+use crate::recovery::flight::{Flight, Parts, Sent};
 use crate::recovery::rack::Rack;
 use crate::recovery::spurious::frto::Frto;
 use crate::recovery::{LossRecovery, Phase};
@@ -190,11 +190,9 @@ impl LossRecovery {
         self.loss.phase == Phase::Open && self.loss.reduces_until > 0
     }
 
-    /// Whether an ACK from `una` up to `ack` completes a segment. If so, how many bytes of the first one were acknowledged before.
-    pub(crate) fn completed(&self, una: u64, ack: u64) -> Option<u64> {
-        let Some(departures) = &self.departures else { return Some(0) };
-        let is_part = departures.flight.front().is_some_and(|first| first.range.end > ack);
-        (!is_part).then(|| departures.flight.cut_from().map_or(0, |start| una.saturating_sub(start)))
+    /// The parts of segments at both ends of `range`, which an ACK acknowledges.
+    pub(crate) fn parts_at(&self, range: Range) -> Parts {
+        self.departures.as_ref().map_or(Parts::default(), |departures| departures.flight.parts_at(range))
     }
 
     /// If a tail loss probe is outstanding: when the first segment was last sent.

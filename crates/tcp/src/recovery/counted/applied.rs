@@ -60,9 +60,8 @@ impl LossRecovery {
         let padding = rack.short.as_ref().map_or(0, |short| short.outstanding() - short.reported());
         if let Some(counted) = &mut rack.counted {
             // With the padding of short segments.
-            let delivered = rack.delivered.max(acked.len());
             let bytes = max - acked.end + padding;
-            rack.delivered = counted.acknowledge(delivered, Outstanding { bytes, lost, mss });
+            rack.delivered = counted.acknowledge(rack.delivered, Outstanding { bytes, lost, mss });
             if !remains {
                 *counted = counted.forget();
             }

@@ -4,12 +4,26 @@ use super::Flight;
 use crate::ranges::Range;
 
 /// The parts of segments at both ends of what an ACK acknowledges.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Parts {
     /// Bytes of a segment that it completes and that were acknowledged before.
-    pub(crate) before: u64,
+    before: u64,
     /// Bytes of a segment that it does not complete.
-    pub(crate) behind: u64,
+    behind: u64,
+    /// It completes no segment.
+    completes_none: bool,
+}
+
+impl Parts {
+    /// Whether an ACK with these parts acknowledges the end of a segment.
+    pub(crate) const fn completes_any(self) -> bool {
+        !self.completes_none
+    }
+
+    /// The bytes of whole segments that an ACK of `acked` bytes completes; the same if there are no parts.
+    pub(crate) const fn in_whole_segments(self, acked: u64) -> u64 {
+        (acked + self.before).saturating_sub(self.behind)
+    }
 }
 
 impl Flight {
@@ -37,17 +51,39 @@ impl Flight {
 
     /// The parts of segments at both ends of `range`, which begins at the first unacknowledged byte.
     pub(crate) fn parts_at(&self, range: Range) -> Parts {
-        let completes = self.entries.front().is_some_and(|first| first.end <= range.end);
-        let before =
-            self.cut_from().filter(|_| completes).map_or(0, |start| range.start.saturating_sub(start));
+        let completes_none = self.entries.front().is_some_and(|first| first.end > range.end);
+        let cut_from = self.cut_from().filter(|_| !completes_none);
+        let before = cut_from.map_or(0, |start| range.start.saturating_sub(start));
         let last = self.index_of(range.end);
         let start = self.start_of(last).max(range.start);
         let behind = if last < self.entries.len() { range.end.saturating_sub(start) } else { 0 };
-        Parts { before, behind }
+        Parts { before, behind, completes_none }
     }
 
     /// Where the first segment begins, if a part of it was acknowledged before.
     pub(crate) fn cut_from(&self) -> Option<u64> {
         (self.cut_from > 0).then_some(self.cut_from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Time;
+
+    #[test]
+    fn an_ack_counts_a_segment_when_all_of_it_is_acknowledged() {
+        let mut flight = Flight::default();
+        for start in [1, 1001, 2001] {
+            flight.add(start, start + 1000, Time::ZERO);
+        }
+        let mut counted = |acked: Range| {
+            let parts = flight.parts_at(acked);
+            flight.forget_below(acked.end);
+            (parts.completes_any(), parts.in_whole_segments(acked.len()))
+        };
+        assert_eq!(counted(Range::new(1, 401)), (false, 0));
+        assert_eq!(counted(Range::new(401, 1501)), (true, 1000));
+        assert_eq!(counted(Range::new(1501, 3001)), (true, 2000));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::config::Recovery;
 use crate::context::Context;
+use crate::recovery::Parts;
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::segment::Segment;
@@ -28,7 +29,7 @@ impl Sender {
         }
         let reports = self.take_reports(cx, now, segment);
         if bytes > 0 {
-            self.take_new_ack(cx, now, una + bytes as u64, segment, None);
+            self.take_new_ack(cx, now, una + bytes as u64, segment, (None, Parts::default()));
         }
         let wl1_before = self.space.wl1;
         self.confirm_window(segment.seq, segment.ack);

@@ -11,6 +11,7 @@ use crate::config::OldSegments;
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::record::event::Event;
+use crate::recovery::Parts;
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::segment::{Flags, Segment};
@@ -39,16 +40,16 @@ impl Sender {
         let una_before = self.space.una;
         let flight_before = self.space.max - una_before;
         self.measure_ack(cx, now, ack);
+        let mut parts = Parts::default();
         if ack > una_before as i64 && self.recovery.is_by_time() {
             let acked = Range::new(una_before, ack as u64);
             if cx.config.counts_as_linux() {
+                parts = self.recovery.parts_at(acked);
                 self.recovery.note_completion(acked);
             }
             self.note_delivery(cx, now, acked, segment);
             self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
-            if cx.config.counts_as_linux() {
-                self.recovery.count_whole_segments(acked);
-            }
+            self.recovery.count_whole_segments(parts);
         }
         let reports = self.take_reports(cx, now, segment);
         let reports_new = reports.reports_new;
@@ -56,7 +57,7 @@ impl Sender {
             self.prefer_acknowledged(cx, now, Range::new(una_before, ack as u64), segment);
         }
         if ack > una_before as i64 {
-            self.take_new_ack(cx, now, ack as u64, segment, reports.first_sent);
+            self.take_new_ack(cx, now, ack as u64, segment, (reports.first_sent, parts));
         } else if ack == una_before as i64
             && let Some(sent) = reports.first_sent
         {
@@ -135,7 +136,8 @@ impl Sender {
             && segment.seq.distance_from(wl1_before) > 0
     }
 
-    /// An ACK of new data. `reported`: when the first segment that it reports above a gap was sent, for its RTT sample.
+    /// An ACK of new data. `reported`: when the first segment that it reports above a gap was sent, for its RTT sample. `parts`: the
+    /// parts of segments that it acknowledges, if it counts as in Linux.
     #[inline]
     fn take_new_ack(
         &mut self,
@@ -143,18 +145,17 @@ impl Sender {
         now: Time,
         ack: u64,
         segment: &Segment,
-        reported: Option<Time>,
+        (reported, parts): (Option<Time>, Parts),
     ) {
         let una = self.space.una;
         let (acked, flight) = (ack - una, self.space.max - una);
         // Data that was reported earlier has been counted when the report arrived.
         let reports_new = self.reported_before(cx, Range::new(una, ack));
-        let opens = self.newly_reported(cx, una, ack).unwrap_or(acked - reports_new);
-        let echo = segment.options.timestamps.map(|t| t.echo);
         // Linux counts a segment when all of it is acknowledged: for cwnd, the RTT and the timer (`tcp_clean_rtx_queue()`).
-        let completed = if self.takes_acks_as_linux(cx) { self.recovery.completed(una, ack) } else { Some(0) };
-        let opens = completed.map_or(opens.saturating_sub(acked), |before| opens + before);
-        if completed.is_none() {
+        let in_order = || parts.in_whole_segments(acked - reports_new);
+        let opens = self.newly_reported(cx, una, ack).unwrap_or_else(in_order);
+        let echo = segment.options.timestamps.map(|t| t.echo);
+        if !parts.completes_any() {
             if let Some(sent) = reported {
                 self.take_report_sample(cx, now, sent);
             }
@@ -178,7 +179,7 @@ impl Sender {
                 self.refresh_rto(cx);
             }
             self.timers.stop_retransmit();
-        } else if restart && completed.is_some() {
+        } else if restart && parts.completes_any() {
             self.restart_retransmit(cx, now);
             self.note_retransmit_timer(cx, now);
         }
