@@ -34,19 +34,25 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
     if facts.lost_before(index) {
         // A window grows after a loss; a buffer does not.
         let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
-        return if fixed { Limit::SendBuffer } else { Limit::CongestionWindow };
+        return if fixed { capped_by(facts, index) } else { Limit::CongestionWindow };
     }
     let varies = is_growing(facts, index) || !stays(facts, index);
     if varies && !is_capped(facts, index) {
         return Limit::SlowStart;
     }
-    if varies && caps_at_window(facts, index) {
+    if (varies || !facts.path.beside_sender) && caps_at_window(facts, index) {
         return window_full(facts, index);
     }
     if let Some(limit) = written_at_own_rate(facts, index) {
         return limit;
     }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
+}
+
+/// What permits a flight that does not change: a buffer, or the receive window if the flight may be as large as it.
+fn capped_by(facts: &Facts, index: usize) -> Limit {
+    let window = !facts.path.beside_sender && caps_at_window(facts, index);
+    if window { window_full(facts, index) } else { Limit::SendBuffer }
 }
 
 /// Whether the sender has more data than a fixed limit permits, though some ACKs did not make it send: it paces, or its buffer is
@@ -125,11 +131,11 @@ fn has_more(slices: &[Slice]) -> bool {
     sum(|slice| slice.short) * FEW_SHORT <= sum(|slice| slice.segments)
 }
 
-/// Whether the receive window is what the flight is capped at.
+/// Whether the receive window is what the flight is capped at, as far as the flight is known.
 fn caps_at_window(facts: &Facts, index: usize) -> bool {
     let (first, last) = facts.around(index, CAPPED_ROUNDS);
     let most = facts.flight[first..=last].iter().copied().max().unwrap_or(0);
-    most + 2 * facts.totals.segment > facts.slices[index].window
+    most + 2.max(unknown(facts, index)) * facts.totals.segment > facts.slices[index].window
 }
 
 /// A writer that waits for room in a buffer sends on ACKs. One with its own rate sends between them, and on one only by chance,
@@ -221,6 +227,20 @@ mod tests {
         let varies = |n: u64, slice: &mut Slice| slice.flight = 1000 * (100 + n as u32 / 5);
         assert_eq!(in_between(&facts_at(AT_RECEIVER, &[100], varies), 60), Limit::SendBuffer);
         assert_eq!(in_between(&facts(&[100], varies), 60), Limit::SlowStart, "there it is exact");
+    }
+
+    #[test]
+    fn a_flight_that_may_be_as_large_as_the_window_is_limited_by_it_away_from_the_sender() {
+        let at = |parts: (u64, u64), window: u32, lost: bool| {
+            let mut facts = facts_at(parts, &[100], |_, slice| slice.window = window);
+            facts.totals.first_loss = lost.then_some(0);
+            in_between(&facts, 60)
+        };
+        for lost in [false, true] {
+            assert_eq!(at(AT_RECEIVER, 105_000, lost), Limit::ReceiveWindow);
+            assert_eq!(at(AT_RECEIVER, 110_000, lost), Limit::SendBuffer);
+            assert_eq!(at((0, 40_000_000), 105_000, lost), Limit::SendBuffer, "there it is exact");
+        }
     }
 
     #[test]
