@@ -31,6 +31,9 @@ const LEAST_TRAINS: u32 = 3;
 const STRETCH: u32 = 3;
 /// So many segments at most are taken to have waited for a common ACK.
 const MOST_JOINED: f64 = 16.0;
+/// A burst has one delay, and the path may have delayed it by itself: where less passes than the path carries, a queue shows in the
+/// delays of so many round trips.
+const BURST_ROUNDS: u64 = 4;
 /// So many round trips show how far apart ACKs are.
 const BUSY_ROUNDS: u64 = 4;
 /// A queue behind more segments than these is longer than the time to transmit one.
@@ -104,8 +107,9 @@ impl Path {
         let threshold = least.max(noise);
         let exceeds = |rate: f64, share: f64| capacity > 0.0 && rate > capacity * share;
         let at_capacity = |rate: f64| exceeds(rate, BUSY);
+        let rounds = if beside_sender || !totals.by_bursts { 1 } else { BURST_ROUNDS };
         let standing =
-            standing(&now, slices, (base, segment), (threshold, serial), |i| at_capacity(rates[i]));
+            standing(&now, slices, (base, segment), (threshold, serial, rounds), |i| at_capacity(rates[i]));
         let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| exceeds(rates[i], BUSIER));
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
@@ -199,10 +203,10 @@ fn standing(
     now: &[PathNow],
     slices: &[Slice],
     (base, segment): (u64, u32),
-    (threshold, serial): (u64, f64),
+    (threshold, serial, rounds): (u64, f64, u64),
     at_capacity: impl Fn(usize) -> bool,
 ) -> Vec<(bool, bool)> {
-    let mut first = 0;
+    let (mut first, mut far) = (0, 0);
     (0..slices.len())
         .map(|index| {
             let until = slices[index].until;
@@ -210,7 +214,11 @@ fn standing(
             while first < index && slices[first].until + rtt <= until {
                 first += 1;
             }
-            let samples = (first..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
+            while far < index && slices[far].until + rounds * rtt <= until {
+                far += 1;
+            }
+            let since = if at_capacity(index) { first } else { far };
+            let samples = (since..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
             let least = samples.map(|i| now[i].queueing).min().unwrap_or(0);
             let gap = longest_gap(slices, first, index);
             let always = gap * 2 <= rtt;
@@ -420,6 +428,25 @@ mod tests {
         assert!(is_full(10), "data takes 10 ms longer than a SYN, and an ACK comes each 10 ms");
         assert!(!is_full(18), "the link transmits for 2 of 10 ms");
         assert!(!is_full(0), "no handshake was captured");
+    }
+
+    #[test]
+    fn bursts_show_a_queue_below_the_capacity_only_if_all_of_several_round_trips_are_longer() {
+        // A sample in each round trip of 40 ms, at the receiver; the path delays one of `every` by nothing.
+        let is_full = |every: u64, train| {
+            let slice = |n: u64| {
+                let delay = if n.is_multiple_of(4 * every) { 40 } else { 60 };
+                let behind = if n.is_multiple_of(4) { delay * 1_000_000 + 1 } else { 0 };
+                Slice { until: n * 10_000_000, delivered: 10_000, behind, ..Slice::default() }
+            };
+            let slices: Vec<Slice> = (1..=120).map(slice).collect();
+            let totals = Totals { by_bursts: true, ..totals() };
+            let path = Path::of(&slices, (40_000_000, 0), &totals, &trains(train));
+            path.now[60..].iter().any(|now| now.full)
+        };
+        assert!(!is_full(3, 4000));
+        assert!(is_full(12, 4000), "a queue stands for most of the time");
+        assert!(is_full(3, 1000), "all that the path carries arrives");
     }
 
     #[test]
