@@ -261,8 +261,11 @@ fn busy(
             let apart = (slices[end].until - slices[begin].until) as f64 / acks.max(1) as f64;
             let most = slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0);
             let window_full = slices[index].window < most + 2 * segment;
+            // A buffer of few segments is always full, too, as long as the application has more.
+            let has_more =
+                most <= FEW_SEGMENTS * segment && slices[first..=index].iter().all(|slice| slice.short == 0);
             let shown = most <= FEW_SEGMENTS * segment || at_capacity(index);
-            window_full
+            (window_full || has_more)
                 && shown
                 && acks > BUSY_ROUNDS
                 && least.saturating_sub(handshake) as f64 >= apart * BUSIER
@@ -428,6 +431,21 @@ mod tests {
         assert!(is_full(10), "data takes 10 ms longer than a SYN, and an ACK comes each 10 ms");
         assert!(!is_full(18), "the link transmits for 2 of 10 ms");
         assert!(!is_full(0), "no handshake was captured");
+    }
+
+    #[test]
+    fn a_buffer_of_few_segments_fills_a_link_that_always_transmits() {
+        // The same in a window that is much larger.
+        let is_full = |flight, short| {
+            let slice = |n: u64| Slice { acks: 1, flight, window: 60_000, short, ..slice(10 * n, 2000, 20) };
+            let slices: Vec<Slice> = (1..=40).map(slice).collect();
+            let totals = Totals { handshake: 10_000_000, ..totals() };
+            let path = Path::of(&slices, (0, 20_000_000), &totals, &Trains::default());
+            path.now[12..].iter().all(|now| now.full)
+        };
+        assert!(is_full(4000, 0));
+        assert!(!is_full(4000, 1), "the application has no more");
+        assert!(!is_full(30_000, 0), "behind so many segments a queue would show");
     }
 
     #[test]
