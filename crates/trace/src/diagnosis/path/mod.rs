@@ -78,6 +78,8 @@ pub(super) struct Path {
     pub(super) peak: f64,
     /// Queueing delay below which the path counts as not full, in nanoseconds.
     pub(super) threshold: u64,
+    /// How much the path delays single packets by itself, in nanoseconds.
+    pub(super) jitter: u64,
     /// Whether delays show a queue at the bottleneck.
     pub(super) shows_queue: bool,
     /// Whether the capture was taken beside the sender.
@@ -102,9 +104,9 @@ impl Path {
         let least = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
         // Bursts give no delay of single packets.
         let beside_sender = parts.0 * 10 <= base && !totals.behind_bottleneck;
-        let noise = if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
-        let noise = (noise as f64 * ABOVE_NOISE) as u64;
-        let threshold = least.max(noise);
+        let jitter =
+            if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
+        let threshold = least.max((jitter as f64 * ABOVE_NOISE) as u64);
         let exceeds = |rate: f64, share: f64| capacity > 0.0 && rate > capacity * share;
         let at_capacity = |rate: f64| exceeds(rate, BUSY);
         let rounds = if beside_sender || !totals.by_bursts { 1 } else { BURST_ROUNDS };
@@ -130,7 +132,7 @@ impl Path {
                 || known && at_capacity(rate) && (shows_less || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index];
         }
-        Self { base, capacity, peak, threshold, shows_queue, beside_sender, now }
+        Self { base, capacity, peak, threshold, jitter, shows_queue, beside_sender, now }
     }
 }
 

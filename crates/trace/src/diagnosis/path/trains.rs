@@ -25,6 +25,11 @@ pub(in crate::diagnosis) struct Trains {
     bytes: u64,
 }
 
+/// The bytes of a train, where `flight` bytes are outstanding.
+pub(in crate::diagnosis) fn length(flight: u64, segment: u64) -> u64 {
+    (flight / (2 * segment.max(1))).clamp(LEAST, MOST) * segment
+}
+
 impl Trains {
     /// `delivered` bytes were acknowledged at `at`, in nanoseconds, while `flight` bytes were outstanding before. Returns the
     /// rate in bytes per second of a train that ends here.
@@ -46,8 +51,7 @@ impl Trains {
             return None;
         };
         self.bytes += delivered;
-        let length = (flight / (2 * segment)).clamp(LEAST, MOST) * segment;
-        if self.bytes < length {
+        if self.bytes < length(flight, segment) {
             return None;
         }
         let mut found = None;

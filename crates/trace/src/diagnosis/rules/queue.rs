@@ -4,6 +4,7 @@ use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::moment::Moment;
 use crate::diagnosis::path::PathNow;
+use crate::diagnosis::path::trains::length;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
@@ -89,7 +90,8 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
 ///
 /// The capacity shows in trains of segments that happened to be neighbours in the queue. Others have most of the path if much
 /// less than that reaches this connection. Where segments or ACKs wait for each other and come together, trains show no capacity,
-/// and so nothing of others.
+/// and so nothing of others. A path that delays each packet by itself brings some trains together by about the difference of two
+/// delays: so much longer they may have been.
 fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     let (first, last) = facts.around(index, TRAIN_ROUNDS);
     let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
@@ -98,7 +100,7 @@ fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     if sides.iter().flatten().any(Pace::is_bunched) {
         return Some((Limit::Bottleneck, usual));
     }
-    let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.capacity * SHARE);
+    let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.least_capacity * SHARE);
     if alone().next().is_none() {
         return Some((Limit::CrossTraffic, usual));
     }
@@ -126,6 +128,8 @@ struct Pace {
     /// The median of the rates of trains, and a high quantile of them.
     usual: f64,
     capacity: f64,
+    /// The capacity if the path has brought these trains together.
+    least_capacity: f64,
     /// The highest of them but for a few.
     most: f64,
 }
@@ -158,12 +162,21 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
     }
     trains.sort_unstable();
     let quantile = |percent: usize| f64::from(trains[(trains.len() - 1) * percent / 100]) * 1e3;
+    let bytes_of_train = train_length(facts, index) as f64;
+    let longer = bytes_of_train / quantile(90) + facts.path.jitter as f64 / 1e9;
     Some(Pace {
         rate: bytes as f64 * 1e9 / time as f64,
         usual: quantile(50),
         capacity: quantile(90),
+        least_capacity: bytes_of_train / longer,
         most: quantile(98),
     })
+}
+
+/// The bytes of the trains at this slice. Those of segments that have passed the bottleneck are as short as trains may be.
+fn train_length(facts: &Facts, index: usize) -> u64 {
+    let flight = if facts.totals.behind_bottleneck { 0 } else { facts.flight[index] };
+    length(u64::from(flight), u64::from(facts.totals.segment))
 }
 
 #[cfg(test)]
@@ -175,11 +188,16 @@ mod tests {
 
     /// A queue of 20 ms stands on a path of 40 ms, and this connection gets 300 kB/s of it; trains have these rates in kB/s.
     fn limits(trains: &[u32]) -> Vec<Limit> {
+        limits_of(trains, |n| if n < 4 { 40 } else { 60 })
+    }
+
+    /// The same with these round trips in milliseconds.
+    fn limits_of(trains: &[u32], rtt: impl Fn(u64) -> u32) -> Vec<Limit> {
         let slice = |(n, &train): (u64, &u32)| Slice {
             until: n * 10_000_000,
             delivered: 3000,
             acks: 2,
-            ahead: if n < 4 { 40_000_001 } else { 60_000_001 },
+            ahead: rtt(n) * 1_000_000 + 1,
             train,
             ..Slice::default()
         };
@@ -193,6 +211,15 @@ mod tests {
     #[test]
     fn others_have_the_path_where_trains_have_one_highest_rate() {
         let trains: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { 1000 } else { 400 }).collect();
+        assert!(limits(&trains).iter().all(|limit| *limit == Limit::CrossTraffic));
+    }
+
+    #[test]
+    fn trains_that_a_varying_delay_may_have_brought_together_show_no_other_traffic() {
+        // Three segments in 7 ms, on a path whose delay varies by 10 ms, or by nothing.
+        let trains: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { 430 } else { 400 }).collect();
+        let varying = limits_of(&trains, |n| if n < 4 { 40 } else { 80 + n as u32 % 2 * 10 });
+        assert!(varying.iter().all(|limit| *limit == Limit::Bottleneck));
         assert!(limits(&trains).iter().all(|limit| *limit == Limit::CrossTraffic));
     }
 
