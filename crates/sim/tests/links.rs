@@ -44,6 +44,8 @@ fn extreme_rates_do_not_overflow() {
         (100_000_000_000_000, 40, 3),
         (10_000_000_000_000, 40, 32),
         (10_000_000_000_000, 1540, 1232),
+        // A byte takes more picoseconds than 32 bits can count.
+        (1000, 1500, 12_000_000_000_000),
         (99_999_999_999_977, 65_535, 5242),
     ] {
         let mut link = channel(rate, Span::from_us(1));
@@ -87,6 +89,24 @@ fn drop_tail_in_octets_lets_in_what_fits() {
     let verdicts: Vec<bool> =
         [1000, 1000, 1000, 500, 1].iter().map(|&size| link.enter(0, size).is_ok()).collect();
     assert_eq!(verdicts, [true, true, false, true, false]);
+}
+
+#[test]
+fn a_queue_has_emptied_when_a_packet_need_not_wait() {
+    let ms = 1_000_000_000;
+    for queue in [QueueSpec::Packets(2), QueueSpec::Bytes(2000)] {
+        let spec = ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::ZERO) };
+        let mut link = Channel::new(&spec, 1, "test");
+        for burst in 0..20 {
+            // One is sent at once and two wait; no other fits until one of these leaves.
+            let begun = burst * 3 * ms;
+            let starts = [0; 4].map(|_| link.enter(begun, 1000).map(|passage| passage.start));
+            let all = [Ok(begun), Ok(begun + ms), Ok(begun + 2 * ms), Err(Cause::Queue)];
+            assert_eq!(starts, all, "burst {burst}");
+            assert_eq!(link.backlog().packets, 2);
+        }
+        assert_eq!(link.counters().queue_max, 2);
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Recorder, Recording, Sent, Wants};
 use crate::spec::{NodeId, WorldSpec};
 pub(crate) use border::crossings::Crossings;
-pub(crate) use channel::fans::batch::{GROUP, Next};
+pub(crate) use channel::fans::batch::{Group, Next};
 use channel::fans::{Fans, Landed, Member};
 pub(crate) use junction::uplink::Uplink;
 use medium::hub::Hub;

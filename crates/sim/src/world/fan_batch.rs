@@ -1,7 +1,7 @@
 //! Hosts that take their packets from a fan, one after the other, ahead of other events: see `network/channel/fans/batch.rs`.
 
 use super::World;
-use crate::network::{GROUP, Next};
+use crate::network::{Group, Next};
 use crate::world::answering::{Inbox, Left};
 use crate::world::inbox::is_ordinary;
 use crate::world::serving::Served;
@@ -14,17 +14,18 @@ impl World {
         // The starter is armed anew only for an endpoint that is over, and that does not get ahead.
         let until = until.min(self.starter_armed_at);
         let Some((slot, goes_on)) = self.network.open_fan(channel, now) else { return };
-        self.take_alone(now, slot, self.network.packet(slot).endpoint);
+        self.take_first(now, slot);
         if !goes_on {
             return;
         }
+        let mut group = Group::default();
         loop {
-            let group = self.network.first_of_fan(channel);
-            if group.packets().is_empty() {
+            let group = self.network.first_of_fan(channel, &mut group);
+            if group.is_empty() {
                 return;
             }
-            self.fetch_group(group.packets());
-            for &Next { arrival, slot, endpoint } in group.packets() {
+            self.fetch_group(group);
+            for &mut Next { arrival, slot, endpoint, .. } in group {
                 if arrival > until {
                     return self.network.leave_fan(channel);
                 }
@@ -38,28 +39,28 @@ impl World {
 
     /// Prefetches what the endpoints of a group need. What is known only from memory that is still being loaded comes later.
     #[inline]
-    fn fetch_group(&self, group: &[Next]) {
-        let Some(first) = group.first() else { return };
-        let mut endpoints = [&self.endpoints[first.endpoint as usize]; GROUP];
-        let endpoints = &mut endpoints[..group.len()];
-        for (endpoint, next) in endpoints.iter_mut().zip(group) {
-            *endpoint = &self.endpoints[next.endpoint as usize];
-            endpoint.fetch();
+    fn fetch_group(&self, group: &mut [Next]) {
+        for next in &*group {
+            self.endpoints[next.endpoint as usize].fetch();
         }
-        for endpoint in &*endpoints {
-            self.network.fetch_hop(endpoint.route);
+        for next in &mut *group {
+            let endpoint = &self.endpoints[next.endpoint as usize];
+            next.uplink = self.network.first_channel(endpoint.route);
             endpoint.fetch_losses();
         }
-        for endpoint in &*endpoints {
-            self.network.fetch_uplink(endpoint.route, endpoint.sends_bulk());
-        }
-        for endpoint in endpoints.iter().filter(|endpoint| endpoint.sends_bulk()) {
-            self.network.fetch_queue(endpoint.route);
+        for next in &*group {
+            self.network.fetch_uplink(next.uplink, self.endpoints[next.endpoint as usize].sends_bulk());
         }
     }
 
+    /// [`Self::take_alone`] for the first packet, apart from the loop.
+    #[inline(never)]
+    fn take_first(&mut self, now: Time, slot: u32) {
+        self.take_alone(now, slot, self.network.packet(slot).endpoint);
+    }
+
     /// Endpoint `place` processes a packet.
-    #[inline]
+    #[inline(always)]
     fn take_alone(&mut self, now: Time, slot: u32, place: u32) {
         let left = if self.answers { self.answer_one(now, place, slot) } else { Left::Packet };
         match left {

@@ -97,7 +97,7 @@ impl Fans {
 impl Fan {
     /// Adds a packet to those in flight through a channel of this fan, which has the chain `own`: to the chain of the fan if the
     /// order permits it. `channel_of` returns the channel of a hop. Returns whether the packet is the first to arrive.
-    #[inline]
+    #[inline(always)]
     pub(in crate::network) fn take_off(
         &mut self,
         own: &mut Chain,
@@ -118,6 +118,7 @@ impl Fan {
     }
 
     /// Adds a packet to the chain of its own channel. Returns whether it is the first one there.
+    #[inline(never)]
     pub(in crate::network) fn stray(&mut self, own: &mut Chain, packets: &mut Slab, new: Member) -> bool {
         self.strays += 1;
         packets.take_off(own, new.slot, new.arrival, new.stage)

@@ -76,14 +76,12 @@ pub struct Passage {
 /// One direction of a link.
 ///
 /// The order of the fields is the order in which they are needed: a packet on an idle link reads the first
-/// cache line, on a busy link two or three. The size is a power of two, which makes the lookup by number fast.
+/// cache line, on a busy link the second, too. The size is a power of two, which makes the lookup by number fast.
 #[derive(Debug)]
 #[repr(C, align(256))]
 pub struct Channel {
     /// The transmitter is free from this time on.
     busy_until: u64,
-    /// Picoseconds for each byte if that is a whole number; otherwise 0.
-    ps_per_byte: u64,
     // Not beside the bytes: a compiler that sees both counted at once does it by vectors, in thrice the instructions.
     packets: u64,
     delay: u64,
@@ -92,10 +90,16 @@ pub struct Channel {
     pub(crate) end_latency: u64,
     /// Packets in flight whose next event is their arrival.
     pub(crate) in_flight: Chain,
+    /// Picoseconds for each byte if that is a whole number of 32 bits; otherwise 0.
+    ps_per_byte: u32,
     framing: u32,
+    /// The maximum number of waiting packets so far.
+    queue_max: u32,
     /// The fan that it belongs to, or [`ALONE`], or about [`BORDER`].
     pub(crate) fan: u16,
     plain: bool,
+    /// Whether the last packet waited for the transmitter. If it did not, those in `waiting` have left.
+    last_waited: bool,
 
     /// The start of transmission and the size of each waiting packet.
     waiting: Ring<(u64, u32)>,
@@ -107,7 +111,6 @@ pub struct Channel {
     rate: u64,
     /// A fraction of a picosecond by which the transmitter is busy longer, in units of 1 / rate.
     remainder: u64,
-    queue_max: u32,
     /// The other direction, if both share the medium.
     pub(crate) partner: Option<u32>,
 
@@ -161,15 +164,17 @@ impl Channel {
         };
         let transmitter = spec.capacity.as_ref().map(|capacity| Transmitter::new(capacity)).or_else(changing);
         let exact = |rate| if PER_BYTE.is_multiple_of(rate) { PER_BYTE / rate } else { 0 };
+        let ps_per_byte = spec.rate.and_then(|rate| u32::try_from(exact(rate)).ok()).unwrap_or(0);
         Self {
             busy_until: 0,
-            ps_per_byte: spec.rate.map_or(0, exact),
             packets: 0,
             delay: spec.delay.as_ps(),
             bytes: 0,
             end_latency: 0,
             in_flight: Chain::EMPTY,
+            ps_per_byte,
             framing: spec.framing,
+            queue_max: 0,
             fan: ALONE,
             plain: impairments.is_none()
                 && kept.is_none()
@@ -177,13 +182,13 @@ impl Channel {
                 && transmitter.is_none()
                 && conditions.is_none()
                 && spec.least == 0,
+            last_waited: false,
             waiting: Ring::new(),
             waiting_bytes: 0,
             discipline,
             waited: 0,
             rate: spec.rate.unwrap_or(0),
             remainder: 0,
-            queue_max: 0,
             partner: None,
             kept,
             early,
@@ -247,10 +252,12 @@ impl Channel {
         if now < self.busy_until {
             wait(self, now, size)?;
             start = self.busy_until;
+        } else {
+            self.last_waited = false;
         }
         let transmission = match self.ps_per_byte {
             0 => self.transmission(now, size),
-            exact => exact * u64::from(size),
+            exact => u64::from(exact) * u64::from(size),
         };
         let departure = sum(start, transmission);
         self.busy_until = departure;
@@ -268,10 +275,17 @@ impl Channel {
     /// The same for a packet whose transmission starts at `start`.
     #[inline(always)]
     fn wait_until(&mut self, start: u64, now: u64, size: u32) -> Result<(), Cause> {
-        self.settle(now);
+        if self.last_waited {
+            self.settle(now);
+        } else {
+            // Without a look at the ring, which would be one more cache line.
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+        }
         if !self.discipline.admits(self.ahead(), size) {
             return Err(Cause::Queue);
         }
+        self.last_waited = true;
         self.waiting.push_back((start, size));
         self.waiting_bytes += u64::from(size);
         self.waited += u128::from(start - now);
@@ -487,7 +501,7 @@ impl Channel {
     /// with other channels: its packets must never be reordered.
     pub(crate) fn pace(&self) -> Option<(u64, u64)> {
         let is_steady = self.plain && self.ps_per_byte > 0 && self.end_latency == 0;
-        is_steady.then_some((self.ps_per_byte, self.delay))
+        is_steady.then_some((u64::from(self.ps_per_byte), self.delay))
     }
 
     /// The least time from the entry of a packet to its arrival, if the channel is plain.
@@ -501,16 +515,10 @@ impl Channel {
         black_box(self.busy_until);
     }
 
-    /// The same for its queue, once [`Self::fetch_all`] has loaded the channel.
-    #[inline]
-    pub(crate) fn fetch_queue(&self) {
-        black_box(self.waiting.peek().map(|&(start, _)| start));
-    }
-
     /// Loads what a packet needs that waits in its queue, too.
     #[inline]
     pub(crate) fn fetch_all(&self) {
-        black_box(self.busy_until ^ self.waiting_bytes ^ u64::from(self.queue_max));
+        black_box(self.busy_until ^ self.waiting_bytes);
     }
 
     /// Whether the passage consists only of queue, transmission and delay.

@@ -26,12 +26,6 @@ impl<T: Copy + Default> Ring<T> {
         if self.len == 0 { None } else { Some(self.slots[self.place(0)]) }
     }
 
-    /// The place of the first value, to load its cache line: the value is old if there is none now.
-    #[inline]
-    pub(crate) fn peek(&self) -> Option<&T> {
-        self.slots.get(self.head as usize & self.slots.len().wrapping_sub(1))
-    }
-
     pub(crate) fn get(&self, index: u32) -> T {
         self.slots[self.place(index)]
     }
@@ -58,6 +52,13 @@ impl<T: Copy + Default> Ring<T> {
     pub(crate) const fn drop_front(&mut self) {
         self.head = self.head.wrapping_add(1);
         self.len -= 1;
+    }
+
+    /// Removes all values, without a look at them.
+    #[inline]
+    pub(crate) const fn clear(&mut self) {
+        self.head = self.head.wrapping_add(self.len);
+        self.len = 0;
     }
 
     #[cold]

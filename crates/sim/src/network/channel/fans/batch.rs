@@ -6,7 +6,6 @@ use crate::network::Network;
 use crate::network::channel::fans::{Landed, Member};
 use crate::network::packet::Entry;
 use netspurt_tcp::time::Time;
-use std::hint::black_box;
 
 /// Number of packets whose data is prefetched together: the loads for all of them overlap.
 pub(crate) const GROUP: usize = 16;
@@ -18,21 +17,12 @@ pub(crate) struct Next {
     pub(crate) slot: u32,
     /// Its receiver.
     pub(crate) endpoint: u32,
+    /// The channel through which the receiver sends, for those that prefetch it.
+    pub(crate) uplink: u32,
 }
 
-/// The first packets in the chain of a fan.
-#[derive(Debug)]
-pub(crate) struct Group {
-    all: [Next; GROUP],
-    len: usize,
-}
-
-impl Group {
-    /// The packets, in order.
-    pub(crate) fn packets(&self) -> &[Next] {
-        &self.all[..self.len]
-    }
-}
+/// The first packets in the chain of a fan: as many as are prefetched together, in order.
+pub(crate) type Group = [Next; GROUP];
 
 impl Network {
     /// The packet of a fan's channel that arrives at `now`.
@@ -66,43 +56,35 @@ impl Network {
         Some((slot, !strayed))
     }
 
-    /// The first packets in the chain of this channel's fan, prefetched.
+    /// Looks up the first packets in the chain of this channel's fan, and prefetches them. Returns those that there are.
     #[inline]
-    pub(crate) fn first_of_fan(&mut self, channel: u32) -> Group {
+    pub(crate) fn first_of_fan<'a>(&mut self, channel: u32, group: &'a mut Group) -> &'a mut [Next] {
         let Self { fans, channels, packets, .. } = self;
-        let mut group = Group { all: [Next::default(); GROUP], len: 0 };
-        for (&Member { arrival, slot, .. }, next) in
-            fans.get_mut(channels[channel as usize].fan).chain.iter().zip(&mut group.all)
-        {
+        let chain = &fans.get_mut(channels[channel as usize].fan).chain;
+        let mut len = 0;
+        for (&Member { arrival, slot, .. }, next) in chain.iter().zip(&mut *group) {
             let endpoint = packets.fetch(slot).endpoint;
-            *next = Next { arrival: Time::from_ps(arrival), slot, endpoint };
-            group.len += 1;
+            (next.arrival, next.slot, next.endpoint) = (Time::from_ps(arrival), slot, endpoint);
+            len += 1;
         }
-        group
+        &mut group[..len]
     }
 
-    /// Prefetches this hop.
+    /// The channel of the first hop of this route.
     #[inline]
-    pub(crate) fn fetch_hop(&self, position: u32) {
-        black_box(self.routes.hop(position));
+    pub(crate) fn first_channel(&self, route: u32) -> u32 {
+        self.routes.hop(route).channel()
     }
 
-    /// Prefetches the channel through which an endpoint with this route sends, once [`Self::fetch_hop`] has loaded its first
-    /// hop. If it `sends` data, packets may wait there.
+    /// Prefetches the channel through which an endpoint sends. If it `sends_bulk`, packets may wait there.
     #[inline]
-    pub(crate) fn fetch_uplink(&self, route: u32, sends: bool) {
-        let channel = &self.channels[self.routes.hop(route).channel() as usize];
-        if sends {
+    pub(crate) fn fetch_uplink(&self, number: u32, sends_bulk: bool) {
+        let channel = &self.channels[number as usize];
+        if sends_bulk {
             channel.fetch_all();
         } else {
             channel.fetch();
         }
-    }
-
-    /// Prefetches the queue of the channel, once [`Self::fetch_uplink`] has loaded that.
-    #[inline]
-    pub(crate) fn fetch_queue(&self, route: u32) {
-        self.channels[self.routes.hop(route).channel() as usize].fetch_queue();
     }
 
     /// Removes the first packet from the chain of this channel's fan. Where its host may not get ahead, or an earlier packet has
