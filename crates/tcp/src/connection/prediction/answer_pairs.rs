@@ -12,6 +12,8 @@ use crate::connection::prediction::data_run::DataFacts;
 use crate::connection::prediction::in_repair::Repair;
 use crate::connection::{Connection, Departure, Transmission};
 use crate::receive::acking::Acking;
+use crate::send::decide::ordinary::Ordinary;
+use crate::send::space::Decision;
 use crate::time::{Span, Time};
 use crate::wire::segment::Segment;
 use crate::wire::seq::Seq;
@@ -63,6 +65,8 @@ struct Transfer {
     in_run: [u64; 2],
     /// Those while a loss was being repaired.
     in_repair: [u64; 2],
+    /// Decisions of the sender's fast path while a loss was being repaired, outside of answers.
+    decided: u64,
 }
 
 impl Transfer {
@@ -148,6 +152,7 @@ impl Transfer {
 
     fn transmit(&mut self, now: Time, end: usize, sent: &mut Vec<Transmission>) {
         let (tcp, mut segment) = (&mut self.ends[end], Segment::default());
+        self.decided += u64::from(decides_alike(tcp, now));
         while let Some(departure) = match self.way {
             Way::Answers { .. } => tcp.transmit_into(now, &mut segment),
             Way::Calls => tcp.transmit_any(now, &mut segment),
@@ -157,8 +162,25 @@ impl Transfer {
     }
 }
 
-/// One transfer, both ways. Returns the numbers of answers, of those in runs, and of those in repairs.
-fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 3] {
+/// Whether the fast path of a sender that repairs a loss decides. It decides as the full path does.
+fn decides_alike(tcp: &Connection, now: Time) -> bool {
+    if !tcp.cx.predicts_departure() || !tcp.rcv.is_in_order() || !tcp.snd.is_repairing(&tcp.cx) {
+        return false;
+    }
+    let (short, full) = (tcp.snd.decide_in_repair(&tcp.cx), tcp.decide(now));
+    match (short, full) {
+        (Ordinary::Other, _) => return false,
+        (Ordinary::Data { .. }, Decision::Send(plan)) => {
+            assert_eq!(plan.len, u32::from(tcp.cx.agreed.payload))
+        }
+        (Ordinary::NoData(why), Decision::Hold(hold) | Decision::Last(_, hold)) => assert_eq!(why, hold),
+        _ => panic!("{short:?} instead of {full:?}"),
+    }
+    true
+}
+
+/// One transfer, both ways. Returns the numbers of answers, of those in runs, and of those in repairs, and at last of decisions.
+fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 4] {
     let mut dice = Dice(seed);
     let configs = [Arc::new(config(&mut dice)), Arc::new(config(&mut dice))];
     let (loss, late) = (dice.pick(&[30, 200, 1 << 40]), dice.pick(&[20, 300, 1 << 40]));
@@ -175,6 +197,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 3] {
         answered: [0; 2],
         in_run: [0; 2],
         in_repair: [0; 2],
+        decided: 0,
     });
     let mut now = Time::ZERO;
     let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
@@ -214,7 +237,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 3] {
             }
         }
     }
-    [both[0].answered, both[0].in_run, both[0].in_repair]
+    [both[0].answered, both[0].in_run, both[0].in_repair, [both[0].decided; 2]]
 }
 
 /// The profile `linux` with a short slow start, and with windows that need not grow: runs are long.
@@ -247,9 +270,9 @@ fn sack(dice: &mut Dice) -> Config {
     }
 }
 
-fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> [[u64; 2]; 3] {
+fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> [[u64; 2]; 4] {
     let all: Vec<_> = (0..seeds).map(|seed| live(seed, config)).collect();
-    [0, 1, 2].map(|kind| [0, 1].map(|end| all.iter().map(|one| one[kind][end]).sum()))
+    [0, 1, 2, 3].map(|kind| [0, 1].map(|end| all.iter().map(|one| one[kind][end]).sum()))
 }
 
 #[test]
@@ -260,12 +283,13 @@ fn an_answer_does_the_same_as_the_calls_that_it_replaces() {
 
 #[test]
 fn an_answer_in_a_run_does_the_same_too() {
-    let [_, in_run, _] = live_all(400, linux);
+    let [_, in_run, ..] = live_all(400, linux);
     assert!(in_run.iter().all(|&count| count > 5000), "{in_run:?}");
 }
 
 #[test]
 fn an_answer_while_a_loss_is_being_repaired_does_the_same_too() {
-    let [.., in_repair] = live_all(400, sack);
+    let [.., in_repair, [decided, _]] = live_all(400, sack);
     assert!(in_repair.iter().all(|&count| count > 2000), "{in_repair:?}");
+    assert!(decided > 2000, "{decided}");
 }

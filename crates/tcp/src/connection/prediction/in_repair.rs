@@ -1,5 +1,6 @@
-//! Answers while a loss is being repaired. At the receiver data arrives behind a gap, or fills it, and an ACK with SACK blocks
-//! leaves. At the sender an ACK with SACK blocks arrives, or another one of the recovery, and what it sets free leaves.
+//! Answers while a loss is being repaired. At the receiver data arrives behind a gap, or fills it, and an
+//! ACK with SACK blocks leaves. At the sender an ACK with SACK blocks arrives, or another one of the recovery, and what it sets free
+//! leaves.
 //!
 //! As the other answers (`answer.rs`), these have the same effect as the calls that they replace, and leave unchanged what they
 //! decline. Only connections with SACK have them whose receivers count segments, and whose senders count nothing but losses.
@@ -8,6 +9,7 @@ use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::AckDue;
 use crate::record::reason::Hold;
+use crate::send::decide::ordinary::Ordinary;
 use crate::send::space::Decision;
 use crate::time::Time;
 use crate::wire::segment::Segment;
@@ -79,7 +81,8 @@ impl Connection {
         debug_assert_eq!(segment.header_len, 20 + segment.options.wire_len(self.cx.config.layout));
     }
 
-    /// [`Self::answer_ack`] in a recovery. Declines all but ACKs that follow the last one, from a peer that sends no data.
+    /// [`Self::answer_ack`] in a recovery. Declines all but ACKs that follow the last one, from a peer that
+    /// sends no data.
     #[inline]
     pub fn answer_ack_in_repair(
         &mut self,
@@ -110,11 +113,46 @@ impl Connection {
     fn transmit_in_repair(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         let mut departure = self.transmit_into(now, segment)?;
         if !departure.last
-            && let Decision::Hold(why) = self.decide(now)
+            && let Some(why) = self.rests(now)
         {
             self.snd.rest(&mut self.cx, now, why);
             departure.last = true;
         }
         Some(departure)
+    }
+
+    /// The reason why no other segment follows the one that was sent, if none does.
+    #[inline]
+    fn rests(&self, now: Time) -> Option<Hold> {
+        if self.cx.predicts_departure() && self.rcv.is_in_order() && self.snd.is_repairing(&self.cx) {
+            match self.snd.decide_in_repair(&self.cx) {
+                Ordinary::Data { .. } => return None,
+                Ordinary::NoData(why) => return Some(why),
+                Ordinary::Other => {}
+            }
+        }
+        if let Decision::Hold(why) = self.decide(now) { Some(why) } else { None }
+    }
+
+    /// [`Self::transmit_into`] where [`crate::send::Sender::is_repairing`], and nothing else is unusual.
+    pub(super) fn transmit_while_repairing(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        match self.snd.decide_in_repair(&self.cx) {
+            Ordinary::Data { then } => {
+                let reason = self.snd.reason_for_next(&self.cx, self.snd.space().nxt());
+                let end = self.send_data(now, segment, then.is_some());
+                self.snd.occupy_anew(&mut self.cx, now, end);
+                self.snd.count_run(segment.payload.len);
+                if let Some(why) = then {
+                    self.snd.rest(&mut self.cx, now, why);
+                }
+                Some(Departure { reason, last: then.is_some() })
+            }
+            Ordinary::NoData(why) => {
+                let reason = self.send_ack(now, segment);
+                self.snd.rest(&mut self.cx, now, why);
+                reason.map(|reason| Departure { reason, last: true })
+            }
+            Ordinary::Other => self.transmit_any(now, segment),
+        }
     }
 }

@@ -136,6 +136,9 @@ impl Connection {
                 self.snd.hold_ordinary(&mut self.cx, now, why);
                 reason.map(|reason| Departure { reason, last: true })
             }
+            Ordinary::Other if undisturbed && self.snd.is_repairing(&self.cx) => {
+                self.transmit_while_repairing(now, segment)
+            }
             Ordinary::Other => self.transmit_any(now, segment),
         }
     }

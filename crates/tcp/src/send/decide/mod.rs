@@ -1,6 +1,7 @@
 //! The decision what to send now, or why nothing is sent. It is pure and returns the reason.
 
 pub(super) mod held_tail;
+pub(crate) mod in_repair;
 pub(crate) mod ordinary;
 pub(super) mod pacing;
 pub(super) mod tso;
@@ -192,7 +193,7 @@ impl Sender {
 
     /// The reason for the segment at SND.NXT.
     #[inline]
-    pub(in crate::send) fn reason_for_next(&self, cx: &Context, start: u64) -> Reason {
+    pub(crate) fn reason_for_next(&self, cx: &Context, start: u64) -> Reason {
         let fresh = if self.is_rejected_syn_data(cx, start) {
             Reason::SynDataAgain
         } else if self.recovery.dup_acks() > 0 && self.recovery.phase() == Phase::Open && self.at_cwnd() {

@@ -72,7 +72,7 @@ impl Sender {
     /// Whether silly window avoidance may permit a segment that the window limits to `room` bytes, because the largest
     /// window of the peer is small (RFC 9293, section 3.8.6.2.1, condition 3). The policy then decides.
     #[inline]
-    fn is_worth_half(&self, cx: &Context, room: u64) -> bool {
+    pub(super) fn is_worth_half(&self, cx: &Context, room: u64) -> bool {
         let reaches_half = |window: u32| room >= u64::from(window / 2);
         reaches_half(self.space.max_wnd) || cx.config.send_window.is_some_and(reaches_half)
     }

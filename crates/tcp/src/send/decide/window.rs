@@ -52,6 +52,12 @@ impl Sender {
 
     /// How many bytes from `start` on the windows permit, and which window is the smallest.
     pub(crate) fn allowed(&self, cx: &Context, start: u64) -> (u64, Hold) {
+        self.allowed_beside(cx, start, self.in_network(cx))
+    }
+
+    /// The same where `used` bytes of cwnd are in use.
+    #[inline]
+    pub(super) fn allowed_beside(&self, cx: &Context, start: u64, used: u64) -> (u64, Hold) {
         let snd = &self.space;
         let whole = |window: u64| {
             let mss = u64::from(cx.agreed.payload);
@@ -61,7 +67,7 @@ impl Sender {
         // One segment may always be in flight; otherwise no ACK would arrive.
         let least = u32::from(cx.agreed.payload);
         let cwnd = u64::from(self.recovery_window().saturating_add(self.limited_transmit(cx)).max(least));
-        let mut allowed = whole(cwnd).saturating_sub(self.in_network(cx));
+        let mut allowed = whole(cwnd).saturating_sub(used);
         let mut limit = Hold::CongestionWindow;
         let peer = (snd.una + whole(u64::from(snd.wnd))).saturating_sub(start);
         if peer < allowed {
