@@ -245,7 +245,21 @@ impl World {
         }
         let endpoint = &mut self.endpoints[place as usize];
         let Some((uplink, _)) = self.network.uplink(None, endpoint.route) else { return Left::Packet };
-        serve_at_desk(endpoint, place, One { uplink, now, slot })
+        match serve_at_desk(endpoint, place, One { uplink, now, slot }) {
+            Left::Packet => self.answer_beginning(now, place, slot),
+            left => left,
+        }
+    }
+
+    /// The same for a packet that may begin a repair: the first one behind a gap, or the first that reports one.
+    #[inline(never)]
+    fn answer_beginning(&mut self, now: Time, place: u32, slot: u32) -> Left {
+        let endpoint = &mut self.endpoints[place as usize];
+        let may_begin = endpoint.connection.as_ref().is_some_and(Connection::may_answer);
+        match self.network.uplink(None, endpoint.route) {
+            Some((uplink, _)) if may_begin => repair_at_desk(endpoint, place, One { uplink, now, slot }),
+            _ => Left::Packet,
+        }
     }
 
     /// Does what the short loop has left to be done for endpoint `place`, which is served then.
@@ -270,32 +284,49 @@ impl World {
 /// An endpoint answers packets in the way that its application and the state of its connection permit.
 #[inline(always)]
 fn serve_at_desk(endpoint: &mut Endpoint, place: u32, packets: impl Packets) -> Left {
-    if !endpoint.open || endpoint.pace != Pace::Free {
-        return Left::Packet;
+    if endpoint.connection.as_ref().is_some_and(|connection| !connection.may_answer()) {
+        return repair_at_desk(endpoint, place, packets);
     }
-    let Label { endpoint: receiver, generation, .. } = endpoint.label(place);
-    let Endpoint { connection: Some(connection), app, digest, armed_at, .. } = endpoint else {
-        return Left::Packet;
-    };
-    let calm = connection.may_answer();
-    let repair = if calm { None } else { connection.may_answer_in_repair() };
-    if !calm && repair.is_none() {
-        return Left::Packet;
-    }
-    let desk = Desk { digest, armed_at, receiver, generation, timer: 2 * place + 1 };
-    match (app, repair) {
-        (App::BulkSender(app), None) => match connection.ack_run() {
+    let Some((desk, connection, app)) = sit_down(endpoint, place) else { return Left::Packet };
+    match app {
+        App::BulkSender(app) => match connection.ack_run() {
             Some(run) => packets.go_to(desk, Running(run, app)),
             None => packets.go_to(desk, Sending(connection, app)),
         },
-        (App::BulkReceiver(app), None) => match connection.data_run() {
+        App::BulkReceiver(app) => match connection.data_run() {
             Some(run) => packets.go_to(desk, Reading(run, app)),
             None => packets.go_to(desk, Receiving(connection, app)),
         },
-        (App::BulkSender(app), Some(Repair::Sender)) => packets.go_to(desk, Resending(connection, app)),
-        (App::BulkReceiver(app), Some(Repair::Receiver)) => packets.go_to(desk, Missing(connection, app)),
         _ => Left::Packet,
     }
+}
+
+/// The same while a loss is being repaired, or where a repair may begin.
+#[inline(never)]
+fn repair_at_desk(endpoint: &mut Endpoint, place: u32, packets: impl Packets) -> Left {
+    let Some((desk, connection, app)) = sit_down(endpoint, place) else { return Left::Packet };
+    match app {
+        App::BulkSender(app) if connection.may_answer_in_repair(Repair::Sender) => {
+            packets.go_to(desk, Resending(connection, app))
+        }
+        App::BulkReceiver(app) if connection.may_answer_in_repair(Repair::Receiver) => {
+            packets.go_to(desk, Missing(connection, app))
+        }
+        _ => Left::Packet,
+    }
+}
+
+/// What answers need of an endpoint, if it may give any.
+#[inline(always)]
+fn sit_down(endpoint: &mut Endpoint, place: u32) -> Option<(Desk<'_>, &mut Connection, &mut App)> {
+    if !endpoint.open || endpoint.pace != Pace::Free {
+        return None;
+    }
+    let Label { endpoint: receiver, generation, .. } = endpoint.label(place);
+    let Endpoint { connection: Some(connection), app, digest, armed_at, .. } = endpoint else {
+        return None;
+    };
+    Some((Desk { digest, armed_at, receiver, generation, timer: 2 * place + 1 }, connection, app))
 }
 
 impl Packets for All<'_> {

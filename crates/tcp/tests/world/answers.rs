@@ -172,15 +172,17 @@ impl Answers {
         let mut in_repair = 0;
         if runs.is_none() {
             take(&mut |segment| {
-                let repair = tcp.may_answer_in_repair();
-                in_repair += u64::from(repair.is_some());
-                match (end, repair) {
-                    (0, Some(Repair::Sender)) => {
-                        tcp.answer_ack_in_repair(now, segment, |space| wishes(all, space))
-                    }
-                    (0, _) => tcp.answer_ack(now, segment, |space| wishes(all, space)),
-                    (_, Some(Repair::Receiver)) => tcp.answer_data_behind_gap(now, segment),
-                    _ => tcp.answer_data(now, segment),
+                let (who, answer) = match end {
+                    0 => (Repair::Sender, tcp.answer_ack(now, segment, |space| wishes(all, space))),
+                    _ => (Repair::Receiver, tcp.answer_data(now, segment)),
+                };
+                if answer != Answer::Declined || !tcp.may_answer_in_repair(who) {
+                    return answer;
+                }
+                in_repair += 1;
+                match who {
+                    Repair::Sender => tcp.answer_ack_in_repair(now, segment, |space| wishes(all, space)),
+                    Repair::Receiver => tcp.answer_data_behind_gap(now, segment),
                 }
             });
         }

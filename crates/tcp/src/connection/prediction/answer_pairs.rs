@@ -87,12 +87,7 @@ impl Transfer {
         }
         let in_runs = self.way == Way::Answers { in_runs: true };
         let goes_on = |answer| matches!(answer, Answer::Silent | Answer::Sent(Departure { last: true, .. }));
-        let repair = tcp.may_answer_in_repair();
-        let answer = if repair == Some(Repair::Sender) && end == 0 {
-            tcp.answer_ack_in_repair(now, &mut segment, |space| wishes(all, space))
-        } else if repair == Some(Repair::Receiver) && end == 1 {
-            tcp.answer_data_behind_gap(now, &mut segment)
-        } else if end == 0 {
+        let mut answer = if end == 0 {
             if let Some(mut run) = acks.or_else(|| tcp.begin_ack_run().filter(|_| in_runs)) {
                 let answer = tcp.answer_ack_in_run(&mut run, now, &mut segment, |space| wishes(all, space));
                 self.acks = goes_on(answer).then_some(run);
@@ -109,6 +104,14 @@ impl Transfer {
         } else {
             tcp.answer_data(now, &mut segment)
         };
+        let who = if end == 0 { Repair::Sender } else { Repair::Receiver };
+        let repairs = answer == Answer::Declined && tcp.may_answer_in_repair(who);
+        if repairs {
+            answer = match who {
+                Repair::Sender => tcp.answer_ack_in_repair(now, &mut segment, |space| wishes(all, space)),
+                Repair::Receiver => tcp.answer_data_behind_gap(now, &mut segment),
+            };
+        }
         match answer {
             Answer::Declined => {
                 tcp.handle_segment(now, &segment);
@@ -118,7 +121,7 @@ impl Transfer {
             Answer::Silent => {}
             Answer::Sent(departure) => {
                 self.answered[end] += 1;
-                self.in_repair[end] += u64::from(repair.is_some());
+                self.in_repair[end] += u64::from(repairs);
                 sent.push(Transmission { segment, reason: departure.reason });
                 if !departure.last {
                     self.transmit(now, end, &mut sent);

@@ -1,4 +1,4 @@
-//! Answers while a loss is being repaired. At the receiver data arrives behind a gap, or fills it, and an
+//! Answers while a loss is being repaired, or where a repair begins. At the receiver data arrives behind a gap, or fills it, and an
 //! ACK with SACK blocks leaves. At the sender an ACK with SACK blocks arrives, or another one of the recovery, and what it sets free
 //! leaves.
 //!
@@ -24,19 +24,20 @@ pub enum Repair {
 }
 
 impl Connection {
-    /// Whether the next segment may be answered although a loss is being repaired.
+    /// Whether the next segment may be answered although a loss is being repaired, or by that who then repairs one.
     #[inline]
-    pub fn may_answer_in_repair(&self) -> Option<Repair> {
-        if !self.cx.predicts_answer() || !self.cx.agreed.sack {
-            return None;
-        }
-        if self.rcv.is_in_order() {
-            return self.snd.is_repairing(&self.cx).then_some(Repair::Sender);
-        }
-        let counts = self.cx.config.acking.counts_segments()
-            && self.cx.config.initial_receive_window.is_none()
-            && !self.cx.agreed.nak;
-        (counts && self.snd.predicts_arrival()).then_some(Repair::Receiver)
+    pub fn may_answer_in_repair(&self, who: Repair) -> bool {
+        let is_ordinary = self.cx.predicts_answer() && self.cx.agreed.sack;
+        is_ordinary
+            && match who {
+                Repair::Sender => self.rcv.is_in_order() && self.snd.may_repair(&self.cx),
+                Repair::Receiver => {
+                    self.snd.predicts_arrival()
+                        && self.cx.config.acking.counts_segments()
+                        && self.cx.config.initial_receive_window.is_none()
+                        && !self.cx.agreed.nak
+                }
+            }
     }
 
     /// [`Self::answer_data`] where data is missing. Declines all but data in the window, on a connection that has nothing to
@@ -45,7 +46,7 @@ impl Connection {
     pub fn answer_data_behind_gap(&mut self, now: Time, segment: &mut Segment) -> Answer {
         let start = self.rcv.position(segment.seq);
         let is_ordinary = segment.payload.len > 0
-            && self.may_answer_in_repair() == Some(Repair::Receiver)
+            && self.may_answer_in_repair(Repair::Receiver)
             && self.is_plain(segment)
             && self.snd.has_sent_all()
             && self.snd.space().acknowledges_nothing_new(segment.ack)
@@ -81,7 +82,7 @@ impl Connection {
         debug_assert_eq!(segment.header_len, 20 + segment.options.wire_len(self.cx.config.layout));
     }
 
-    /// [`Self::answer_ack`] in a recovery. Declines all but ACKs that follow the last one, from a peer that
+    /// [`Self::answer_ack`] in a recovery, or where one begins. Declines all but ACKs that follow the last one, from a peer that
     /// sends no data.
     #[inline]
     pub fn answer_ack_in_repair(
@@ -92,7 +93,7 @@ impl Connection {
     ) -> Answer {
         let is_ordinary = segment.payload.len == 0
             && segment.seq == self.rcv.seq(self.rcv.nxt())
-            && self.may_answer_in_repair() == Some(Repair::Sender)
+            && self.may_answer_in_repair(Repair::Sender)
             && matches!(self.rcv.due(), AckDue::No)
             && self.is_plain_but_for_blocks(segment);
         let start = self.rcv.nxt();

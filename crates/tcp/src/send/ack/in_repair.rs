@@ -11,14 +11,19 @@ impl Sender {
     /// Whether a loss is being repaired, or was just now, and nothing but SACK shows losses.
     #[inline]
     pub(crate) fn is_repairing(&self, cx: &Context) -> bool {
-        !self.recovery.is_quiet()
-            && cx.config.recovery == Recovery::Sack
+        !self.recovery.is_quiet() && self.may_repair(cx)
+    }
+
+    /// Whether nothing but SACK would show a loss.
+    #[inline]
+    pub(crate) fn may_repair(&self, cx: &Context) -> bool {
+        cx.config.recovery == Recovery::Sack
             && !self.recovery.is_logging()
             && self.unusual.is_empty()
             && !self.timers.is_persisting()
     }
 
-    /// Processes an ACK without data that announces the present window, if [`Self::is_repairing`]. Returns `false`, without any
+    /// Processes an ACK without data that announces the present window, if [`Self::may_repair`]. Returns `false`, without any
     /// change, if its number is old or invalid.
     #[inline]
     pub(crate) fn take_ack_in_repair(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> bool {
