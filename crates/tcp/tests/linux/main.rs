@@ -15,3 +15,4 @@ mod marks_and_parts;
 mod old_acks;
 mod recounted;
 mod round_trips;
+mod undone;

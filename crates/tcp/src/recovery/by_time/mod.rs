@@ -12,7 +12,7 @@ use super::flight::Parts;
 use super::prr::{Prr, Start};
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
-use super::spurious::undo::Undo;
+use super::spurious::undo::{Shown, Undo};
 use super::tail_probe::Probe;
 use super::{LossRecovery, Phase};
 use crate::config::PrrRule;
@@ -227,17 +227,20 @@ impl LossRecovery {
         if as_linux {
             rack.note_late_duplicate(flight, again, loss.reported());
         }
-        rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(again.end))
+        // Of what is not acknowledged, only segments that were sent again count (`tcp_sacktag_one()`).
+        let counts = !as_linux || again.end <= una || !rack.has_not_resent(again);
+        counts && rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(again.end))
     }
 
-    /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `in_ticks` rounds a wait to the clock
+    /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `keeps_timer`: a reordering timer that
+    /// runs goes on if nothing waits for it any more, as in Linux. `in_ticks` rounds a wait to the clock
     /// of the timer. Returns whether any segment was marked, and whether a recovery must begin.
     pub(crate) fn detect(
         &mut self,
         now: Time,
         una: u64,
         srtt: Option<Span>,
-        enough: u64,
+        (enough, keeps_timer): (u64, bool),
         in_ticks: impl Fn(Span) -> Span,
     ) -> (bool, bool) {
         let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
@@ -246,8 +249,9 @@ impl LossRecovery {
         let in_packets = rack.short.as_ref().is_some_and(|short| loss.sacked() + short.reported() >= enough);
         let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
         let window = rack.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
+        let running = rack.deadline.filter(|&due| keeps_timer && due > now);
         let found = rack.detect(flight, now, window, loss.reported());
-        rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now));
+        rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now)).or(running);
         let unrepaired = rack.take_unrepaired(loss.reported());
         (found, (found || unrepaired) && loss.phase == Phase::Open)
     }
@@ -373,7 +377,9 @@ impl LossRecovery {
     /// ACKs report above `una`, a partial ACK, still counts (`tcp_try_undo_partial()`). Without SACK, an ACK of all data that
     /// was outstanding restores the windows, but the recovery and its PRR go on (`tcp_try_undo_recovery()`), and so does that of a
     /// timeout unless F-RTO has shown it to be spurious (`tcp_try_undo_loss()`).
-    pub(crate) fn undo(&mut self, as_linux: bool, una: u64, by_frto: bool) -> bool {
+    ///
+    /// D-SACKs that undo a fast recovery leave what is lost, so another one may begin at once (`tcp_try_undo_dsack()`).
+    pub(crate) fn undo(&mut self, as_linux: bool, una: u64, shown: Shown) -> bool {
         let Some(departures) = &mut self.departures else { return false };
         let Some(rack) = &mut departures.rack else { return false };
         if rack.undo.take().is_none() {
@@ -381,9 +387,15 @@ impl LossRecovery {
         }
         let counted = rack.counted.filter(|_| self.loss.phase == Phase::Fast && una < self.loss.recover);
         let passes_over = as_linux && self.loss.phase != Phase::Loss;
-        rack.hold_nothing_lost(&mut departures.flight, passes_over);
+        let keeps_lost = passes_over && shown == Shown::Duplicates && rack.counted.is_none();
+        if keeps_lost {
+            rack.ended = true;
+        } else {
+            rack.hold_nothing_lost(&mut departures.flight, as_linux, passes_over);
+        }
         let is_held = as_linux && rack.counted.is_some() && una == self.loss.recover;
-        let stays = as_linux && rack.counted.is_some() && !by_frto && self.loss.phase == Phase::Loss;
+        let stays =
+            as_linux && rack.counted.is_some() && shown != Shown::Delivery && self.loss.phase == Phase::Loss;
         if stays || is_held && self.loss.phase == Phase::Fast {
             return true;
         }

@@ -69,7 +69,7 @@ impl LossRecovery {
 
     /// Whether the first unacknowledged segment was last sent after `time`.
     pub(crate) fn is_first_sent_after(&self, time: Time) -> bool {
-        self.departures.as_ref().and_then(|departures| departures.flight.front()).is_some_and(|f| f.at > time)
+        self.first_sent().is_some_and(|first| first > time)
     }
 
     /// Whether any of `range` was sent more than once.
@@ -81,6 +81,17 @@ impl LossRecovery {
     #[inline]
     pub(crate) fn reordering_deadline(&self) -> Time {
         self.rack().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)
+    }
+
+    /// Whether the reordering timer runs.
+    #[inline]
+    pub(crate) fn awaits_reordering(&self, now: Time) -> bool {
+        self.rack().and_then(|rack| rack.deadline).is_some_and(|due| due > now)
+    }
+
+    /// When the first unacknowledged segment was last sent.
+    pub(crate) fn first_sent(&self) -> Option<Time> {
+        self.departures.as_ref().and_then(|departures| departures.flight.front()).map(|first| first.at)
     }
 
     /// The RTT of the most recently sent segment that was delivered, if losses are detected by time.
@@ -232,6 +243,11 @@ impl LossRecovery {
     pub(crate) fn has_resent_nothing(&self, ack: u64) -> bool {
         self.loss.phase == Phase::Fast
             && self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_resent_nothing(ack))
+    }
+
+    /// Whether D-SACKs have reported all that the present recovery has retransmitted.
+    pub(crate) fn has_all_twice(&self) -> bool {
+        self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_all_twice())
     }
 
     /// Whether the peer has reported all of the first outstanding segment.

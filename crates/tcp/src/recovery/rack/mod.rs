@@ -35,6 +35,8 @@ pub(crate) struct Rack {
     pub(super) found: Option<Vec<Range>>,
     /// Data that was sent more than once.
     resent: RangeSet,
+    /// Retransmissions that were in the network at an undo (Linux): if they are lost, a timeout sends them again.
+    spared: RangeSet,
     /// When more data will be marked lost, unless it is delivered before (the reordering timer).
     pub(super) deadline: Option<Time>,
     /// Bytes that the present ACK reports as delivered for the first time.
@@ -79,7 +81,7 @@ impl Rack {
             // Each ACK changes them, an ordinary one too.
             newest: _, rtt: _, fack: _, delivered: _, delivered_newest: _, advanced: _,
             // Outside a recovery, they have no effect on an ACK of the next data.
-            lost: _, prr: _, undo: _, frto: _, passes_over: _, ended: _, counted: _, short: _,
+            lost: _, spared: _, prr: _, undo: _, frto: _, passes_over: _, ended: _, counted: _, short: _,
             holds_repairs: _, turn_has_come: _, by_timer: _,
             // No decision on an ACK depends on them.
             found: _, timeout: _, duplicates: _,
@@ -188,6 +190,7 @@ impl Rack {
     pub(super) fn acknowledge(&mut self, una: u64) {
         self.lost.remove_below(una);
         self.resent.remove_below(una);
+        self.spared.remove_below(una);
         if let Some(short) = &mut self.short {
             short.forget_below(una);
             if short.is_empty() {
@@ -210,6 +213,7 @@ impl Rack {
     /// `range` is retransmitted.
     pub(super) fn resend(&mut self, range: Range) {
         self.lost.remove(range);
+        self.spared.remove(range);
         self.resent.insert(range);
     }
 
@@ -251,7 +255,7 @@ impl Rack {
                 self.deadline = Some(last.max(sent.at) + wait);
                 break;
             }
-            self.lose(sent.range, sacked);
+            self.lose_unless_spared(sent.range, sacked);
             flight.hold_lost(sent);
             found = true;
         }
@@ -277,7 +281,7 @@ impl Rack {
         while let Some(sent) = flight.oldest(sacked)
             && sent.at + self.rtt + window <= now
         {
-            self.lose(sent.range, sacked);
+            self.lose_unless_spared(sent.range, sacked);
             flight.hold_lost(sent);
         }
         self.lose(first, sacked);
@@ -312,7 +316,19 @@ impl Rack {
 
     /// The loss detection was spurious. Segments that are really lost will be detected again. With `after_timeout_only`, those
     /// that were marked lost are not looked at again before a timeout.
-    pub(super) fn hold_nothing_lost(&mut self, flight: &mut Flight, after_timeout_only: bool) {
+    pub(super) fn hold_nothing_lost(
+        &mut self,
+        flight: &mut Flight,
+        as_linux: bool,
+        after_timeout_only: bool,
+    ) {
+        if as_linux {
+            for range in self.resent.iter_down() {
+                for piece in self.lost.missing_in(range) {
+                    self.spared.insert(piece);
+                }
+            }
+        }
         self.lost.clear();
         if let Some(short) = &mut self.short {
             short.find_all();
@@ -323,6 +339,16 @@ impl Rack {
             self.passes_over = true;
         } else {
             flight.restore_lost();
+        }
+    }
+
+    /// Marks a segment lost. A retransmission that was in the network at an undo counts as there until it is found lost again
+    /// (`tcp_mark_skb_lost()`: the undo has removed the mark, but not that it was sent again).
+    fn lose_unless_spared(&mut self, range: Range, sacked: &RangeSet) {
+        if range.is_empty() || self.spared.covered_within(range) < range.len() {
+            self.lose(range, sacked);
+        } else {
+            self.spared.remove(range);
         }
     }
 

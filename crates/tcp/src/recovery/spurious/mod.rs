@@ -2,4 +2,4 @@
 
 pub(crate) mod frto;
 pub(crate) mod late_original;
-pub(super) mod undo;
+pub(crate) mod undo;

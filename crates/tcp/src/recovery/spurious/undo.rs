@@ -1,6 +1,17 @@
 //! Detects spurious recoveries and timeouts: by an ACK that answers the original transmission (Eifel, RFC 3522), or by
 //! D-SACKs of all retransmissions (RFC 3708, section 2).
 
+/// What has shown a recovery or a timeout to be spurious.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shown {
+    /// The echo of a timestamp before the first retransmission; or nothing was sent again yet.
+    Echo,
+    /// D-SACKs of all retransmissions.
+    Duplicates,
+    /// Data that was sent once before a timeout is delivered after it (F-RTO).
+    Delivery,
+}
+
 /// The state that shows whether a recovery was spurious.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Undo {
@@ -33,6 +44,11 @@ impl Undo {
     /// Whether nothing was retransmitted yet, and an ACK up to `ack` acknowledges data of the recovery.
     pub(crate) const fn has_resent_nothing(&self, ack: u64) -> bool {
         ack > self.una && self.stamp.is_none()
+    }
+
+    /// Whether something was retransmitted, and D-SACKs have reported all of it.
+    pub(crate) const fn has_all_twice(&self) -> bool {
+        self.unreported == 0 && self.stamp.is_some()
     }
 
     /// Processes a D-SACK of data up to `end`. It counts only for data of this recovery (`tcp_check_dsack()`). Returns
@@ -81,7 +97,9 @@ mod tests {
         undo.resent(2);
         assert!(!undo.reported_twice(2000));
         assert!(!undo.reported_twice(1000), "data of an earlier recovery");
+        assert!(!undo.has_all_twice());
         assert!(undo.reported_twice(3000));
+        assert!(undo.has_all_twice());
         assert!(!undo.reported_twice(3000));
     }
 }

@@ -10,6 +10,7 @@ use crate::record::reason::Reason;
 use crate::recovery::prr::Progress;
 use crate::recovery::spurious::frto::LaterAck;
 use crate::recovery::spurious::late_original::OnLateOriginal;
+use crate::recovery::spurious::undo::Shown;
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::{Concluded, Phase};
 use crate::send::{Sender, in_ticks};
@@ -117,13 +118,21 @@ impl Sender {
         let counts_one = begins && cx.config.prr_rule == PrrRule::Linux;
         let delivered = if counts_one { u64::from(cx.agreed.payload) } else { 0 };
         self.proceed_in_proportion(cx, delivered, false);
+        if self.takes_acks_as_linux(cx) {
+            // The retransmission of the first segment restarts the timer once more.
+            self.recovery.stop_reordering_timer();
+            self.count_timeout_from_first(cx, now);
+        }
     }
 
     /// Marks lost segments after an ACK, by time or by the count of duplicate ACKs. Returns whether any segment was marked.
     fn detect(&mut self, cx: &mut Context, now: Time, advanced: bool) -> bool {
         if !self.recovery.counts_dup_acks() {
             // An ACK that delivers nothing does not even look at the time (`tcp_rack_mark_lost()`).
-            let looks = !cx.config.counts_as_linux() || self.recovery.has_advanced() || advanced;
+            let looks = !cx.config.counts_as_linux()
+                || self.recovery.has_advanced()
+                || self.recovery.has_ended()
+                || advanced;
             return looks && self.detect_losses(cx, now);
         }
         let mss = u64::from(cx.agreed.payload);
@@ -149,6 +158,7 @@ impl Sender {
     fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
         let srtt = self.srtt(cx);
         let enough = u64::from(cx.config.dup_ack_threshold) * u64::from(cx.agreed.payload);
+        let enough = (enough, cx.config.counts_as_linux());
         let (found, begins) =
             self.recovery.detect(now, self.space.una, srtt, enough, |wait| in_ticks(cx, wait));
         if begins {
@@ -255,15 +265,24 @@ impl Sender {
             {
                 return self.recovery.hold_repairs();
             }
-            self.undo(cx, now, false);
+            self.undo(cx, now, Shown::Echo);
+        } else if self.takes_acks_as_linux(cx)
+            && self.recovery.phase() == Phase::Loss
+            && self.recovery.has_all_twice()
+        {
+            self.undo(cx, now, Shown::Duplicates);
         }
     }
 
     /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
-    /// `by_frto`: data that was sent once has shown it.
-    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time, by_frto: bool) {
-        if !cx.config.undo || !self.recovery.undo(cx.config.counts_as_linux(), self.space.una, by_frto) {
+    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time, shown: Shown) {
+        let (as_linux, before) = (cx.config.counts_as_linux(), self.recovery.phase());
+        if !cx.config.undo || !self.recovery.undo(as_linux, self.space.una, shown) {
             return;
+        }
+        if as_linux && before == Phase::Loss {
+            // The timeout no longer counts (`tcp_try_undo_loss()`).
+            self.timers.unanswered = 0;
         }
         cx.counters().undone += 1;
         self.signal(cx, now, Signal::Undo, self.space.max - self.space.una);

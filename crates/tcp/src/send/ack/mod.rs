@@ -179,8 +179,11 @@ impl Sender {
                 self.refresh_rto(cx);
             }
             self.timers.stop_retransmit();
+            if self.recovery.awaits_reordering(now) {
+                self.recovery.stop_reordering_timer();
+            }
         } else if restart && parts.completes_any() {
-            self.restart_retransmit(cx, now);
+            self.restart_by_ack(cx, now);
             self.note_retransmit_timer(cx, now);
         }
         if self.space.is_outstanding() {

@@ -2,6 +2,8 @@
 
 use crate::context::Context;
 use crate::ranges::Range;
+use crate::recovery::Phase;
+use crate::recovery::spurious::undo::Shown;
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::options::{SackBlock, timestamp};
@@ -34,7 +36,8 @@ impl Sender {
         let reported_again = reported_again.filter(|&again| self.counts_duplicate(cx, again));
         let again = reported_again.map(|again| again.end);
         if let Some(again) = reported_again {
-            self.note_duplicate_report(cx, now, again);
+            let advances = self.space.position(segment.ack) > self.space.una as i64;
+            self.note_duplicate_report(cx, now, again, advances);
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
@@ -135,7 +138,7 @@ impl Sender {
             // Without SACK, what the echo shows counts first, and ends nothing (`tcp_process_loss()`).
             let by_echo = echo.is_some_and(|echo| self.recovery.answers_original(range.end, echo));
             if !(by_echo && cx.config.counts_as_linux() && self.recovery.counts_dup_acks()) {
-                self.undo(cx, now, true);
+                self.undo(cx, now, Shown::Delivery);
             }
         }
     }
@@ -150,10 +153,13 @@ impl Sender {
 
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
     #[cold]
-    fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, again: Range) {
-        let (una, max) = (self.space.una, self.space.max);
-        if self.recovery.note_duplicate_report(una, max, again, cx.config.counts_as_linux()) {
-            self.undo(cx, now, false);
+    fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, again: Range, advances: bool) {
+        let (una, max, as_linux) = (self.space.una, self.space.max, cx.config.counts_as_linux());
+        let is_spurious = self.recovery.note_duplicate_report(una, max, again, as_linux);
+        // After a timeout, only an ACK of new data undoes it (`tcp_process_loss()`).
+        let waits = as_linux && self.recovery.phase() == Phase::Loss && !advances;
+        if is_spurious && !waits {
+            self.undo(cx, now, Shown::Duplicates);
         }
     }
 }

@@ -45,7 +45,7 @@ impl Sender {
     pub(super) fn take_report_sample(&mut self, cx: &mut Context, now: Time, sent: Time) {
         self.learn_sample(cx, now, now - sent, false);
         if self.recovery.is_first_sent_after(sent) {
-            self.restart_retransmit(cx, now);
+            self.restart_by_ack(cx, now);
             self.note_retransmit_timer(cx, now);
         }
     }

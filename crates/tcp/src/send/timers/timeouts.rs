@@ -158,6 +158,31 @@ impl Sender {
         }
     }
 
+    /// [`Self::restart_retransmit`] after an ACK. Linux has one timer. If it has waited for reordering or for a tail loss probe, and
+    /// waits for no probe now, the timeout counts from the first segment.
+    #[inline]
+    pub(crate) fn restart_by_ack(&mut self, cx: &Context, now: Time) {
+        let waited = self.timers.main().1 == Timer::TailProbe || self.recovery.awaits_reordering(now);
+        self.restart_retransmit(cx, now);
+        if waited && self.takes_acks_as_linux(cx) {
+            self.recovery.stop_reordering_timer();
+            if self.timers.main().1 == Timer::Retransmit {
+                self.count_timeout_from_first(cx, now);
+            }
+        }
+    }
+
+    /// The retransmission timer takes the place of another one: it counts from the last transmission of the first segment
+    /// (`tcp_rearm_rto()`).
+    #[cold]
+    pub(crate) fn count_timeout_from_first(&mut self, cx: &Context, now: Time) {
+        if let Some(sent) = self.recovery.first_sent() {
+            self.timers.restart(now, cx.config.timer_grain);
+            self.timers.shorten(now.max(sent + self.timers.rto()));
+            self.recovery.set_timeout_calmly(self.timers.main().0);
+        }
+    }
+
     /// The retransmission timer has been restarted: a tail loss probe may come before it.
     #[inline(never)]
     fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
@@ -218,9 +243,9 @@ impl Sender {
         if !may_probe || !self.space.is_outstanding() {
             return;
         }
-        if let Some(first_sent) = self.recovery.first_sent_beside_probe() {
-            // Only one probe at a time. The timeout counts from the first segment (Linux, `tcp_rearm_rto()`).
-            return self.timers.shorten(now.max(first_sent + self.timers.rto()));
+        if self.recovery.first_sent_beside_probe().is_some() {
+            // Only one probe at a time.
+            return self.count_timeout_from_first(cx, now);
         }
         let (mss, max) = (u64::from(cx.agreed.payload), self.space.max);
         let fresh = Range::new(max, self.space.data_end().min(max + mss).max(max));
