@@ -46,11 +46,12 @@ test: test-rust test-python ## all tests of all languages
 test-rust: | need-rust
 	cargo test --workspace --exclude netspurt-python --no-fail-fast $(LOCKED)
 
-# Tests that depend on real time run alone afterwards (REAL_TIME in python/tests/conftest.py).
+# Tests that depend on real time run afterwards: those that mostly wait four at once, the others one by one (see python/tests/conftest.py).
 test-python: $(EXTENSION)
 	status=0; \
-	$(VENV)/bin/python -m pytest -rs -m "not real_time" --numprocesses auto python/tests || status=1; \
-	$(VENV)/bin/python -m pytest -rs -m real_time python/tests || status=1; \
+	$(VENV)/bin/python -m pytest -rs -m "not waiting and not alone" --numprocesses auto python/tests || status=1; \
+	$(VENV)/bin/python -m pytest -rs -m waiting --numprocesses 4 python/tests || status=1; \
+	$(VENV)/bin/python -m pytest -rs -m alone python/tests || status=1; \
 	exit $$status
 
 agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated and emulated (needs root or user namespaces; half an hour)

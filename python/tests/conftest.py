@@ -16,30 +16,34 @@ Hook: TypeAlias = Callable[[], None]
 
 TESTS = Path(__file__).parent
 
-REAL_TIME = (
+WAITING = (
     "cli/test_why_sockets.py",
     "docs/test_live_examples.py",
-    "emulation",
     "lab/test_lab.py",
     "probing",
     "remedies/test_proving.py",
     "sockets",
 )
-"""Tests of these files and folders depend on real time, so they run alone; all others may run side by side."""
+"""Tests of these files and folders mostly wait for real time: several run at once, but beside no computation."""
+
+ALONE = ("emulation",)
+"""Tests of these files and folders measure times, or look for processes that others start: they run one by one."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Lets the commands that tests start receive Ctrl-C. A shell ignores it for its jobs in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.addinivalue_line("markers", "real_time: depends on real time, so it must not run beside others")
+    config.addinivalue_line("markers", "waiting: waits for real time, so it runs beside others that wait")
+    config.addinivalue_line("markers", "alone: measures real time, so it must not run beside others")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what must run alone."""
-    alone = [TESTS / place for place in REAL_TIME]
-    for item in items:
-        if any(item.path.is_relative_to(place) for place in alone):
-            item.add_marker(pytest.mark.real_time)
+    """Marks the tests that depend on real time."""
+    for mark, places in ((pytest.mark.waiting, WAITING), (pytest.mark.alone, ALONE)):
+        paths = [TESTS / place for place in places]
+        for item in items:
+            if any(item.path.is_relative_to(path) for path in paths):
+                item.add_marker(mark)
 
 
 @pytest.fixture
