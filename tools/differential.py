@@ -32,9 +32,11 @@ from against_kernel.ours import Ours, Played
 from against_kernel.packets import lines_of
 from against_kernel.scripts import Script
 from against_kernel.shrink import shrink
+from against_kernel.states import timeline
 
 ROOT = Path(__file__).parents[1]
 JIFFY_NS = 4_000_000
+LINES_BEFORE = 30
 CYCLE_PHASES = (0, 129, 497, 866, 1234, 1603, 1972)
 """Initial sequence numbers with which our BBR begins its cycle in each of the seven phases."""
 
@@ -46,6 +48,8 @@ class Differs:
     run: Run
     ours: Played
     difference: Difference
+    isn: int | None
+    """Our initial sequence number, where it chooses the phase of BBR's cycle."""
 
     @property
     def kind(self) -> str:
@@ -59,7 +63,7 @@ def main() -> int:
     print(f"kernel {platform.release()} {platform.version()}")
     try:
         enter_namespace()
-        kernel = Kernel()
+        kernel = Kernel(samples=options.states > 0)
     except NotPermittedError as error:
         print(f"differential: not permitted here: {error}", file=sys.stderr)
         return 77
@@ -71,6 +75,8 @@ def main() -> int:
             different = {one.run.script.seed for one in found}
             save(options.save, (script for script in scripts if script.seed not in different))
         unexplained = report(found, len(scripts), options)
+        for one in unexplained[: options.states]:
+            print(f"\nseed {one.run.script.seed}, {one.kind}:\n{states(ours, one)}")
         if options.shrink:
             for one in unexplained[: options.shrink]:
                 small = shrink(one.run.script, one.kind, lambda script: first_kind(kernel, ours, script))
@@ -93,6 +99,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--again", type=int, default=3, help="times a script that differs is played again")
     parser.add_argument("--show", type=int, default=1, help="examples of each class")
     parser.add_argument("--segments", action="store_true", help="print all segments of the examples")
+    parser.add_argument(
+        "--states",
+        type=int,
+        default=0,
+        help="print TCP_INFO of both sides over time of that many unexplained scripts",
+    )
     parser.add_argument("--shrink", type=int, default=0, help="shrink that many unexplained scripts")
     parser.add_argument("--save", type=Path, help="save the scripts that do not differ")
     parser.add_argument("--program", type=Path, default=ROOT / "target" / "release" / "netspurt-replay")
@@ -135,8 +147,17 @@ def compare(ours: Ours, run: Run) -> Differs | None:
         if one is None:
             return None
         if best is None or one.at > best.difference.at:
-            best = Differs(run, played, one)
+            best = Differs(run, played, one, isn)
     return best
+
+
+def states(ours: Ours, one: Differs) -> str:
+    """The state of both sides before the difference."""
+    run = one.run
+    samples = [at for at, _ in run.played.infos]
+    events = happened(run)
+    played = ours.replay(run.script, events, run.played.sent, run.end, one.isn, stamp_phase(run), samples)
+    return timeline(run, played, one.difference.at, LINES_BEFORE)
 
 
 def first_kind(kernel: Kernel, ours: Ours, script: Script) -> str | None:

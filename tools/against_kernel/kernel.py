@@ -30,6 +30,7 @@ SYSCTLS = {
     "tcp_wmem": "4096 16384 4194304",
 }
 FIRST_PORT = 10_000
+INFO_LENGTH = 288
 RESPONSE_NS = 200_000
 """A segment that leaves later than this after an event was caused by a timer."""
 BURST_NS = 20_000
@@ -61,7 +62,9 @@ class Run:
 class Kernel:
     """The kernel in a namespace of its own, with a TUN device."""
 
-    def __init__(self) -> None:
+    def __init__(self, samples: bool = False) -> None:
+        """`samples`: whether TCP_INFO is recorded before and after each event."""
+        self.samples = samples
         try:
             self.device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
             request = struct.pack("16sH22x", b"tested", IFF_TUN | IFF_NO_PI)
@@ -129,6 +132,7 @@ class Kernel:
 
     def _step(self, run: Run) -> bool:
         """Plays the next event of a script; `False` at its end."""
+        self._sample(run)
         now = time.time_ns()
         if run.next == len(run.script.events):
             run.late = max(run.late, now - run.start - run.script.end)
@@ -147,7 +151,13 @@ class Kernel:
             run.happened.append((now - run.start, event))
             run.played.results.append((event.name, self._call(run, event)))
         self._drain(0)
+        self._sample(run)
         return True
+
+    def _sample(self, run: Run) -> None:
+        if self.samples and run.connection is not None:
+            info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
+            run.played.infos.append((time.time_ns() - run.start, info))
 
     def _call(self, run: Run, call: Call) -> int:
         try:
@@ -192,7 +202,7 @@ class Kernel:
     def _end(self, run: Run, now: int) -> None:
         self._drain(0)
         if run.connection is not None:
-            run.played.info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 288)
+            run.played.info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
         del self.runs[run.numbers.remote]
         for one in (run.connection, run.listener):
             if one is not None:

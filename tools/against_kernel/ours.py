@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +23,8 @@ class Played:
     sent: list[Sent] = field(default_factory=list)
     results: list[tuple[str, int]] = field(default_factory=list)
     info: bytes = b""
+    infos: list[tuple[int, bytes]] = field(default_factory=list)
+    """TCP_INFO at other times, for `states.py`."""
 
 
 def repeats(sent: list[Sent], number: int) -> bool:
@@ -117,19 +121,30 @@ class Ours:
         end: int,
         isn: int | None = None,
         stamp: int = 0,
+        samples: Iterable[int] = (),
     ) -> Played:
         """Plays events at the times at which the kernel saw them. A number is an emission that a timer caused.
 
-        `kernel` are the segments that the kernel has sent.
+        `kernel` are the segments that the kernel has sent. At `samples`, in order of time, TCP_INFO is recorded.
         """
+        due = deque(samples)
         self.begin(script.algorithm, script.peer_first, "steered", isn, stamp)
         for at, event in happened:
+            while due and due[0] < at:
+                self._sample(due.popleft())
             if isinstance(event, int):
                 self.exchange(f"emission {at} {event} {'again' if repeats(kernel, event) else 'new'}")
             elif isinstance(event, Arrival):
                 self.arrival(at, event.segment)
             else:
                 self.call(Call(at, event.name, event.arguments))
+        while due and due[0] <= end:
+            self._sample(due.popleft())
         self.exchange(f"to {end}")
         self.exchange("info")
         return self.played
+
+    def _sample(self, at: int) -> None:
+        self.exchange(f"to {at}")
+        self.exchange("info")
+        self.played.infos.append((at, self.played.info))
