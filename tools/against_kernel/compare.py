@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from .kernel import Run
 from .ours import Played
 from .packets import FIN, RST, SYN, Sent
+from .tcp_info import PLACES, field_of
 
 TOLERANCE_NS = 3_000_000
 
@@ -83,36 +83,23 @@ def _kind(kernel: Sent | None, mine: Sent | None, before: list[Sent]) -> str | N
     return None
 
 
-FIELDS = {
-    "state": ("B", 0),
-    "ca_state": ("B", 1),
-    "retransmits": ("B", 2),
-    "backoff": ("B", 4),
-    "options": ("B", 5),
-    "scales": ("B", 6),
-    "snd_mss": ("I", 16),
-    "unacked": ("I", 24),
-    "sacked": ("I", 28),
-    "lost": ("I", 32),
-    "retrans": ("I", 36),
-    "snd_ssthresh": ("I", 76),
-    "snd_cwnd": ("I", 80),
-    "reordering": ("I", 88),
-    "total_retrans": ("I", 100),
-}
-TIMES = {"rto": ("I", 8), "rtt": ("I", 68)}
+TIMES = ("rto", "rtt")
+"""Fields that may differ by ticks and by a part of them."""
+LEFT_OUT = frozenset({*TIMES, "rttvar", "notsent_bytes", "min_rtt"})
+FIELDS = tuple(name for name in PLACES if name not in LEFT_OUT)
+"""Fields that must be equal."""
 
 
 def _info(theirs: bytes, mine: bytes, jiffy_ns: int, end: int) -> Difference | None:
     if not theirs or not mine:
         return None
     found = []
-    for name, (form, offset) in FIELDS.items():
-        (a,), (b,) = struct.unpack_from(form, theirs, offset), struct.unpack_from(form, mine, offset)
+    for name in FIELDS:
+        a, b = field_of(theirs, name), field_of(mine, name)
         if a != b:
             found.append((name, a, b))
-    for name, (form, offset) in TIMES.items():
-        (a,), (b,) = struct.unpack_from(form, theirs, offset), struct.unpack_from(form, mine, offset)
+    for name in TIMES:
+        a, b = field_of(theirs, name), field_of(mine, name)
         if abs(a - b) > 2 * jiffy_ns // 1000 + max(a, b) // 50:
             found.append((name, a, b))
     if not found:

@@ -19,6 +19,7 @@ from pathlib import Path
 from .ours import Played
 from .packets import Numbers
 from .scripts import MS, Arrival, Call, Event, Script, remote_of
+from .tcp_info import LENGTH
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x1, 0x1000
 SO_TIMESTAMPNS, SO_RCVBUFFORCE, PACKET_OUTGOING, ETH_P_ALL = 35, 33, 4, 0x0003
@@ -30,7 +31,6 @@ SYSCTLS = {
     "tcp_wmem": "4096 16384 4194304",
 }
 FIRST_PORT = 10_000
-INFO_LENGTH = 288
 RESPONSE_NS = 200_000
 """A segment that leaves later than this after an event was caused by a timer."""
 BURST_NS = 20_000
@@ -156,7 +156,7 @@ class Kernel:
 
     def _sample(self, run: Run) -> None:
         if self.samples and run.connection is not None:
-            info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
+            info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, LENGTH)
             run.played.infos.append((time.time_ns() - run.start, info))
 
     def _call(self, run: Run, call: Call) -> int:
@@ -202,7 +202,7 @@ class Kernel:
     def _end(self, run: Run, now: int) -> None:
         self._drain(0)
         if run.connection is not None:
-            run.played.info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
+            run.played.info = run.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, LENGTH)
         del self.runs[run.numbers.remote]
         for one in (run.connection, run.listener):
             if one is not None:

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
 
 from .kernel import Run
 from .ours import Played
 from .scripts import Arrival, Event
+from .tcp_info import PLACES, field_of
 
-FIELDS = {
-    "state": ("B", 0),
-    "ca_state": ("B", 1),
-    "retransmits": ("B", 2),
-    "backoff": ("B", 4),
-    "rto": ("I", 8),
-    "snd_mss": ("I", 16),
-    "unacked": ("I", 24),
-    "sacked": ("I", 28),
-    "lost": ("I", 32),
-    "retrans": ("I", 36),
-    "rtt": ("I", 68),
-    "rttvar": ("I", 72),
-    "snd_ssthresh": ("I", 76),
-    "snd_cwnd": ("I", 80),
-    "reordering": ("I", 88),
-    "total_retrans": ("I", 100),
-    "notsent_bytes": ("I", 144),
-    "min_rtt": ("I", 148),
-}
-"""The fields of TCP_INFO that are shown: format and offset (include/uapi/linux/tcp.h)."""
 MEASURED = frozenset({"rto", "rtt", "rttvar", "min_rtt"})
 """Fields of times, which differ by the microseconds that the kernel takes: a difference of them alone is none."""
 
@@ -63,15 +42,10 @@ def _states(
     """Each state that is another one than before: when, as text, and whether the two sides differ."""
     before = ""
     for (at, theirs), (_, own) in zip(kernel, ours, strict=False):
-        pairs = {name: (_field(theirs, name), _field(own, name)) for name in FIELDS}
+        if not own:
+            continue
+        pairs = {name: (field_of(theirs, name), field_of(own, name)) for name in PLACES}
         text = " ".join(f"{name}={a}" if a == b else f"{name}={a}/{b}" for name, (a, b) in pairs.items())
         if text != before:
             yield at, text, any(a != b for name, (a, b) in pairs.items() if name not in MEASURED)
         before = text
-
-
-def _field(info: bytes, name: str) -> int:
-    form, offset = FIELDS[name]
-    if offset + struct.calcsize(form) > len(info):
-        return 0
-    return int(struct.unpack_from(form, info, offset)[0])

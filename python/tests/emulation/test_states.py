@@ -8,18 +8,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
-from against_kernel.kernel import INFO_LENGTH, Run
+from against_kernel.kernel import Run
 from against_kernel.ours import Played
 from against_kernel.packets import ACK, Numbers, Segment, Sent
 from against_kernel.scripts import MS, Arrival, Script
-from against_kernel.states import FIELDS, timeline
+from against_kernel.states import timeline
+from against_kernel.tcp_info import LENGTH, PLACES
 
 
 def info(**values: int) -> bytes:
     """TCP_INFO with these fields."""
-    made = bytearray(INFO_LENGTH)
+    made = bytearray(LENGTH)
     for name, value in values.items():
-        form, offset = FIELDS[name]
+        form, offset = PLACES[name]
         struct.pack_into(form, made, offset, value)
     return bytes(made)
 
