@@ -5,9 +5,10 @@
 //! An answer has the same effect as the calls that it replaces. It looks at all conditions once, where each of these calls looks
 //! at its own. What it declines it leaves unchanged. A test takes the same segments both ways (`answer_pairs.rs`).
 
+use crate::connection::prediction::Situation;
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
-use crate::record::reason::Hold;
+use crate::record::reason::{Hold, Reason};
 use crate::send::Sender;
 use crate::send::decide::ordinary::Ordinary;
 use crate::time::Time;
@@ -117,7 +118,8 @@ impl Connection {
             Ordinary::Data { then } => {
                 let end = self.send_data(now, segment, then.is_some());
                 self.snd.occupy_behind_ack(now, end);
-                Answer::Sent(self.conclude_data(now, then, segment))
+                let what = (Reason::NewData, then, Situation::Undisturbed);
+                Answer::Sent(self.conclude_data(now, what, segment))
             }
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);

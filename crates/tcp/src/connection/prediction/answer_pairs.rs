@@ -59,6 +59,12 @@ struct Transfer {
     /// The runs of the sender and of the receiver, until they are called otherwise.
     acks: Option<AckFacts>,
     data: Option<DataFacts>,
+    counts: Counts,
+}
+
+/// How often fast paths were taken.
+#[derive(Clone, Copy, Default)]
+struct Counts {
     /// Answers of the sender and of the receiver.
     answered: [u64; 2],
     /// Those within a run that had begun before.
@@ -67,6 +73,18 @@ struct Transfer {
     in_repair: [u64; 2],
     /// Decisions of the sender's fast path while a loss was being repaired, outside of answers.
     decided: u64,
+}
+
+impl Counts {
+    fn and(self, other: Self) -> Self {
+        let both = |one: [u64; 2], other: [u64; 2]| [one[0] + other[0], one[1] + other[1]];
+        Self {
+            answered: both(self.answered, other.answered),
+            in_run: both(self.in_run, other.in_run),
+            in_repair: both(self.in_repair, other.in_repair),
+            decided: self.decided + other.decided,
+        }
+    }
 }
 
 impl Transfer {
@@ -91,7 +109,7 @@ impl Transfer {
             if let Some(mut run) = acks.or_else(|| tcp.begin_ack_run().filter(|_| in_runs)) {
                 let answer = tcp.answer_ack_in_run(&mut run, now, &mut segment, |space| wishes(all, space));
                 self.acks = goes_on(answer).then_some(run);
-                self.in_run[0] += u64::from(goes_on(answer) && acks.is_some());
+                self.counts.in_run[0] += u64::from(goes_on(answer) && acks.is_some());
                 answer
             } else {
                 tcp.answer_ack(now, &mut segment, |space| wishes(all, space))
@@ -99,7 +117,7 @@ impl Transfer {
         } else if let Some(mut run) = data.or_else(|| tcp.begin_data_run().filter(|_| in_runs)) {
             let answer = tcp.answer_data_in_run(&mut run, now, &mut segment);
             self.data = goes_on(answer).then_some(run);
-            self.in_run[1] += u64::from(goes_on(answer) && data.is_some());
+            self.counts.in_run[1] += u64::from(goes_on(answer) && data.is_some());
             answer
         } else {
             tcp.answer_data(now, &mut segment)
@@ -120,8 +138,8 @@ impl Transfer {
             Answer::Taken => self.serve(now, end, &mut sent),
             Answer::Silent => {}
             Answer::Sent(departure) => {
-                self.answered[end] += 1;
-                self.in_repair[end] += u64::from(repairs);
+                self.counts.answered[end] += 1;
+                self.counts.in_repair[end] += u64::from(repairs);
                 sent.push(Transmission { segment, reason: departure.reason });
                 if !departure.last {
                     self.transmit(now, end, &mut sent);
@@ -155,7 +173,7 @@ impl Transfer {
 
     fn transmit(&mut self, now: Time, end: usize, sent: &mut Vec<Transmission>) {
         let (tcp, mut segment) = (&mut self.ends[end], Segment::default());
-        self.decided += u64::from(decides_alike(tcp, now));
+        self.counts.decided += u64::from(decides_alike(tcp, now));
         while let Some(departure) = match self.way {
             Way::Answers { .. } => tcp.transmit_into(now, &mut segment),
             Way::Calls => tcp.transmit_any(now, &mut segment),
@@ -167,10 +185,7 @@ impl Transfer {
 
 /// Whether the fast path of a sender that repairs a loss decides. It decides as the full path does.
 fn decides_alike(tcp: &Connection, now: Time) -> bool {
-    if !tcp.cx.predicts_departure() || !tcp.rcv.is_in_order() || !tcp.snd.is_repairing(&tcp.cx) {
-        return false;
-    }
-    let (short, full) = (tcp.snd.decide_in_repair(&tcp.cx), tcp.decide(now));
+    let (short, full) = (tcp.decide_in_repair(), tcp.decide(now));
     match (short, full) {
         (Ordinary::Other, _) => return false,
         (Ordinary::Data { .. }, Decision::Send(plan)) => {
@@ -182,8 +197,8 @@ fn decides_alike(tcp: &Connection, now: Time) -> bool {
     true
 }
 
-/// One transfer, both ways. Returns the numbers of answers, of those in runs, and of those in repairs, and at last of decisions.
-fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 4] {
+/// One transfer, both ways.
+fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> Counts {
     let mut dice = Dice(seed);
     let configs = [Arc::new(config(&mut dice)), Arc::new(config(&mut dice))];
     let (loss, late) = (dice.pick(&[30, 200, 1 << 40]), dice.pick(&[20, 300, 1 << 40]));
@@ -197,10 +212,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 4] {
         ],
         acks: None,
         data: None,
-        answered: [0; 2],
-        in_run: [0; 2],
-        in_repair: [0; 2],
-        decided: 0,
+        counts: Counts::default(),
     });
     let mut now = Time::ZERO;
     let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
@@ -240,7 +252,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> [[u64; 2]; 4] {
             }
         }
     }
-    [both[0].answered, both[0].in_run, both[0].in_repair, [both[0].decided; 2]]
+    both[0].counts
 }
 
 /// The profile `linux` with a short slow start, and with windows that need not grow: runs are long.
@@ -273,26 +285,25 @@ fn sack(dice: &mut Dice) -> Config {
     }
 }
 
-fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> [[u64; 2]; 4] {
-    let all: Vec<_> = (0..seeds).map(|seed| live(seed, config)).collect();
-    [0, 1, 2, 3].map(|kind| [0, 1].map(|end| all.iter().map(|one| one[kind][end]).sum()))
+fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> Counts {
+    (0..seeds).map(|seed| live(seed, config)).fold(Counts::default(), Counts::and)
 }
 
 #[test]
 fn an_answer_does_the_same_as_the_calls_that_it_replaces() {
-    let [answered, ..] = live_all(400, config);
+    let Counts { answered, .. } = live_all(400, config);
     assert!(answered.iter().all(|&count| count > 10_000), "{answered:?}");
 }
 
 #[test]
 fn an_answer_in_a_run_does_the_same_too() {
-    let [_, in_run, ..] = live_all(400, linux);
+    let Counts { in_run, .. } = live_all(400, linux);
     assert!(in_run.iter().all(|&count| count > 5000), "{in_run:?}");
 }
 
 #[test]
 fn an_answer_while_a_loss_is_being_repaired_does_the_same_too() {
-    let [.., in_repair, [decided, _]] = live_all(400, sack);
+    let Counts { in_repair, decided, .. } = live_all(400, sack);
     assert!(in_repair.iter().all(|&count| count > 2000), "{in_repair:?}");
     assert!(decided > 2000, "{decided}");
 }

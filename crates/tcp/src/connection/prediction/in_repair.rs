@@ -5,6 +5,7 @@
 //! As the other answers (`answer.rs`), these have the same effect as the calls that they replace, and leave unchanged what they
 //! decline. Only connections with SACK have them whose receivers count segments, and whose senders count nothing but losses.
 
+use crate::connection::prediction::Situation;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::AckDue;
@@ -106,17 +107,17 @@ impl Connection {
         if !is_served {
             return Answer::Taken;
         }
-        self.transmit_in_repair(now, segment).map_or(Answer::Silent, Answer::Sent)
+        self.transmit_and_look_ahead(now, segment).map_or(Answer::Silent, Answer::Sent)
     }
 
     /// [`Self::transmit_into`], which also finds out whether the segment is the last one. Most often it is: an ACK sets one free.
     #[inline]
-    fn transmit_in_repair(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+    fn transmit_and_look_ahead(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         let mut departure = self.transmit_into(now, segment)?;
         if !departure.last
             && let Some(why) = self.rests(now)
         {
-            self.snd.rest(&mut self.cx, now, why);
+            self.rest(now, (why, Situation::Repair));
             departure.last = true;
         }
         Some(departure)
@@ -125,35 +126,28 @@ impl Connection {
     /// The reason why no other segment follows the one that was sent, if none does.
     #[inline]
     fn rests(&self, now: Time) -> Option<Hold> {
-        if self.cx.predicts_departure() && self.rcv.is_in_order() && self.snd.is_repairing(&self.cx) {
-            match self.snd.decide_in_repair(&self.cx) {
-                Ordinary::Data { .. } => return None,
-                Ordinary::NoData(why) => return Some(why),
-                Ordinary::Other => {}
+        match self.decide_in_repair() {
+            Ordinary::Data { .. } => None,
+            Ordinary::NoData(why) => Some(why),
+            Ordinary::Other => {
+                if let Decision::Hold(why) = self.decide(now) {
+                    Some(why)
+                } else {
+                    None
+                }
             }
         }
-        if let Decision::Hold(why) = self.decide(now) { Some(why) } else { None }
+    }
+
+    /// What the fast path of a sender that repairs a loss decides. [`Ordinary::Other`] if it repairs none.
+    #[inline]
+    pub(super) fn decide_in_repair(&self) -> Ordinary {
+        let decides = self.departs_ordinarily() && self.snd.is_repairing(&self.cx);
+        if decides { self.snd.decide_in_repair(&self.cx) } else { Ordinary::Other }
     }
 
     /// [`Self::transmit_into`] where [`crate::send::Sender::is_repairing`], and nothing else is unusual.
-    pub(super) fn transmit_while_repairing(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
-        match self.snd.decide_in_repair(&self.cx) {
-            Ordinary::Data { then } => {
-                let reason = self.snd.reason_for_next(&self.cx, self.snd.space().nxt());
-                let end = self.send_data(now, segment, then.is_some());
-                self.snd.occupy_anew(&mut self.cx, now, end);
-                self.snd.count_run(segment.payload.len);
-                if let Some(why) = then {
-                    self.snd.rest(&mut self.cx, now, why);
-                }
-                Some(Departure { reason, last: then.is_some() })
-            }
-            Ordinary::NoData(why) => {
-                let reason = self.send_ack(now, segment);
-                self.snd.rest(&mut self.cx, now, why);
-                reason.map(|reason| Departure { reason, last: true })
-            }
-            Ordinary::Other => self.transmit_any(now, segment),
-        }
+    pub(super) fn transmit_in_repair(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        self.carry_out(now, (self.snd.decide_in_repair(&self.cx), Situation::Repair), segment)
     }
 }

@@ -20,6 +20,13 @@ use crate::send::decide::ordinary::Ordinary;
 use crate::time::Time;
 use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 
+/// Whether a sender repairs a loss while a fast path decides what it sends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Situation {
+    Undisturbed,
+    Repair,
+}
+
 impl Connection {
     /// Processes the segment if it is one of these. Returns `false`, without any change, if it needs the full path.
     #[inline]
@@ -123,21 +130,42 @@ impl Connection {
     /// Sends a segment by the fast path, or else by the full path.
     #[inline]
     pub(super) fn transmit_ordinary(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
-        let undisturbed = self.cx.predicts_departure() && self.rcv.is_in_order();
-        let decision = if undisturbed { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
+        let is_ordinary = self.departs_ordinarily();
+        let decision = if is_ordinary { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
+        if decision == Ordinary::Other && is_ordinary && self.snd.is_repairing(&self.cx) {
+            return self.transmit_in_repair(now, segment);
+        }
+        self.carry_out(now, (decision, Situation::Undisturbed), segment)
+    }
+
+    /// Whether nothing but the sender decides what leaves, beside an ACK that may be due.
+    #[inline(always)]
+    fn departs_ordinarily(&self) -> bool {
+        self.cx.predicts_departure() && self.rcv.is_in_order()
+    }
+
+    /// Sends what a fast path has decided, or else what the full path decides.
+    #[inline(always)]
+    fn carry_out(
+        &mut self,
+        now: Time,
+        (decision, situation): (Ordinary, Situation),
+        segment: &mut Segment,
+    ) -> Option<Departure> {
         match decision {
             Ordinary::Data { then } => {
+                let reason = match situation {
+                    Situation::Undisturbed => Reason::NewData,
+                    Situation::Repair => self.snd.reason_for_next(&self.cx, self.snd.space().nxt()),
+                };
                 let end = self.send_data(now, segment, then.is_some());
                 self.snd.occupy_anew(&mut self.cx, now, end);
-                Some(self.conclude_data(now, then, segment))
+                Some(self.conclude_data(now, (reason, then, situation), segment))
             }
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);
-                self.snd.hold_ordinary(&mut self.cx, now, why);
+                self.rest(now, (why, situation));
                 reason.map(|reason| Departure { reason, last: true })
-            }
-            Ordinary::Other if undisturbed && self.snd.is_repairing(&self.cx) => {
-                self.transmit_while_repairing(now, segment)
             }
             Ordinary::Other => self.transmit_any(now, segment),
         }
@@ -145,12 +173,26 @@ impl Connection {
 
     /// A full segment of new data is sent. If it fills the window, `then` is the reason why no other follows.
     #[inline(always)]
-    fn conclude_data(&mut self, now: Time, then: Option<Hold>, segment: &Segment) -> Departure {
+    fn conclude_data(
+        &mut self,
+        now: Time,
+        (reason, then, situation): (Reason, Option<Hold>, Situation),
+        segment: &Segment,
+    ) -> Departure {
         self.snd.count_run(segment.payload.len);
         if let Some(why) = then {
-            self.snd.hold_ordinary(&mut self.cx, now, why);
+            self.rest(now, (why, situation));
         }
-        Departure { reason: Reason::NewData, last: then.is_some() }
+        Departure { reason, last: then.is_some() }
+    }
+
+    /// Nothing more is sent now, for this reason.
+    #[inline(always)]
+    fn rest(&mut self, now: Time, (why, situation): (Hold, Situation)) {
+        match situation {
+            Situation::Undisturbed => self.snd.hold_ordinary(&mut self.cx, now, why),
+            Situation::Repair => self.snd.rest(&mut self.cx, now, why),
+        }
     }
 
     /// Writes a full segment of new data; the caller updates the send sequence space. `fills`: it fills the window, and more
