@@ -1,5 +1,6 @@
 //! Sums over many trials.
 
+use super::margin::Margin;
 use super::reasons::Reasons;
 use super::trial::Trial;
 use netspurt_budget::{Budget, Limit};
@@ -14,7 +15,11 @@ pub struct Matrix {
     dominant: u64,
     /// Those with the right limit, or with one that is nearly tied with it.
     near: u64,
+    /// Cases with the wrong limit in which the two largest true limits are nearly tied.
+    wrong_ties: u64,
     agreed: f64,
+    /// The shares of the time near the changes of the true limit, summed over the cases.
+    margin: Margin,
     /// The same sums over the cases that packets can decide.
     decidable: Decidable,
     policers: Policers,
@@ -82,6 +87,10 @@ impl Matrix {
         let right = u64::from(trial.dominant().is_some_and(|(truth, found)| truth == found));
         self.dominant += right;
         self.near += u64::from(trial.is_near());
+        self.wrong_ties += u64::from(right == 0 && trial.is_near_tie());
+        let margin = trial.margin();
+        self.margin.time += margin.time;
+        self.margin.wrong += margin.wrong;
         let [truth, found] = [&trial.truth, &trial.found].map(Budget::of);
         self.policers.add(truth.share(Limit::Policer), found.share(Limit::Policer));
         let bin = &mut self.calibration[((trial.confidence * 10.0) as usize).min(9)];
@@ -110,6 +119,18 @@ impl Matrix {
     /// The sums over the cases that packets can decide.
     pub const fn decidable(&self) -> &Decidable {
         &self.decidable
+    }
+
+    /// How many cases have the wrong limit, and in how many of them the two largest true limits are nearly tied.
+    pub const fn wrong(&self) -> (u64, u64) {
+        (self.cases - self.dominant, self.wrong_ties)
+    }
+
+    /// The share of all time that lies near a change of the true limit, and the share of the wrong time that does.
+    pub fn margins(&self) -> (f64, f64) {
+        let cases = self.cases as f64;
+        let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
+        (share(self.margin.time, cases), share(self.margin.wrong, cases - self.agreed))
     }
 
     /// How well policers were found.

@@ -5,12 +5,14 @@
 //! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
+//! * `margin.rs`: how much of the wrong time lies near the changes of the true limit
 //! * `reasons.rs`: why segments were retransmitted
 //! * `matrix.rs`: sums over many trials; `page.rs`: these as a page of the documentation
 
 mod apps;
 mod cases;
 mod draw;
+mod margin;
 mod matrix;
 mod models;
 mod page;
@@ -20,6 +22,7 @@ mod troubles;
 mod twins;
 
 pub use cases::{Case, draw, draw_mixture, draw_on_model};
+pub use margin::Margin;
 pub use matrix::{Matrix, Policers, Row};
 pub use page::{Sums, page};
 pub use reasons::Reasons;

@@ -59,6 +59,7 @@ pub fn page(sums: &Sums) -> String {
          `cloud-vm` and `data-centre` are left out: the links of the hosts are slower.\n\n",
     );
     totals(&mut text, models);
+    ties_and_margins(&mut text, [("cases", places), ("mixtures", mixtures), ("path models", models)]);
     what_packets_hide(&mut text, twins);
     text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
     places.iter().for_each(|(place, _)| {
@@ -129,6 +130,30 @@ fn totals(text: &mut String, places: &[(Place, Matrix)]) {
             of_decidable * 100.0,
             time_of_decidable * 100.0,
         );
+    }
+}
+
+/// How much of what is wrong is a tie, or lies near a change of the limit.
+fn ties_and_margins(text: &mut String, all: [(&str, &[(Place, Matrix)]); 3]) {
+    text.push_str(
+        "\n## Where the errors are\n\nA dominant limit can be wrong by little: where two true limits have nearly the same share of the time, \
+         within 10 points, a few points decide which one is the largest. And a limit can be right but begin early or late: packets show \
+         a change only when they pass. The time *near a change* lies within one and a half round trips before or after a change of the \
+         true limit. Errors elsewhere are of the rules, or of what packets hide for longer.\n\n\
+         | cases | capture at | dominant limit wrong | nearly tied in the truth | wrong time near a change | all time near a change |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (sort, places) in all {
+        for (place, matrix) in places {
+            let ((wrong, tied), (of_all, of_wrong)) = (matrix.wrong(), matrix.margins());
+            let _ = writeln!(
+                text,
+                "| {sort} | {} | {wrong} | {tied} | {:.0} % | {:.0} % |",
+                place.name(),
+                of_wrong * 100.0,
+                of_all * 100.0
+            );
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A case simulated, captured and diagnosed.
 
 use super::cases::Case;
+use super::margin::Margin;
 use super::reasons::{Comparison, Reasons, Truth};
 use crate::tap::{Points, Tap};
 use netspurt_budget::{Limit, Timeline, agreement};
@@ -113,6 +114,8 @@ pub struct Trial {
     place: Place,
     /// Whether the sender uses timestamps or SACK.
     echoes: bool,
+    /// The least round trip.
+    round: Span,
 }
 
 impl Trial {
@@ -146,6 +149,21 @@ impl Trial {
             *sums[1].entry(found).or_insert(0.0) += share;
         }
         sums
+    }
+
+    /// Whether the two largest true limits have nearly the same share of the time: `NEAR` apart at most.
+    pub fn is_near_tie(&self) -> bool {
+        let [truths, _] = self.sums();
+        let mut shares: Vec<f64> = truths.into_values().collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        matches!(shares[..], [most, second, ..] if most - second <= NEAR)
+    }
+
+    /// The time near the changes of the true limit, as shares of the whole time that both cover.
+    pub fn margin(&self) -> Margin {
+        let whole = self.truth.end().min(self.found.end()).as_secs_f64();
+        let margin = Margin::of(&self.truth, &self.found, self.round);
+        if whole > 0.0 { Margin { time: margin.time / whole, wrong: margin.wrong / whole } } else { margin }
     }
 
     /// Whether the found limit has nearly as much of the true time as the one with the most: `NEAR` less at most.
@@ -239,9 +257,19 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     let reasons = compare(file, &recording, truth.direction.end, place)?;
     let of_flow = recording.segments.iter().filter(|sent| sent.flow == 0);
     let echoes = of_flow.map(|sent| &sent.segment.options).any(has_echo);
+    let round = Span::from_ps((truth.rtt_least_s * 1e12) as u64);
     let truth = seen_from(place, case, truth);
     let confidence = found.evidence.first().map_or(0.0, |evidence| evidence.confidence);
-    Ok(Trial { truth, found: found.timeline, sentence: found.sentence, confidence, reasons, place, echoes })
+    Ok(Trial {
+        truth,
+        found: found.timeline,
+        sentence: found.sentence,
+        confidence,
+        reasons,
+        place,
+        echoes,
+        round,
+    })
 }
 
 /// The truth on the clock of a capture. That of a server begins with the arrival of the SYN; a capture nearer to the client
