@@ -110,8 +110,9 @@ impl Path {
         let exceeds = |rate: f64, share: f64| capacity > 0.0 && rate > capacity * share;
         let at_capacity = |rate: f64| exceeds(rate, BUSY);
         let rounds = if beside_sender || !totals.by_bursts { 1 } else { BURST_ROUNDS };
-        let standing =
-            standing(&now, slices, (base, segment), (threshold, serial, rounds), |i| at_capacity(rates[i]));
+        let standing = standing(&now, slices, &Standing { base, segment, threshold, serial, rounds }, |i| {
+            at_capacity(rates[i])
+        });
         let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| exceeds(rates[i], BUSIER));
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
@@ -197,15 +198,28 @@ fn noise(now: &[PathNow], slices: &[Slice], beside_receiver: bool) -> u64 {
     turns[(turns.len() - 1) * FALLS / 100]
 }
 
-/// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
-/// packets came all the time. `serial` is the time to transmit one segment, in nanoseconds. A link that was idle meanwhile
-/// has delayed the packet after that not at all. ACKs of many segments
+/// What a queue is measured by that stands.
+struct Standing {
+    /// The least round trip, in nanoseconds.
+    base: u64,
+    /// The bytes of a segment.
+    segment: u32,
+    /// A packet that is delayed for longer has waited, in nanoseconds.
+    threshold: u64,
+    /// The time to transmit one segment, in nanoseconds.
+    serial: f64,
+    /// For so many round trips all packets must have waited, where less passes than the path carries.
+    rounds: u64,
+}
+
+/// For each slice: whether every packet of the last round trip before its end waited, and whether packets came all the time.
+///
+/// A link that was idle meanwhile has delayed the packet after that not at all. ACKs of many segments
 /// with pauses between them have waited for each other, whether the segments did or not.
 fn standing(
     now: &[PathNow],
     slices: &[Slice],
-    (base, segment): (u64, u32),
-    (threshold, serial, rounds): (u64, f64, u64),
+    &Standing { base, segment, threshold, serial, rounds }: &Standing,
     at_capacity: impl Fn(usize) -> bool,
 ) -> Vec<(bool, bool)> {
     let (mut first, mut far) = (0, 0);

@@ -4,7 +4,7 @@ use super::shaper::after_burst;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::moment::Moment;
 use crate::diagnosis::path::PathNow;
-use crate::diagnosis::path::trains::length;
+use crate::diagnosis::path::trains;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
@@ -146,7 +146,7 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
     // Where slices are much shorter than round trips, some of them are enough.
     let step = (last - first) / MOST_SLICES + 1;
     let is_full = |&i: &usize| facts.path.now[i].is_full() && facts.slices[i].resent == 0;
-    let (mut bytes, mut time, mut trains) = (0_u64, 0, Vec::new());
+    let (mut bytes, mut time, mut rates) = (0_u64, 0, Vec::new());
     let (near_first, near_last) = facts.around(index, RATE_ROUNDS);
     for i in (first..=last).step_by(step).filter(is_full) {
         if (near_first..=near_last).contains(&i) {
@@ -154,14 +154,14 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
             time += facts.slices[i].until - facts.began(i);
         }
         if facts.slices[i].train > 0 {
-            trains.push(facts.slices[i].train);
+            rates.push(facts.slices[i].train);
         }
     }
-    if trains.len() < 3 || time == 0 || bytes == 0 {
+    if rates.len() < 3 || time == 0 || bytes == 0 {
         return None;
     }
-    trains.sort_unstable();
-    let quantile = |percent: usize| f64::from(trains[(trains.len() - 1) * percent / 100]) * 1e3;
+    rates.sort_unstable();
+    let quantile = |percent: usize| f64::from(rates[(rates.len() - 1) * percent / 100]) * 1e3;
     let bytes_of_train = train_length(facts, index) as f64;
     let longer = bytes_of_train / quantile(90) + facts.path.jitter as f64 / 1e9;
     Some(Pace {
@@ -176,7 +176,7 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
 /// The bytes of the trains at this slice. Those of segments that have passed the bottleneck are as short as trains may be.
 fn train_length(facts: &Facts, index: usize) -> u64 {
     let flight = if facts.totals.behind_bottleneck { 0 } else { facts.flight[index] };
-    length(u64::from(flight), u64::from(facts.totals.segment))
+    trains::length(u64::from(flight), u64::from(facts.totals.segment))
 }
 
 #[cfg(test)]
