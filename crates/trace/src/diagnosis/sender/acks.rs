@@ -20,6 +20,7 @@ impl SenderView {
         bare: bool,
     ) {
         self.note_held(at, ack);
+        self.asked.note_ack(at, ack, bare);
         // With SACK, its sender knows what arrived beyond a hole.
         if !self.sacks {
             let front = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));

@@ -112,6 +112,24 @@ impl SenderView {
         found.is_some() && !window_full
     }
 
+    /// The segment at `start` is sent again. Where no timestamps show the round trip to its sender, the time since ACKs asked for it does.
+    fn note_repair(&mut self, at: u64, packet: u64, start: i64, cause: Cause) {
+        let repairing = self.repair.is_some();
+        // A sender that knows from SACK what is missing does not wait for an ACK that asks for it.
+        let asked =
+            if self.stamped || self.is_beside_sender() || cause != Cause::Fast || repairing && self.sacks {
+                None
+            } else {
+                self.asked.take(at, start, repairing)
+            };
+        let Some(round_trip) = asked.filter(|&ns| ns >= self.behind.least()) else {
+            return self.bursts.interrupt();
+        };
+        self.bursts.restart(round_trip);
+        self.totals.by_bursts = true;
+        self.meter.at(at, packet).note_behind(round_trip);
+    }
+
     /// A segment of either side is captured. If nothing was for long while data was outstanding, the timer of the sender has
     /// expired meanwhile, and what it sent then did not come here.
     pub(super) fn note_heard(&mut self, at: u64) {
@@ -155,7 +173,7 @@ impl SenderView {
         if self.closing && self.una >= self.next {
             return;
         }
-        self.bursts.interrupt();
+        self.note_repair(at, packet, start, cause);
         self.meter.note_lost(start);
         self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);

@@ -20,6 +20,7 @@ use crate::diagnosis::sender::phase::{Phase, Phases};
 use crate::diagnosis::sender::totals::{DelayedAcks, Totals};
 use crate::diagnosis::vantage::behind::{Ack, Behind};
 use crate::diagnosis::vantage::bursts::Bursts;
+use crate::diagnosis::vantage::repairs::Asked;
 use std::collections::VecDeque;
 
 /// A segment that follows an ACK or another segment within this time was caused by it.
@@ -76,6 +77,7 @@ pub(super) struct SenderView {
     behind: Behind,
     /// Without timestamps.
     bursts: Bursts,
+    asked: Asked,
     stamped: bool,
     /// Whether the receiver has reported data by SACK.
     sacks: bool,
@@ -129,6 +131,7 @@ impl SenderView {
             acks: VecDeque::new(),
             behind: Behind::default(),
             bursts: Bursts::default(),
+            asked: Asked::default(),
             stamped: false,
             sacks: false,
             echo: 0,

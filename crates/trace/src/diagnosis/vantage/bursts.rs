@@ -53,6 +53,7 @@ impl Bursts {
     ) -> Option<Explained> {
         let acked = |burst: &Burst| Some((burst.start, at.saturating_sub(burst.acked?)));
         let longest = 2 * self.before.max(least) + ahead;
+        let first = self.latest.is_empty();
         let found = self.latest.iter().rev().filter_map(acked).find(|&(_, age)| age >= least);
         let found = found.filter(|&(first, age)| age <= longest && start - first < i64::from(most));
         if self.latest.len() == MOST {
@@ -63,6 +64,8 @@ impl Bursts {
         match found {
             Some(_) if again => return Some(Explained::LaterPart),
             Some((_, age)) => self.before = age,
+            // Nothing came before the first burst that could explain it.
+            None if first => {}
             None => self.before = 0,
         }
         found.map(|(_, age)| Explained::RoundTrip(age))
@@ -82,7 +85,13 @@ impl Bursts {
     /// that it
     /// had to repair.
     pub(in crate::diagnosis) fn interrupt(&mut self) {
+        self.restart(0);
+    }
+
+    /// The same, where a repair has shown the present round trip.
+    pub(in crate::diagnosis) fn restart(&mut self, round_trip: u64) {
         self.latest.clear();
+        self.before = round_trip;
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod behind;
 pub(super) mod bursts;
+pub(super) mod repairs;
 
 /// A reply of the sender within this time shows that it was captured in the sender's host.
 pub(in crate::diagnosis) const IN_HOST_NS: u64 = 100_000;
