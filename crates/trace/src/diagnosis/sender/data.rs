@@ -116,13 +116,14 @@ impl SenderView {
     fn note_repair(&mut self, at: u64, packet: u64, start: i64, cause: Cause) {
         let repairing = self.repair.is_some();
         // A sender that knows from SACK what is missing does not wait for an ACK that asks for it.
-        let asked =
-            if self.stamped || self.is_beside_sender() || cause != Cause::Fast || repairing && self.sacks {
-                None
-            } else {
-                self.asked.take(at, start, repairing)
-            };
-        let Some(round_trip) = asked.filter(|&ns| ns >= self.behind.least()) else {
+        let asked = if self.stamped || self.is_beside_sender() || repairing && self.sacks {
+            None
+        } else {
+            self.asked.take(at, start, repairing)
+        };
+        // No timer expires so soon. Behind a long queue, a segment that duplicate ACKs ask for seems to have waited for one.
+        let by_ack = |ns: u64| cause == Cause::Fast || ns <= PAUSE_NS;
+        let Some(round_trip) = asked.filter(|&ns| ns >= self.behind.least() && by_ack(ns)) else {
             return self.bursts.interrupt();
         };
         self.bursts.restart(round_trip);
@@ -257,6 +258,26 @@ mod tests {
         view.set_stamps((61, 202));
         view.note_data(61 * MS, 6, 3000, 4000, 1000);
         assert_eq!(view.una, 2000);
+    }
+
+    #[test]
+    fn away_from_a_sender_without_timestamps_duplicate_acks_and_a_retransmission_show_the_round_trip() {
+        // Three duplicate ACKs until 4 ms, and then the retransmission.
+        let seen = |stamp, cause, at: u64| {
+            let mut view = far(1000);
+            view.set_stamps((stamp, 0));
+            for n in 0..6 {
+                view.note_data(0, 1, n * 1000, (n + 1) * 1000, 1000);
+            }
+            (1..=4).for_each(|n| view.note_ack(n * MS, 2, (1000, 0), 60_000, true));
+            view.note_resent(at * MS, 3, (1000, 1000), (cause, true));
+            let trips = view.meter.finish(300 * MS).into_iter().map(|slice| u64::from(slice.behind));
+            trips.max().map(|most| most / MS).filter(|&most| most > 40)
+        };
+        assert_eq!(seen(0, Cause::Fast, 94), Some(90));
+        assert_eq!(seen(0, Cause::Timeout, 94), Some(90), "no timer expires so soon");
+        assert_eq!(seen(0, Cause::Timeout, 294), None);
+        assert_eq!(seen(7, Cause::Fast, 94), None, "timestamps show it");
     }
 
     #[test]
