@@ -17,6 +17,18 @@ pub struct PolicerSpec {
     pub red: Action,
 }
 
+impl PolicerSpec {
+    /// The rate in bits per second above which it drops; `None` if it marks or passes everything.
+    pub(crate) fn drops_above(&self) -> Option<u64> {
+        match (self.excess, self.yellow, self.red) {
+            (Excess::Burst(_) | Excess::Peak(_), Action::Drop, _) => Some(self.committed.rate),
+            (Excess::Peak(peak), _, Action::Drop) => Some(peak.rate),
+            (Excess::None | Excess::Burst(_), _, Action::Drop) => Some(self.committed.rate),
+            _ => None,
+        }
+    }
+}
+
 /// The second bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Excess {

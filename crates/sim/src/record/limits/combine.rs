@@ -104,13 +104,17 @@ fn filled_by(direction: Direction, full: &Full, channel: u32, (at, round): (u64,
     }
 }
 
-/// A sender that paces at the capacity of a link keeps it busy without a queue: without pacing it would gain nothing.
+/// A sender that paces at the capacity of a link keeps it busy without a queue: without pacing it would gain nothing. Nor would one that
+/// paces at the rate of a policer: what it sent sooner would be dropped.
 fn paced_at_capacity(instants: &mut [(u64, Limit)], direction: Direction, full: &Full, round: u64) {
     let channels = full.channels_of(direction);
+    let policed = SHARE_ROUNDS * round;
     for instant in instants.iter_mut().filter(|instant| instant.1 == Limit::Pacing && instant.0 >= round) {
         let at = instant.0;
         if let Some(&channel) = channels.iter().find(|&&channel| full.is_busy(channel, at - round, at)) {
             instant.1 = filled_by(direction, full, channel, (at, round));
+        } else if channels.iter().any(|&channel| full.is_policed(channel, at.saturating_sub(policed), at)) {
+            instant.1 = Limit::Policer;
         }
     }
 }
@@ -338,6 +342,24 @@ mod tests {
         };
         assert_eq!(limits(10), Limit::Bottleneck);
         assert_eq!(limits(8), Limit::Pacing);
+    }
+
+    #[test]
+    fn a_sender_that_paces_at_the_rate_of_a_policer_is_limited_by_the_policer() {
+        let direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
+        // 100 bytes in 10 ms are 80 kbit/s.
+        let limits = |rate: u64| {
+            let mut queues = super::super::queues::Queues::default();
+            queues.set_policed(3, rate);
+            for n in 0..60 {
+                queues.transmits(3, direction, 100, n * 10 * MS, (n * 10 + 1) * MS);
+            }
+            let mut instants = vec![(500 * MS, Limit::Pacing), (600 * MS, Limit::CongestionWindow)];
+            paced_at_capacity(&mut instants, direction, &queues.finish(), 40 * MS);
+            instants[0].1
+        };
+        assert_eq!(limits(82_000), Limit::Policer);
+        assert_eq!(limits(100_000), Limit::Pacing);
     }
 
     #[test]

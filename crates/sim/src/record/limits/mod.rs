@@ -55,6 +55,9 @@ impl LimitLog {
             if channel.shaper.is_some() {
                 self.queues.set_shaped(number);
             }
+            if let Some(rate) = channel.policer.and_then(|policer| policer.drops_above()) {
+                self.queues.set_policed(number, rate);
+            }
             self.troubles.describe(number, channel, end);
         }
     }

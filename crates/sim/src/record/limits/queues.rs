@@ -46,6 +46,13 @@ impl Carried {
         [&self.busy, &self.held].iter().any(|union| share(union, from, until) >= BUSY)
     }
 
+    /// The bytes that passed in this time.
+    fn passed(&self, from: u64, until: u64) -> u64 {
+        let first = self.packets.partition_point(|packet| packet.0 < from);
+        let within = self.packets[first..].iter().take_while(|packet| packet.0 < until);
+        within.map(|packet| u64::from(packet.2)).sum()
+    }
+
     /// Whether a shaper delayed packets for [`BUSY`] of this time while the link itself was free.
     fn is_shaped(&self, from: u64, until: u64) -> bool {
         share(&self.held, from, until) >= BUSY && share(&self.busy, from, until) < BUSY
@@ -64,12 +71,18 @@ pub(super) struct Queues {
     /// The number of packets in a queue, and when it last became non-empty.
     kept: BTreeMap<(Direction, u32), (u64, u64)>,
     shaped: BTreeSet<u32>,
+    policed: BTreeMap<u32, u64>,
 }
 
 impl Queues {
     /// Notes that a channel has a shaper.
     pub(super) fn set_shaped(&mut self, channel: u32) {
         self.shaped.insert(channel);
+    }
+
+    /// Notes that a policer of a channel drops what exceeds this rate, in bits per second.
+    pub(super) fn set_policed(&mut self, channel: u32, rate: u64) {
+        self.policed.insert(channel, rate);
     }
 
     pub(super) fn waited(&mut self, channel: u32, direction: Direction, from: u64, until: u64) {
@@ -105,12 +118,12 @@ impl Queues {
     }
 
     pub(super) fn finish(self) -> Full {
-        let Self { channels, waits, .. } = self;
+        let Self { channels, waits, policed, .. } = self;
         let mut all: BTreeMap<Direction, Vec<(u32, Vec<Interval>)>> = BTreeMap::new();
         for ((direction, channel), union) in waits {
             all.entry(direction).or_default().push((channel, union.0));
         }
-        Full { channels, waits: all }
+        Full { channels, waits: all, policed }
     }
 }
 
@@ -119,6 +132,7 @@ impl Queues {
 pub(super) struct Full {
     channels: BTreeMap<u32, Carried>,
     waits: BTreeMap<Direction, Vec<(u32, Vec<Interval>)>>,
+    policed: BTreeMap<u32, u64>,
 }
 
 impl Full {
@@ -174,6 +188,15 @@ impl Full {
         self.channels
             .get(&channel)
             .is_some_and(|carried| carried.packets.iter().any(|packet| packet.1 == direction))
+    }
+
+    /// Whether a channel carried as much from `from` to `until` as its policer permits, or nearly.
+    pub(super) fn is_policed(&self, channel: u32, from: u64, until: u64) -> bool {
+        let (Some(&rate), Some(carried)) = (self.policed.get(&channel), self.channels.get(&channel)) else {
+            return false;
+        };
+        let permitted = rate as f64 / 8.0 * (until - from) as f64 / 1e12;
+        carried.passed(from, until) as f64 >= BUSY * permitted
     }
 
     /// The share of `direction` in the bytes that a channel carried from `from` to `until`.
