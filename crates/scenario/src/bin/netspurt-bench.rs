@@ -3,6 +3,7 @@
 //! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux|linux-each] [fused|plain] [THREADS]` prints what was done
 //! and how fast. `linux-each` acknowledges every segment, as `newreno` does here. For instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
 //! `netspurt-bench web [SECONDS] [SEED]` does the same for many short connections.
+//! `netspurt-bench scenario FILE [SEED]` runs a scenario file on one thread and does the same.
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.
 
 use netspurt_scenario::Scenario;
@@ -136,6 +137,27 @@ fn web(seconds: u32, seed: u64) {
     );
 }
 
+/// A scenario file.
+fn scenario(file: &str, seed: u64) -> Result<(), String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let scenario = Scenario::parse(&text, file, &[]).map_err(|error| error.to_string())?;
+    let spec = scenario.build(file).map_err(|error| error.to_string())?;
+    let world = World::new(spec, seed, None).map_err(|error| format!("{file}: {error:?}"))?;
+    let begun = now();
+    let mut result = world.run(&|| false);
+    result.performance.took(begun.elapsed().as_secs_f64());
+    let performance = result.performance;
+    println!(
+        "{file}  data packets {}  events {}  wall {:.3} s  {:.2} million data packets/s  digest {}",
+        performance.data_packets,
+        performance.events,
+        performance.wall_s.unwrap_or(0.0),
+        performance.data_packets_per_s.unwrap_or(0.0) * 1e-6,
+        result.digest,
+    );
+    Ok(())
+}
+
 /// See [`web`].
 const WEB: &str = r#"duration = "360 s"
 [link.line]
@@ -205,12 +227,13 @@ fn idle(flows: u32) {
     );
 }
 
-fn main() {
+fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let word = |i: usize| arguments.get(i).map_or("", String::as_str);
     let number = |i: usize, default: u32| word(i).parse().unwrap_or(default);
     match word(0) {
         "idle" => idle(number(1, 100_000)),
+        "scenario" => scenario(word(1), u64::from(number(2, 1)))?,
         "web" => web(number(1, 360), u64::from(number(2, 1))),
         "bulk" => {
             let tcp = match word(3) {
@@ -222,12 +245,14 @@ fn main() {
             let duration = Span::from_secs(u64::from(number(2, 30)));
             bulk(number(1, 16), duration, tcp, word(4) != "plain", number(5, 1) as usize);
         }
-        _ => {
+        "" => {
             for flows in [1, 16, 256] {
                 bulk(flows, Span::from_secs(30), newreno, true, 1);
             }
             web(3600, 1);
             idle(100_000);
         }
+        other => return Err(format!("no such benchmark: {other:?} (bulk, web, scenario or idle)")),
     }
+    Ok(())
 }

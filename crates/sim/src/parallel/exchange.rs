@@ -3,11 +3,15 @@
 use crate::world::Messages;
 use netspurt_tcp::time::Time;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// How often a thread at the barrier checks for the others before it yields its processor, if each thread has a processor.
 const LOOKS: u32 = 2_000;
+
+/// How often it yields its processor before it sleeps. To wake a thread takes longer than most waits. But if another program
+/// or thread has the processor that the others need, a thread that does not sleep keeps it from them.
+const YIELDS: u32 = 200;
 
 /// The state that the threads of a run share. What is written after a window is read before the end of the next one. So
 /// there are two sides, used in turn: no thread writes where another one still reads.
@@ -16,11 +20,16 @@ pub(super) struct Exchange {
     threads: u32,
     /// See [`LOOKS`].
     looks: u32,
+    /// See [`YIELDS`].
+    yields: u32,
     arrived: AtomicU32,
     /// Number of times that all threads have passed the barrier.
     round: AtomicU32,
     /// A thread has panicked and will never arrive.
     broken: AtomicBool,
+    /// The number of threads that sleep at the barrier, and what wakes them.
+    sleeping: Mutex<u32>,
+    woken: Condvar,
     sides: [Side; 2],
 }
 
@@ -50,9 +59,12 @@ impl Exchange {
         Self {
             threads: threads as u32,
             looks: if enough { LOOKS } else { 0 },
+            yields: if enough { YIELDS } else { 1 },
             arrived: AtomicU32::new(0),
             round: AtomicU32::new(0),
             broken: AtomicBool::new(false),
+            sleeping: Mutex::new(0),
+            woken: Condvar::new(),
             sides: [side(), side()],
         }
     }
@@ -79,21 +91,44 @@ impl Exchange {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
             self.round.store(round.wrapping_add(1), Ordering::Release);
+            self.wake();
             return Ok(());
         }
         let mut looks = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            if self.broken.load(Ordering::Relaxed) {
-                return Err(Broken);
-            }
+        while !self.is_over(round) {
             looks += 1;
             if looks < self.looks {
                 std::hint::spin_loop();
-            } else {
+            } else if looks < self.looks + self.yields {
                 thread::yield_now();
+            } else {
+                self.sleep(round);
             }
         }
-        Ok(())
+        if self.round.load(Ordering::Acquire) == round { Err(Broken) } else { Ok(()) }
+    }
+
+    /// Whether no thread need wait any longer in this round.
+    fn is_over(&self, round: u32) -> bool {
+        self.round.load(Ordering::Acquire) != round || self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until this round is over.
+    #[cold]
+    fn sleep(&self, round: u32) {
+        let mut sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        *sleeping += 1;
+        // Checked with the lock held, which a thread takes before it wakes others: so no call is missed.
+        let waits = |_: &mut u32| !self.is_over(round);
+        let mut sleeping = self.woken.wait_while(sleeping, waits).unwrap_or_else(PoisonError::into_inner);
+        *sleeping -= 1;
+    }
+
+    /// Wakes the threads that sleep, after the end of a round or a panic was written.
+    fn wake(&self) {
+        if *self.sleeping.lock().unwrap_or_else(PoisonError::into_inner) > 0 {
+            self.woken.notify_all();
+        }
     }
 
     /// The next event of the whole world; `None` if the run was stopped.
@@ -123,6 +158,7 @@ impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.broken.store(true, Ordering::Relaxed);
+            self.0.wake();
         }
     }
 }
