@@ -31,7 +31,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom fit-accuracy fit-trust kernel-fits diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
+.PHONY: help sbom fit-accuracy fit-trust kernel-fits diagnosis-accuracy audit reproduce test test-rust test-python tests-built rust-tests-built bench-built agreement endure host-load lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel wheel-portable wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -41,6 +41,15 @@ reproduce: $(EXTENSION) ## the studies' tables beside the published figures; lea
 	$(VENV)/bin/netspurt reproduce $(STUDIES) --quick --out $(REPORT)
 
 test: test-rust test-python ## all tests of all languages
+
+# All that the tests need. The extension ends in one long step on one processor: 'make --jobs=2 tests-built' uses the other one meanwhile.
+tests-built: $(EXTENSION) rust-tests-built
+
+rust-tests-built: | need-rust
+	cargo test --workspace --exclude netspurt-python --no-run --quiet $(LOCKED)
+
+bench-built: | need-rust
+	$(PYTHON) tools/bench.py build
 
 # The bindings are tested from Python: a Rust test of them would have to link an interpreter.
 test-rust: | need-rust

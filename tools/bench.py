@@ -1,6 +1,7 @@
 """Measures the speed and size of netspurt, prints each figure with its goal, and writes the figures as JSON.
 
-`bench.py` takes ten minutes, `bench.py short` a few seconds, as a test of the benchmarks. CPU time is the
+`bench.py` takes ten minutes, `bench.py short` a few seconds, as a test of the benchmarks; `bench.py build` only builds
+the programs. CPU time is the
 child's user and system time, the median of several runs. If valgrind is installed, its callgrind counts instructions,
 as the difference between two lengths of the same run, so that the setup of the simulation does not count.
 """
@@ -104,6 +105,8 @@ def measure(program: Path, short: bool) -> list[Figure]:
 def main() -> None:
     """Prints a table, and writes `bench.json` to the build folder."""
     program = build()
+    if "build" in sys.argv[1:]:
+        return
     figures = measure(program, short="short" in sys.argv[1:])
     rows = [("what", "measured", "unit", "milestone", "goal")]
     rows += [(f.what, f"{f.measured:.4g}", f.unit, f.milestone, f.goal) for f in figures]
