@@ -71,6 +71,8 @@ CORE = (
 )
 """The directories of google's scripts that need neither Fast Open nor zero-copy."""
 NAMESPACE = 'ip link set lo up; ip tuntap add dev tun0 mode tun; ip link set tun0 up; exec "$@"'
+KERNEL_NAMESPACE = 'ip link set lo up; exec "$@"'
+"""With the kernel under test, packetdrill makes the interface itself."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
         "--share",
         action="store_true",
         help="run what passes again without the adapter's stand-ins for the kernel, and print how many fail then",
+    )
+    parser.add_argument(
+        "--kernel",
+        action="store_true",
+        help="test the running kernel instead, in real time: what a script expects of other versions shows",
     )
     parser.add_argument("--only", default="", help="comma-separated directories below the folder")
     parser.add_argument(
@@ -137,16 +144,25 @@ def addresses(script: Path, ip: str) -> list[str]:
     return [word for word in ADDRESSES[ip] if word.split("=")[0] not in own]
 
 
-def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path, flags: str = "") -> Verdict:
-    """Runs one script."""
-    command = ["unshare", "--net", "sh", "-c", NAMESPACE, "sh", "env", f"LD_PRELOAD={library}"]
+def command_for(script: Path, options: argparse.Namespace, library: Path | None, flags: str) -> list[str]:
+    """The command that runs a script against the shared object, or against the kernel if there is none."""
+    command = ["unshare", "--net", "sh", "-c", KERNEL_NAMESPACE if library is None else NAMESPACE, "sh"]
+    if library is not None:
+        command += ["env", f"LD_PRELOAD={library}"]
     command += [str(options.packetdrill.resolve()), *addresses(script, options.ip)]
     command += [word for key, value in DEFINITIONS[options.ip].items() for word in ("-D", f"{key}={value}")]
-    command += [
-        f"--so_filename={library}",
-        f"--so_flags=profile={options.profile},local=192.168.0.1{flags}",
-        script.name,
-    ]
+    if library is None:
+        # As google's runner does: the segment that closes what a script has left open is of no interest.
+        return [*command, "--send_omit_free", script.name]
+    so_flags = f"--so_flags=profile={options.profile},local=192.168.0.1{flags}"
+    return [*command, f"--so_filename={library}", so_flags, script.name]
+
+
+def judge(
+    script: Path, folder: Path, options: argparse.Namespace, library: Path | None, flags: str = ""
+) -> Verdict:
+    """Runs one script."""
+    command = command_for(script, options, library, flags)
     path = script.relative_to(folder) if script != folder else Path(script.name)
     directory = str(path.parent)
     try:
@@ -209,8 +225,10 @@ def print_share(
 def main(words: Sequence[str] | None = None) -> int:
     """Runs the scripts; returns the exit status."""
     options = arguments(words)
-    library = options.library or newest_library()
-    if library is None or not library.exists():
+    library: Path | None = None if options.kernel else options.library or newest_library()
+    if library is not None:
+        library = library.resolve()
+    if not options.kernel and (library is None or not library.exists()):
         print(
             "there is no shared object; build it: cargo build --release -p netspurt-packetdrill",
             file=sys.stderr,
@@ -222,10 +240,10 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"{options.folder}: the folder has no scripts (*.pkt)", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(options.jobs) as pool:
-        verdicts = list(pool.map(lambda path: judge(path, folder, options, library.resolve()), found))
+        verdicts = list(pool.map(lambda path: judge(path, folder, options, library), found))
         print(table(verdicts))
-        if options.share:
-            print_share(pool, found, verdicts, folder, options, library.resolve())
+        if options.share and library is not None:
+            print_share(pool, found, verdicts, folder, options, library)
     failed = [verdict for verdict in verdicts if not verdict.passed]
     for verdict in failed:
         print(f"\n{verdict.directory}/{verdict.name}\n    {verdict.cause}")

@@ -114,7 +114,8 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_
     // In a recovery, `snd_cwnd` is the window of PRR, at least one segment.
     let cwnd = info.recovery_window.map_or(stream.cwnd() / mss, |window| segments(window).max(1));
     fields.words(&[1500, 65_535, srtt, info.rtt_deviation.map_or(0, micros), ssthresh, cwnd]);
-    let reordering = segments(info.reordering_extent).clamp(3, MAX_REORDERING);
+    let by_reports = segments(info.reordering_extent).clamp(3, MAX_REORDERING);
+    let reordering = info.dup_acks_needed.map_or(by_reports, |needed| needed as u32);
     fields.words(&[u32::from(stream.config().mss), reordering, 0, 0, stats.retransmitted]);
     fields.longs(&[0, 0, stream.acknowledged(), stream.received()]);
     fields.words(&[stats.segments_sent as u32, stats.segments_received as u32]);

@@ -87,6 +87,9 @@ impl Connection {
         if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
+        if segment.seq_len() > 0 && self.cx.config.old_segments == OldSegments::Linux {
+            self.rcv.forget_duplicate();
+        }
         self.rcv.take_mark(&mut self.cx, segment);
         if segment.payload.len > 0 && self.cx.state().may_receive() {
             self.take_text(now, segment, start);
@@ -520,7 +523,7 @@ impl Connection {
     pub(super) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
         let len = segment.payload.len;
         let naks = self.cx.agreed.nak.then_some(u32::from(self.cx.agreed.payload));
-        let (text, taken) = self.rcv.take(start, len, naks);
+        let (text, taken) = self.rcv.take(start, len, naks, self.cx.config.old_segments);
         if text == Text::Duplicate {
             self.cx.counters().duplicates_received += 1;
             self.note_duplicate(start, len);

@@ -138,6 +138,14 @@ impl Receiver {
         self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()))
     }
 
+    /// The segment that is being processed asks for quick ACKs, if the policy has such.
+    #[cold]
+    pub(crate) fn hurry(&mut self, acking: Acking) {
+        if matches!(acking, Acking::Adaptive(_)) {
+            acking.on_mark(self.memory(acking));
+        }
+    }
+
     /// A segment with data was refused, as old or as unexpected.
     #[cold]
     pub(crate) fn note_refused(&mut self, cx: &Context, times: PathTimes, segment: &Segment) {

@@ -1,5 +1,6 @@
 //! Congestion marks of arriving segments (RFC 3168, section 6.1.3; RFC 8257, section 3.2; RFC 9768).
 
+use crate::config::OldSegments;
 use crate::congestion::ecn::Answer;
 use crate::context::Context;
 use crate::receive::receiver::Receiver;
@@ -21,13 +22,19 @@ impl Receiver {
             let unacknowledged = segment.payload.len > 0 || self.progress().1 > 0;
             accurate.receiver.arrives(segment, unacknowledged)
         } else {
-            memory.process_data(segment)
+            let end = self.position(segment.seq) + i64::from(segment.payload.len);
+            // Linux does not look at a mark on data that has arrived before (`tcp_data_queue()`).
+            let looks = cx.config.old_segments != OldSegments::Linux || end > self.nxt as i64;
+            let Some(memory) = cx.ecn() else { return };
+            memory.process_data(segment, looks)
         };
         if segment.ecn == Ecn::Ce {
             cx.counters().marks_received += 1;
         }
-        if answer == Answer::AtOnce {
-            self.acknowledge(Reason::Ack);
+        match answer {
+            Answer::Ordinary => {}
+            Answer::Quickly => self.hurry(cx.config.acking),
+            Answer::AtOnce => self.acknowledge(Reason::Ack),
         }
     }
 }

@@ -24,6 +24,14 @@ impl Receiver {
         }
     }
 
+    /// A segment with data or a FIN arrives: a D-SACK that waits is not reported any more (`tcp_data_queue()`).
+    #[inline]
+    pub(crate) fn forget_duplicate(&mut self) {
+        if let Some(reassembly) = &mut self.reassembly {
+            reassembly.duplicate = None;
+        }
+    }
+
     /// Whether a position is the end of the highest block that our SACKs report.
     pub(crate) fn ends_reports(&self, position: i64) -> bool {
         let Some(reassembly) = &self.reassembly else { return false };

@@ -3,6 +3,7 @@
 //! Positions count from the peer's SYN, which is 0. Stream offset `n` is position `n + 1`. The FIN follows the last
 //! byte.
 
+use crate::config::OldSegments;
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::receive::acking::{Acking, Due, Memory};
@@ -32,7 +33,8 @@ pub(crate) enum AckDue {
 /// The result of processing the data of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
-    /// In order. `fills_gap` is set if the segment filled a gap fully or partly, or if its first part is a duplicate.
+    /// In order. `fills_gap` is set if the segment filled a gap fully or partly, or if its first part is a duplicate that is
+    /// reported at once.
     InOrder { fills_gap: bool },
     /// Out of order; stored.
     OutOfOrder,
@@ -203,9 +205,16 @@ impl Receiver {
     }
 
     /// Processes `len` bytes at position `start`, limited to the window. `naks` is the MSS in which a NAK counts, if the peer
-    /// understands NAKs.
+    /// understands NAKs. A segment whose first part is old is acknowledged at once; in Linux its D-SACK waits for the ordinary
+    /// ACK (`tcp_data_queue()` goes on at `queue_and_out`).
     #[inline]
-    pub(crate) fn take(&mut self, start: i64, len: u32, naks: Option<u32>) -> (Text, Range) {
+    pub(crate) fn take(
+        &mut self,
+        start: i64,
+        len: u32,
+        naks: Option<u32>,
+        old_segments: OldSegments,
+    ) -> (Text, Range) {
         let end = (start + i64::from(len)).min(self.edge.min(self.fin()) as i64);
         let nxt = self.nxt as i64;
         if end <= start.max(nxt) {
@@ -219,7 +228,8 @@ impl Receiver {
         let range = Range::new(start as u64, end as u64);
         if range.start == self.nxt {
             let fills_gap = self.append(range);
-            (Text::InOrder { fills_gap: fills_gap || is_partly_old }, range)
+            let at_once = is_partly_old && old_segments != OldSegments::Linux;
+            (Text::InOrder { fills_gap: fills_gap || at_once }, range)
         } else {
             (self.hold(range, naks), range)
         }

@@ -61,6 +61,8 @@ pub struct Info {
     pub reorderings: u32,
     /// The largest reordering distance in bytes, if losses are detected by time.
     pub reordering_extent: u64,
+    /// The number of duplicate ACKs that reveal a loss, if they are counted as reports of a peer without SACK.
+    pub dup_acks_needed: Option<u64>,
     /// The pacing rate in bytes per second, if the sender paces.
     pub pacing_rate: Option<u64>,
     /// The last delivery rate in bytes per second, if it is measured. An application-limited sample counts only if it

@@ -21,7 +21,7 @@ mod state;
 mod tahoe;
 pub(crate) mod tail_probe;
 
-pub(crate) use by_time::{Calm, Timeout, Whole};
+pub(crate) use by_time::{Calm, Occasion, Timeout, Whole};
 pub(crate) use departures::Concluded;
 pub(crate) use flight::{Parts, Sent};
 pub(crate) use state::{DupAck, OnDupAck, OnNewAck, Phase, Resend};

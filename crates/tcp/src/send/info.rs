@@ -38,6 +38,9 @@ impl Sender {
             min_rtt: self.recovery.least_rtt(),
             reorderings,
             reordering_extent,
+            dup_acks_needed: self
+                .recovery
+                .dup_acks_needed(cx.config.dup_ack_threshold, u64::from(cx.agreed.payload)),
             pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),
             delivery_rate: sample.map(|interval| interval.rate()),
             is_app_limited: sample.is_some_and(|interval| interval.app_limited),

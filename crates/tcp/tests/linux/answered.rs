@@ -146,3 +146,22 @@ fn old_data_in_time_wait_is_not_reported() {
         assert_eq!(last.options.sack.as_slice().len(), blocks, "{old_segments:?}");
     }
 }
+
+#[test]
+fn without_sack_more_duplicates_than_segments_set_the_number_that_reveals_a_loss_also_to_a_smaller_one() {
+    // tcp_check_reno_reordering()
+    let offer = Options { mss: Some(MSS as u16), ..stamp(0) };
+    let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
+    lab.write(10).at(200);
+    repeat(&mut lab, 0, 3);
+    lab.at(210).ack_with(6, stamp(100));
+    assert_eq!(lab.tcp.info().dup_acks_needed, Some(6), "a late original");
+    lab.at(220).ack_with(10, stamp(210));
+    lab.write(2).at(300);
+    repeat(&mut lab, 10, 2);
+    assert_eq!(lab.tcp.info().dup_acks_needed, Some(2));
+    lab.at(310).ack_with(12, stamp(300));
+    lab.write(6).out();
+    repeat(&mut lab, 12, 2);
+    assert!(lab.out().contains(&(13, FastRetransmit)));
+}

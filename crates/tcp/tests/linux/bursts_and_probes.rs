@@ -216,3 +216,16 @@ fn a_write_that_fills_an_unsent_segment_removes_its_psh() {
         assert_eq!(lab.sent[before].1.segment.flags, flags, "{first}");
     }
 }
+
+#[test]
+fn two_short_segments_are_not_alone_for_a_probe() {
+    // tcp_schedule_loss_probe() counts packets.
+    for (cwnd_counts, at) in [(CwndCounts::Packets, 300), (CwndCounts::Bytes, 500)] {
+        let mut lab = Lab::with_sack(Config { cwnd_counts, tail_loss_probe: true, ..linux() });
+        lab.write_bytes(100);
+        lab.write_bytes(100);
+        lab.out();
+        lab.at(600);
+        assert_eq!(lab.timed(), [(at, 1, TailProbe)]);
+    }
+}

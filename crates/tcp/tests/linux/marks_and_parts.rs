@@ -200,3 +200,19 @@ fn in_syn_received_a_stray_ack_is_reset_wherever_the_segment_lies() {
     let answer = listening(OldSegments::Outside).gets(data(20_001, 77, 10));
     assert_eq!(answer[0].flags, ACK, "RFC 9293, section 3.10.7.4");
 }
+
+#[test]
+fn a_recovery_that_begins_where_the_reduction_for_a_mark_ends_is_over_with_the_next_ack() {
+    let mut lab = marked();
+    echo(&mut lab, 1);
+    lab.at(210).ack(10);
+    assert!(lab.tcp.info().reduces_for_mark, "until something above is acknowledged");
+    lab.write(20).out();
+    lab.at(310).sack(10, &[(12, 14)]);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    let ssthresh = lab.tcp.ssthresh();
+    // Another recovery begins at once, because the loss is still to be repaired.
+    lab.at(311).sack(10, &[(12, 15)]);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    assert!(lab.tcp.ssthresh() < ssthresh, "tcp_fastretrans_alert()");
+}

@@ -2,9 +2,12 @@
 
 use crate::as_linux_segments::blocks;
 use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, data, plain, segment};
-use netspurt_tcp::config::{Config, OldSegments, UnsentAcked};
+use crate::lab::{Lab, config};
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::{Config, OldSegments, Recovery, UnsentAcked};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::segment::Segment;
+use netspurt_tcp::time::{Span, Time};
 
 const LINUX: OldSegments = OldSegments::Linux;
 const STANDARD: OldSegments = OldSegments::Outside;
@@ -132,4 +135,32 @@ fn a_fin_behind_the_first_one_has_no_effect() {
         lone.gets(segment(FIN_ACK, 1, 1));
         assert_eq!(lone.gets(segment(FIN_ACK, 11, 1)).len(), answers, "tcp_rcv_state_process()");
     }
+}
+
+#[test]
+fn the_d_sack_of_a_partly_old_segment_waits_for_the_ordinary_ack() {
+    // tcp_data_queue() goes on with such a segment as with one in order.
+    for (old_segments, at) in [(OldSegments::Linux, 140), (OldSegments::Outside, 100)] {
+        let acking = Acking::Delayed { every: 9, delay: Span::from_ms(40) };
+        let mut lab = Lab::with_sack(Config { acking, old_segments, ..config(Recovery::Rack) });
+        lab.data(0, 100);
+        let before = lab.sent.len();
+        lab.data(50, 100);
+        lab.at(200);
+        let (sent_at, sent) = &lab.sent[before];
+        assert_eq!(*sent_at, Time::ZERO + Span::from_ms(at));
+        let [block] = sent.segment.options.sack.as_slice() else { panic!("one D-SACK") };
+        assert_eq!((Lab::theirs(block.left), Lab::theirs(block.right)), (50, 100));
+    }
+}
+
+#[test]
+fn the_d_sack_of_a_partly_old_segment_is_not_reported_behind_the_next_one() {
+    // tcp_data_queue() begins with `dsack = 0`.
+    let acking = Acking::Delayed { every: 3, delay: Span::from_ms(40) };
+    let mut lab = Lab::with_sack(Config { acking, old_segments: LINUX, ..config(Recovery::Rack) });
+    lab.data(0, 100);
+    lab.data(50, 100);
+    let answers = lab.data(150, 100);
+    assert_eq!(answers.iter().map(|sent| sent.options.sack.as_slice().len()).collect::<Vec<_>>(), [0]);
 }

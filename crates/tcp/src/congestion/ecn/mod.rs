@@ -214,15 +214,22 @@ impl Memory {
         self.seen_capable
     }
 
-    /// Processes CWR, and then the mark, of a data segment of the peer (section 6.1.3 and erratum 3639).
-    pub(crate) fn process_data(&mut self, segment: &Segment) -> Answer {
+    /// Processes CWR, and then the mark, of a data segment of the peer (section 6.1.3 and erratum 3639). `looks`: whether its mark
+    /// counts.
+    ///
+    /// The first mark asks for quick ACKs, because the peer's cwnd may be small. So does a segment that cannot be marked behind
+    /// others that could, because it is probably a retransmission (Linux, `__tcp_ecn_check_ce()`).
+    pub(crate) fn process_data(&mut self, segment: &Segment, looks: bool) -> Answer {
         let before = self.echoing;
-        let marked = segment.ecn == Ecn::Ce;
-        self.seen_capable |= segment.ecn != Ecn::NotEct;
+        let marked = looks && segment.ecn == Ecn::Ce;
+        let is_incapable = looks && segment.ecn == Ecn::NotEct && self.seen_capable;
+        self.seen_capable |= looks && segment.ecn != Ecn::NotEct;
         match self.echo {
             Echo::UntilReduced => {
-                self.echoing = marked || (before && !segment.flags.has(Flags::CWR));
-                Answer::Ordinary
+                let reduced = segment.flags.has(Flags::CWR);
+                self.echoing = marked || (before && !reduced);
+                let is_first = marked && (!before || reduced);
+                if is_first || is_incapable { Answer::Quickly } else { Answer::Ordinary }
             }
             Echo::Exact => {
                 self.echoing = marked;
@@ -375,7 +382,7 @@ mod tests {
         let mut memory = Memory::new(Agreement::Full, Echo::UntilReduced);
         let arrives = |ecn, flags| Segment { ecn, flags, ..Segment::default() };
         let mut echoing = |ecn, flags| {
-            memory.process_data(&arrives(ecn, flags));
+            memory.process_data(&arrives(ecn, flags), true);
             memory.echoing
         };
         assert!(!echoing(Ecn::Ect0, Flags::ACK));
@@ -388,7 +395,7 @@ mod tests {
     #[test]
     fn an_exact_echo_acknowledges_immediately_at_each_change() {
         let mut memory = Memory::new(Agreement::Full, Echo::Exact);
-        let mut arrives = |ecn| memory.process_data(&Segment { ecn, ..Segment::default() });
+        let mut arrives = |ecn| memory.process_data(&Segment { ecn, ..Segment::default() }, true);
         use Answer::{AtOnce, Ordinary};
         let answers = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0].map(&mut arrives);
         assert_eq!(answers, [Ordinary, AtOnce, Ordinary, AtOnce, Ordinary]);
@@ -401,5 +408,20 @@ mod tests {
         assert_eq!(memory.count(6001, 15_001, 5000, 5000), None);
         assert_eq!(memory.count(10_001, 20_001, 4000, 0), None, "not past the end");
         assert_eq!(memory.count(11_001, 21_001, 1000, 1000), Some((10_000, 6000)));
+    }
+
+    #[test]
+    fn a_first_mark_and_a_segment_that_cannot_be_marked_behind_others_ask_for_quick_acks() {
+        let mut memory = Memory::new(Agreement::Full, Echo::UntilReduced);
+        let mut answer =
+            |ecn, flags, looks| memory.process_data(&Segment { ecn, flags, ..Segment::default() }, looks);
+        assert_eq!(answer(Ecn::NotEct, Flags::ACK, true), Answer::Ordinary, "no other was capable");
+        assert_eq!(answer(Ecn::Ce, Flags::ACK, false), Answer::Ordinary, "old data");
+        assert_eq!(answer(Ecn::Ect0, Flags::ACK, true), Answer::Ordinary);
+        assert_eq!(answer(Ecn::NotEct, Flags::ACK, true), Answer::Quickly);
+        assert_eq!(answer(Ecn::Ce, Flags::ACK, true), Answer::Quickly);
+        assert_eq!(answer(Ecn::Ce, Flags::ACK, true), Answer::Ordinary, "the peer has not reduced yet");
+        assert_eq!(answer(Ecn::Ce, Flags::ACK | Flags::CWR, true), Answer::Quickly);
+        assert!(memory.echoing);
     }
 }

@@ -9,6 +9,8 @@ use crate::wire::segment::{Ecn, Flags, Segment};
 pub(crate) enum Answer {
     /// Nothing.
     Ordinary,
+    /// By a quick ACK, and that of the next one too, where there are such.
+    Quickly,
     /// Immediately.
     AtOnce,
 }

@@ -68,6 +68,8 @@ pub(crate) struct Adaptive {
     ends_short: bool,
     /// Two are (`ICSK_ACK_PUSHED2`).
     ends_short_twice: bool,
+    /// The segment that is being processed asks for quick ACKs by its codepoint of ECN.
+    hurried: bool,
 }
 
 impl Adaptive {
@@ -82,6 +84,7 @@ impl Adaptive {
             scheduled: false,
             ends_short: false,
             ends_short_twice: false,
+            hurried: false,
         }
     }
 
@@ -110,6 +113,7 @@ impl Adaptive {
             && self.ato > Span::ZERO
             && self.ato <= bounds.min
             && bounds.counts == QuickCounts::Acks
+            && !self.hurried
             && !flags.has(Flags::FIN);
         if !is_ordinary {
             return None;
@@ -171,6 +175,19 @@ impl Adaptive {
         self.ends_short = true;
     }
 
+    /// A mark has arrived with the segment that is being processed, or it cannot be marked, unlike others before
+    /// (`__tcp_ecn_check_ce()`).
+    pub(super) fn on_mark(&mut self, bounds: Bounds) {
+        self.hurried = bounds.counts == QuickCounts::Acks;
+    }
+
+    /// Two quick ACKs, if the segment asks for them.
+    fn hurry(&mut self, arrival: &Arrival, bounds: Bounds) {
+        if core::mem::take(&mut self.hurried) {
+            self.enter_quick_mode(arrival, Bounds { quick: bounds.quick.min(2), ..bounds });
+        }
+    }
+
     /// `tcp_event_data_recv()`: half of the present delay plus half of the interval to the last segment.
     fn follow(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) {
         let half = Span::from_ps(self.ato.as_ps() / 2);
@@ -187,12 +204,16 @@ impl Adaptive {
         } else if apart > arrival.rto {
             self.quicken(arrival, bounds);
         }
+        self.hurry(arrival, bounds);
     }
 
-    /// `tcp_incr_quickack()`: the number of segments in half of the window, at least two.
+    /// `tcp_incr_quickack()`: the number of segments in half of the window, or two if that is none.
     fn quicken(&mut self, arrival: &Arrival, bounds: Bounds) {
         self.begin_estimate(arrival);
-        let enough = (arrival.window / (2 * self.full.max(1))).max(2);
+        let enough = match arrival.window / (2 * self.full.max(1)) {
+            0 => 2,
+            some => some,
+        };
         let enough = u8::try_from(enough).unwrap_or(u8::MAX).min(bounds.quick);
         self.quick = self.quick.max(enough);
     }
@@ -218,7 +239,10 @@ impl Adaptive {
             self.measure(arrival, bounds);
             self.follow(now, arrival, bounds);
         } else if arrival.is_old {
+            self.hurried = false;
             self.enter_quick_mode(arrival, bounds);
+        } else {
+            self.hurry(arrival, bounds);
         }
     }
 

@@ -62,8 +62,8 @@ fn a_refused_segment_with_old_data_brings_quick_acks_back_and_its_answer_is_none
 }
 
 #[test]
-fn a_small_window_has_fewer_quick_acks_but_two_at_least() {
-    for (window, quick) in [(60_000, 16), (10_000, 5), (1000, 2)] {
+fn a_small_window_has_fewer_quick_acks_but_two_if_it_has_no_room() {
+    for (window, quick) in [(60_000, 16), (10_000, 5), (2000, 1), (1000, 2)] {
         let mut adaptive = Adaptive::new();
         adaptive.arrives(at(0), &Arrival { window, ..ARRIVAL }, BOUNDS);
         assert_eq!(adaptive.quick, quick, "window {window}");
@@ -289,6 +289,7 @@ fn an_ordinary_segment_is_treated_as_any_other() {
             scheduled: draw(2) == 0,
             ends_short: draw(2) == 0,
             ends_short_twice: draw(2) == 0,
+            hurried: false,
         };
         let flags = [Flags::ACK, Flags::PSH, Flags::FIN][draw(3) as usize];
         let arrival = Arrival {
@@ -324,4 +325,17 @@ fn an_ordinary_segment_is_treated_as_any_other() {
         }
     }
     assert!(taken > 2000, "only {taken} cases took the short way");
+}
+
+#[test]
+fn a_segment_that_asks_for_it_by_its_codepoint_gets_two_quick_acks() {
+    let mut adaptive = Adaptive { interactive: true, ..settled() };
+    assert!(matches!(adaptive.arrives(at(1250), &ARRIVAL, BOUNDS), Due::At(_)));
+    adaptive.on_mark(BOUNDS);
+    assert_eq!(adaptive.arrives(at(1400), &ARRIVAL, BOUNDS), Due::Now, "__tcp_ecn_check_ce()");
+    assert_eq!((adaptive.quick, adaptive.interactive, adaptive.ato), (2, false, BOUNDS.min));
+    // Old data is acknowledged quickly for another reason, and its codepoint says nothing.
+    adaptive.on_mark(BOUNDS);
+    adaptive.on_possible_loss(at(1410), &OLD, BOUNDS);
+    assert!(!adaptive.hurried);
 }

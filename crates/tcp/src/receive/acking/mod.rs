@@ -162,6 +162,13 @@ impl Acking {
         }
     }
 
+    /// The segment that is being processed asks for quick ACKs: it is marked, or a retransmission.
+    pub(crate) fn on_mark(self, memory: &mut Memory) {
+        if let Self::Adaptive(bounds) = self {
+            memory.adaptive.on_mark(bounds);
+        }
+    }
+
     /// A segment with data was refused.
     pub(crate) fn on_refused(self, arrival: &Arrival, memory: &mut Memory) {
         if let Self::Adaptive(bounds) = self {

@@ -10,6 +10,7 @@ pub(crate) use run::Whole;
 use super::departures::{Concluded, Departures};
 use super::flight::Parts;
 use super::prr::{Prr, Start};
+use super::rack::Found;
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
 use super::spurious::undo::{Shown, Undo};
@@ -20,6 +21,24 @@ use crate::ranges::Range;
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
 use crate::wire::options::timestamp;
+
+/// What makes the sender look for losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Occasion {
+    Ack,
+    ReorderingTimer,
+}
+
+impl Occasion {
+    /// Whether what was `found` begins a recovery of a revealed loss within that of a timeout. With an ACK, only the loss of a
+    /// retransmission does (`FLAG_LOST_RETRANS` in `tcp_fastretrans_alert()`), with the timer any (`tcp_rack_reo_timeout()`).
+    fn ends_timeout(self, found: Found) -> bool {
+        match self {
+            Self::Ack => found.again,
+            Self::ReorderingTimer => found.any,
+        }
+    }
+}
 
 /// The facts of a timeout.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +56,9 @@ pub(crate) struct Timeout {
     /// The configured threshold of duplicate ACKs.
     pub(crate) dup_acks: u8,
     pub(crate) mss: u64,
+    /// Whether segments count as lost without the time for reordering (Linux, `tcp_timeout_mark_lost()`; not RFC 8985,
+    /// section 6.3).
+    pub(crate) ignores_reordering: bool,
     /// Whether it may be spurious.
     pub(crate) frto: Frto,
 }
@@ -232,15 +254,16 @@ impl LossRecovery {
         counts && rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(again.end))
     }
 
-    /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `keeps_timer`: a reordering timer that
-    /// runs goes on if nothing waits for it any more, as in Linux. `in_ticks` rounds a wait to the clock
-    /// of the timer. Returns whether any segment was marked, and whether a recovery must begin.
+    /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `as_linux`: a reordering timer that
+    /// runs goes on if nothing waits for it any more, and the recovery of a timeout may become one of a revealed loss.
+    /// `in_ticks` rounds a wait to the clock of the timer. Returns whether any segment was marked, and whether a recovery must
+    /// begin.
     pub(crate) fn detect(
         &mut self,
-        now: Time,
+        (now, occasion): (Time, Occasion),
         una: u64,
         srtt: Option<Span>,
-        (enough, keeps_timer): (u64, bool),
+        (enough, as_linux): (u64, bool),
         in_ticks: impl Fn(Span) -> Span,
     ) -> (bool, bool) {
         let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
@@ -249,11 +272,16 @@ impl LossRecovery {
         let in_packets = rack.short.as_ref().is_some_and(|short| loss.sacked() + short.reported() >= enough);
         let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
         let window = rack.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
-        let running = rack.deadline.filter(|&due| keeps_timer && due > now);
+        let running = rack.deadline.filter(|&due| as_linux && due > now);
         let found = rack.detect(flight, now, window, loss.reported());
         rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now)).or(running);
         let unrepaired = rack.take_unrepaired(loss.reported());
-        (found, (found || unrepaired) && loss.phase == Phase::Open)
+        let begins = match loss.phase {
+            Phase::Open => found.any || unrepaired,
+            Phase::Loss => as_linux && occasion.ends_timeout(found),
+            Phase::Fast => false,
+        };
+        (found.any, begins)
     }
 
     /// The reports of an ACK are known, and losses will be looked for: a D-SACK among them may widen the reordering window.
@@ -454,7 +482,8 @@ impl LossRecovery {
     /// A timeout: the first segment is lost, and all data that was sent long enough ago. Unless it begins
     /// a recovery, the state that can show the recovery to be spurious is kept.
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {
-        let Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, frto } = timeout;
+        let Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto } =
+            timeout;
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
         let enough = u64::from(dup_acks) * mss;
@@ -466,7 +495,8 @@ impl LossRecovery {
         } else if rack.counted.is_some() {
             rack.lose_all_outstanding(Range::new(first.start, max), begins, dup_acks, mss);
         } else {
-            let window = rack.reordering.window(*least, true, srtt);
+            let window =
+                if ignores_reordering { Span::ZERO } else { rack.reordering.window(*least, true, srtt) };
             rack.time_out(flight, now, first, window, loss.reported());
         }
         if has_reneged {

@@ -245,6 +245,11 @@ impl LossRecovery {
             && self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_resent_nothing(ack))
     }
 
+    /// Whether all data of a fast recovery was acknowledged when it began, with SACK.
+    pub(crate) fn is_at_its_end(&self, una: u64) -> bool {
+        self.loss.phase == Phase::Fast && una >= self.loss.recover && !self.counts_dup_acks()
+    }
+
     /// Whether D-SACKs have reported all that the present recovery has retransmitted.
     pub(crate) fn has_all_twice(&self) -> bool {
         self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_all_twice())

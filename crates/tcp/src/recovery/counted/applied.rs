@@ -1,6 +1,6 @@
 //! Counted duplicate ACKs in the recovery of a sender.
 
-use super::{Counted, MOST_REORDERING, Outstanding, shows_loss};
+use super::{Counted, Counting, MOST_REORDERING, Outstanding, shows_loss};
 use crate::ranges::{Range, RangeSet};
 use crate::recovery::rack::Rack;
 use crate::recovery::{LossRecovery, Phase};
@@ -42,7 +42,9 @@ impl LossRecovery {
         if let Some(counted) = &mut rack.counted
             && !ignored
         {
-            rack.delivered += counted.add(data);
+            let Counting { newly, overtaken } = counted.add(data);
+            rack.delivered += newly;
+            rack.reordering.forget_extent_if(overtaken);
         }
     }
 
@@ -61,7 +63,10 @@ impl LossRecovery {
         if let Some(counted) = &mut rack.counted {
             // With the padding of short segments.
             let bytes = max - acked.end + padding;
-            rack.delivered = counted.acknowledge(rack.delivered, Outstanding { bytes, lost, mss });
+            let Counting { newly, overtaken } =
+                counted.acknowledge(rack.delivered, Outstanding { bytes, lost, mss });
+            rack.delivered = newly;
+            rack.reordering.forget_extent_if(overtaken);
             if !remains {
                 *counted = counted.forget();
             }
@@ -80,9 +85,7 @@ impl LossRecovery {
         let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
         let Some(rack) = &mut departures.rack else { return (false, false) };
         let Some(counted) = rack.counted else { return (false, false) };
-        // A late original shows reordering, too (`tcp_try_undo_partial()`).
-        let overtaken = rack.reordering.extent().1.div_ceil(mss.max(1)).min(MOST_REORDERING);
-        let enough = counted.threshold(threshold).max(overtaken) * mss;
+        let enough = dup_acks_needed(rack, counted, threshold, mss) * mss;
         if first.is_empty() || !shows_loss(loss, counted, first.start, enough, advanced) {
             return (false, false);
         }
@@ -90,4 +93,16 @@ impl LossRecovery {
         rack.lose(first, &RangeSet::new());
         (!known, loss.phase == Phase::Open)
     }
+
+    /// Without SACK: how many duplicate ACKs reveal a loss; `threshold` until the order of segments was seen to change.
+    pub(crate) fn dup_acks_needed(&self, threshold: u8, mss: u64) -> Option<u64> {
+        let rack = self.rack()?;
+        rack.counted.map(|counted| dup_acks_needed(rack, counted, threshold, mss))
+    }
+}
+
+/// A late original shows reordering, too (`tcp_try_undo_partial()`).
+fn dup_acks_needed(rack: &Rack, counted: Counted, threshold: u8, mss: u64) -> u64 {
+    let overtaken = rack.reordering.extent().1.div_ceil(mss.max(1)).min(MOST_REORDERING);
+    counted.threshold(threshold).max(overtaken)
 }

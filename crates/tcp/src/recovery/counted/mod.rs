@@ -31,6 +31,15 @@ struct Outstanding {
     mss: u64,
 }
 
+/// What an ACK adds to what is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counting {
+    /// Bytes that it is the first to report as delivered.
+    newly: u64,
+    /// There were more reports than segments, which sets the threshold anew.
+    overtaken: bool,
+}
+
 impl Counted {
     pub(super) fn bytes(self) -> u64 {
         u64::from(self.bytes)
@@ -54,34 +63,35 @@ impl Counted {
         }
     }
 
-    /// A duplicate ACK reports a segment (`tcp_add_reno_sack()`). Returns the bytes that are newly reported.
-    fn add(&mut self, data: Outstanding) -> u64 {
+    /// A duplicate ACK reports a segment (`tcp_add_reno_sack()`).
+    fn add(&mut self, data: Outstanding) -> Counting {
         let before = self.bytes();
         self.bytes = self.bytes.saturating_add(u32::try_from(data.mss).unwrap_or(u32::MAX));
-        self.limit(data, 0);
-        self.bytes().saturating_sub(before)
+        let overtaken = self.limit(data, 0);
+        Counting { newly: self.bytes().saturating_sub(before), overtaken }
     }
 
     /// `acked` bytes are acknowledged; `data` remains. One segment of them fills the hole; the others had been counted
-    /// (`tcp_remove_reno_sacks()`). Returns the bytes that are newly delivered, at least a segment.
-    fn acknowledge(&mut self, acked: u64, data: Outstanding) -> u64 {
+    /// (`tcp_remove_reno_sacks()`). What is newly delivered is at least a segment.
+    fn acknowledge(&mut self, acked: u64, data: Outstanding) -> Counting {
         let newly = acked.saturating_sub(self.bytes()).max(data.mss.min(acked));
         let eaten = u32::try_from(acked.saturating_sub(data.mss)).unwrap_or(u32::MAX);
         self.bytes = self.bytes.saturating_sub(eaten);
-        self.limit(data, acked);
-        newly
+        Counting { newly, overtaken: self.limit(data, acked) }
     }
 
     /// At least one segment, or the lost ones, cannot be among those reported (`tcp_limit_reno_sacked()`). More reports show
     /// that segments overtook each other: from now on as many duplicate ACKs reveal a loss as segments were outstanding
-    /// (`tcp_check_reno_reordering()`).
-    fn limit(&mut self, data: Outstanding, acked: u64) {
+    /// (`tcp_check_reno_reordering()`). Returns whether they do.
+    fn limit(&mut self, data: Outstanding, acked: u64) -> bool {
         let most = data.bytes.saturating_sub(data.lost.max(data.mss));
-        if self.bytes() > most {
+        let overtaken = self.bytes() > most;
+        if overtaken {
             self.bytes = u32::try_from(most).unwrap_or(u32::MAX);
             let segments = (data.bytes + acked).div_ceil(data.mss.max(1));
             self.threshold = segments.min(MOST_REORDERING) as u16;
         }
+        overtaken
     }
 }
 
@@ -115,17 +125,19 @@ mod tests {
     #[test]
     fn an_ack_delivers_what_the_duplicates_had_not_reported_and_at_least_a_segment() {
         let mut counted = Counted::default();
-        (0..3).for_each(|_| assert_eq!(counted.add(data(20)), MSS));
-        assert_eq!(counted.acknowledge(2 * MSS, data(18)), MSS, "both count, and the one in the hole");
+        (0..3).for_each(|_| assert_eq!(counted.add(data(20)).newly, MSS));
+        assert_eq!(counted.acknowledge(2 * MSS, data(18)).newly, MSS, "both count, and the one in the hole");
         assert_eq!(counted.bytes(), 2 * MSS);
-        assert_eq!(counted.acknowledge(6 * MSS, data(12)), 4 * MSS);
+        assert_eq!(counted.acknowledge(6 * MSS, data(12)).newly, 4 * MSS);
         assert_eq!((counted.bytes(), counted.threshold), (0, 0));
     }
 
     #[test]
     fn what_is_counted_leaves_room_for_the_lost_segment() {
         let mut counted = Counted::default();
-        assert_eq!([counted.add(data(3)), counted.add(data(3)), counted.add(data(3))], [MSS, MSS, 0]);
+        let added = [(); 3].map(|()| counted.add(data(3)));
+        assert_eq!(added.map(|one| one.newly), [MSS, MSS, 0]);
+        assert_eq!(added.map(|one| one.overtaken), [false, false, true]);
     }
 
     #[test]

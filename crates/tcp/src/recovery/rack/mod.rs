@@ -19,6 +19,15 @@ use reordering::Reordering;
 /// How many segments that a D-SACK names are looked at.
 const DUPLICATES: usize = 16;
 
+/// What was marked lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Found {
+    /// Any segment.
+    pub(super) any: bool,
+    /// A retransmission.
+    pub(super) again: bool,
+}
+
 /// The state of RACK.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
@@ -238,12 +247,18 @@ impl Rack {
     }
 
     /// Marks segments lost that were sent before the most recently sent delivered segment, and longer ago than RACK.rtt plus
-    /// the reordering window (step 5). Returns whether any segment was marked. Sets the time at which all others are due.
-    pub(super) fn detect(&mut self, flight: &mut Flight, now: Time, window: Span, sacked: &RangeSet) -> bool {
+    /// the reordering window (step 5). Returns what was marked. Sets the time at which all others are due.
+    pub(super) fn detect(
+        &mut self,
+        flight: &mut Flight,
+        now: Time,
+        window: Span,
+        sacked: &RangeSet,
+    ) -> Found {
         self.deadline = None;
         self.advanced = false;
-        let mut found = false;
-        let Some(newest) = self.newest else { return false };
+        let mut found = Found::default();
+        let Some(newest) = self.newest else { return found };
         while let Some(sent) = flight.oldest(sacked) {
             if !newest.is_after(&sent) {
                 break;
@@ -255,9 +270,10 @@ impl Rack {
                 self.deadline = Some(last.max(sent.at) + wait);
                 break;
             }
+            found.any = true;
+            found.again |= sent.again && !self.is_spared(sent.range);
             self.lose_unless_spared(sent.range, sacked);
             flight.hold_lost(sent);
-            found = true;
         }
         found
     }
@@ -345,11 +361,16 @@ impl Rack {
     /// Marks a segment lost. A retransmission that was in the network at an undo counts as there until it is found lost again
     /// (`tcp_mark_skb_lost()`: the undo has removed the mark, but not that it was sent again).
     fn lose_unless_spared(&mut self, range: Range, sacked: &RangeSet) {
-        if range.is_empty() || self.spared.covered_within(range) < range.len() {
-            self.lose(range, sacked);
-        } else {
+        if self.is_spared(range) {
             self.spared.remove(range);
+        } else {
+            self.lose(range, sacked);
         }
+    }
+
+    /// Whether all of `range` is a retransmission that was in the network at an undo.
+    fn is_spared(&self, range: Range) -> bool {
+        !range.is_empty() && self.spared.covered_within(range) == range.len()
     }
 
     /// Marks the unreported parts of `range` lost.

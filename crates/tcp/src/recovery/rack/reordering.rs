@@ -93,6 +93,14 @@ impl Reordering {
         }
     }
 
+    /// Without SACK, more duplicate ACKs than outstanding segments set the number of them that reveals a loss, also to a smaller
+    /// one than the extent has shown before (`tcp_check_reno_reordering()`).
+    pub(in crate::recovery) fn forget_extent_if(&mut self, overtaken: bool) {
+        if overtaken {
+            self.extent = 0;
+        }
+    }
+
     /// A timeout before any loss was revealed, although as much was reported as usually reveals one, shows that the extent is too
     /// large (`tcp_enter_loss()`).
     pub(in crate::recovery) fn doubt_extent(&mut self, most: u64) {

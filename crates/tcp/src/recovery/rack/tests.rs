@@ -34,7 +34,7 @@ impl Logged {
     }
 
     fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
-        self.rack.detect(&mut self.flight, now, window, sacked)
+        self.rack.detect(&mut self.flight, now, window, sacked).any
     }
 
     fn resend(&mut self, range: Range, now: Time) {

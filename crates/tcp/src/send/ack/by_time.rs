@@ -12,7 +12,7 @@ use crate::recovery::spurious::frto::LaterAck;
 use crate::recovery::spurious::late_original::OnLateOriginal;
 use crate::recovery::spurious::undo::Shown;
 use crate::recovery::tail_probe::Answer;
-use crate::recovery::{Concluded, Phase};
+use crate::recovery::{Concluded, Occasion, Phase};
 use crate::send::{Sender, in_ticks};
 use crate::time::{Span, Time};
 use crate::wire::options::echo_age;
@@ -34,6 +34,9 @@ impl Sender {
         let is_bare = !advanced && segment.seq_len() == 0;
         // An old ACK may reveal losses. It opens no window, answers no probe and reports no mark (`old_ack` in `tcp_ack()`).
         let is_old = self.space.is_old_ack(segment.ack) && self.takes_acks_as_linux(cx);
+        if !advanced && self.takes_acks_as_linux(cx) && self.recovery.is_at_its_end(self.space.una) {
+            self.end_recovery(cx, now);
+        }
         if advanced && self.takes_acks_as_linux(cx) && self.recovery.has_first_reported() {
             self.expect_reneging(cx, now);
         } else {
@@ -63,6 +66,17 @@ impl Sender {
         if self.takes_acks_as_linux(cx) && (advanced || self.space.is_outstanding()) {
             self.grow_at_the_end(cx, now, delivered, advanced, reports_new);
         }
+    }
+
+    /// A recovery that has continued the reduction for a mark ends where that does, which may be SND.UNA already. In Linux the next
+    /// ACK ends it, whatever it acknowledges, and another recovery may begin at once (`tcp_fastretrans_alert()`).
+    #[cold]
+    fn end_recovery(&mut self, cx: &mut Context, now: Time) {
+        self.recovery.leave();
+        if cx.config.loss_means == LossMeans::Congestion {
+            self.signal(cx, now, Signal::ExitRecovery, self.space.max - self.space.una);
+        }
+        cx.note(now, Event::Phase(self.phase()));
     }
 
     /// Opens cwnd by what the present ACK was the first to acknowledge or to report, after all its other effects: not if it begins
@@ -96,12 +110,12 @@ impl Sender {
         });
     }
 
-    /// Whether a report without new acknowledged data increases cwnd: Linux does so outside recovery once reordering has
-    /// exceeded the threshold of duplicate ACKs (`tcp_may_raise_cwnd()`).
+    /// Whether a report without new acknowledged data increases cwnd: Linux does so outside fast recovery, also after a
+    /// timeout, once reordering has exceeded the threshold of duplicate ACKs (`tcp_may_raise_cwnd()`).
     fn grows_by_reports(&self, cx: &Context) -> bool {
         let (_, extent) = self.recovery.reordering();
         let most = u64::from(cx.config.dup_ack_threshold) * u64::from(cx.agreed.payload);
-        self.recovery.phase() == Phase::Open && extent > most && cx.config.counts_as_linux()
+        extent > most && cx.config.counts_as_linux()
     }
 
     /// Detects further losses if the reordering timer has expired.
@@ -112,7 +126,7 @@ impl Sender {
         cx.note(now, Event::Fired { timer: Timer::Reordering });
         self.recovery.permit_repairs();
         let begins = self.recovery.phase() != Phase::Fast;
-        self.detect_losses(cx, now);
+        self.detect_losses(cx, now, Occasion::ReorderingTimer);
         self.recovery.note_timer(true);
         // Linux counts one segment as delivered (`tcp_rack_reo_timeout()`).
         let counts_one = begins && cx.config.prr_rule == PrrRule::Linux;
@@ -133,7 +147,7 @@ impl Sender {
                 || self.recovery.has_advanced()
                 || self.recovery.has_ended()
                 || advanced;
-            return looks && self.detect_losses(cx, now);
+            return looks && self.detect_losses(cx, now, Occasion::Ack);
         }
         let mss = u64::from(cx.agreed.payload);
         let first = self.recovery.first_segment(self.space.una, (self.space.una + mss).min(self.space.max));
@@ -155,12 +169,12 @@ impl Sender {
     }
 
     /// Marks lost segments; begins a recovery if there is none. Returns whether any segment was marked.
-    fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
+    fn detect_losses(&mut self, cx: &mut Context, now: Time, occasion: Occasion) -> bool {
         let srtt = self.srtt(cx);
         let enough = u64::from(cx.config.dup_ack_threshold) * u64::from(cx.agreed.payload);
         let enough = (enough, cx.config.counts_as_linux());
         let (found, begins) =
-            self.recovery.detect(now, self.space.una, srtt, enough, |wait| in_ticks(cx, wait));
+            self.recovery.detect((now, occasion), self.space.una, srtt, enough, |wait| in_ticks(cx, wait));
         if begins {
             self.recover_by_time(cx, now);
         }

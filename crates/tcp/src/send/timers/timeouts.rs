@@ -229,7 +229,8 @@ impl Sender {
     #[inline(always)]
     fn arm_probe(&mut self, cx: &Context, now: Time, timeout: Time) {
         if cx.config.tail_loss_probe && self.space.una > 0 {
-            let outstanding = self.space.max - self.space.una;
+            // With the padding of short segments: two of them are not alone (`tcp_schedule_loss_probe()`).
+            let outstanding = self.space.max - self.space.una + self.recovery.padding_outstanding();
             let lone = outstanding <= u64::from(cx.agreed.payload);
             self.timers.probe(now + tail_probe::timeout(self.srtt(cx), lone), timeout);
         }
@@ -272,7 +273,9 @@ impl Sender {
         let begins = before != Phase::Fast && !is_repeated;
         let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
         let from_open = before == Phase::Open && !self.recovery.is_reducing();
-        let timeout = Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, frto };
+        let ignores_reordering = cx.config.counts_as_linux();
+        let timeout =
+            Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
         self.widen_by_recent(cx, now);
