@@ -5,7 +5,7 @@ use crate::connection::Connection;
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
 use crate::receive::ack_schedule::PathTimes;
-use crate::receive::receiver::Text;
+use crate::receive::receiver::{AckDue, Text};
 use crate::record::event::Event;
 use crate::record::reason::Reason;
 use crate::send::space::AckVerdict;
@@ -75,6 +75,7 @@ impl Connection {
             }
             return;
         }
+        let is_unpredicted = self.is_unpredicted_on_linux(segment, start);
         let renews = !self.is_old_on_linux(segment) || self.renews_by_old_ack(now, start, segment);
         if !self.take_ack(now, segment) {
             return;
@@ -116,6 +117,32 @@ impl Connection {
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }
         }
+        if is_unpredicted && self.rcv.due() == AckDue::Later {
+            let times = self.path_times();
+            self.rcv.reconsider_ack(&self.cx, now, times, segment);
+        }
+    }
+
+    /// Whether Linux looks once more at an ACK that waits: at the end of each segment without data that header prediction does not
+    /// take (`tcp_ack_snd_check()`).
+    #[inline]
+    fn is_unpredicted_on_linux(&self, segment: &Segment, start: i64) -> bool {
+        segment.seq_len() == 0
+            && self.cx.config.old_segments == OldSegments::Linux
+            && self.rcv.due() == AckDue::Later
+            && !self.is_predicted_on_linux(segment, start)
+    }
+
+    /// Whether header prediction takes a segment without data (`tcp_rcv_established()`).
+    #[cold]
+    fn is_predicted_on_linux(&self, segment: &Segment, start: i64) -> bool {
+        self.cx.state() == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.payload.len == 0
+            && start == self.rcv.nxt() as i64
+            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
+            && segment.header_len == self.cx.agreed.header_len
+            && self.rcv.waits_for_nothing()
     }
 
     /// Whether a segment acknowledges less than SND.UNA, which Linux treats differently if it carries a timestamp.
@@ -130,13 +157,7 @@ impl Connection {
     /// `tcp_ack()` checks the number. Otherwise `tcp_ack()` returns before it stores it. Returns `true` if it renews.
     #[cold]
     fn renews_by_old_ack(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
-        let is_predicted = self.cx.state() == State::Established
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
-            && segment.payload.len == 0
-            && start == self.rcv.nxt() as i64
-            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
-            && segment.header_len == self.cx.agreed.header_len
-            && self.rcv.waits_for_nothing();
+        let is_predicted = self.is_predicted_on_linux(segment, start);
         if is_predicted {
             self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         }

@@ -171,6 +171,21 @@ impl Receiver {
         }
     }
 
+    /// A segment without data was processed while an ACK waits. Its timer may be about to expire, or the application may have read
+    /// meanwhile, so the ACK may be due now.
+    #[cold]
+    pub(crate) fn reconsider_ack(&mut self, cx: &Context, now: Time, times: PathTimes, segment: &Segment) {
+        let acking = cx.config.acking;
+        if !matches!(acking, Acking::Adaptive(_)) {
+            return;
+        }
+        let arrival = self.arrival(cx, times, segment);
+        let due = acking.reconsider(now, &arrival, self.memory(acking));
+        if let Some(when) = self.acknowledge_when(now, due, false) {
+            self.delayed_ack = self.delayed_ack.min(when);
+        }
+    }
+
     /// The connection opens while data waits that the SYN did not carry.
     pub(crate) fn opens_with_data(&mut self, cx: &Context, now: Time) {
         let acking = cx.config.acking;

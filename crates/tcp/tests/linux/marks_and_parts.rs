@@ -216,3 +216,17 @@ fn a_recovery_that_begins_where_the_reduction_for_a_mark_ends_is_over_with_the_n
     assert_eq!(lab.tcp.info().phase, Phase::Recovery);
     assert!(lab.tcp.ssthresh() < ssthresh, "tcp_fastretrans_alert()");
 }
+
+#[test]
+fn a_timeout_at_the_end_of_a_recovery_reduces_once_more() {
+    // tcp_enter_loss(): without SACK, a recovery goes on until something above its data is acknowledged.
+    let mut lab = without_sack(10);
+    duplicates(&mut lab, 3);
+    lab.at(300)
+        .ack_with(10, Options { timestamps: Some(Timestamps { value: 1, echo: 200 }), ..Options::NONE });
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    lab.write(6);
+    let ssthresh = lab.tcp.ssthresh();
+    lab.at(1400);
+    assert!(lab.tcp.ssthresh() < ssthresh);
+}

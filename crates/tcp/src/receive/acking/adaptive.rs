@@ -271,6 +271,14 @@ impl Adaptive {
         self.decide(now, arrival, bounds)
     }
 
+    /// An ACK waits, and a segment without data was processed (`tcp_ack_snd_check()`).
+    pub(super) fn reconsider(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
+        if bounds.counts == QuickCounts::Segments || !self.scheduled {
+            return Due::At(arrival.armed);
+        }
+        self.decide(now, arrival, bounds)
+    }
+
     /// A segment with `len` bytes of data is sent and acknowledges everything (`tcp_event_ack_sent()`,
     /// `tcp_event_data_sent()`).
     pub(super) fn leaves(&mut self, now: Time, len: u32, bounds: Bounds) {

@@ -339,3 +339,14 @@ fn a_segment_that_asks_for_it_by_its_codepoint_gets_two_quick_acks() {
     adaptive.on_possible_loss(at(1410), &OLD, BOUNDS);
     assert!(!adaptive.hurried);
 }
+
+#[test]
+fn an_ack_that_waits_leaves_with_a_segment_without_data_if_its_timer_is_about_to_expire() {
+    let mut adaptive = settled();
+    let arrival = Arrival { is_in_order: false, ..ARRIVAL };
+    let Due::At(armed) = adaptive.arrives(at(1250), &ARRIVAL, BOUNDS) else { panic!("it waits") };
+    let waiting = Arrival { armed, ..arrival };
+    assert_eq!(adaptive.reconsider(at(1251), &waiting, BOUNDS), Due::At(armed), "tcp_ack_snd_check()");
+    let nearly = Time::ZERO + Span::from_ps(armed.as_ps() - Span::from_ms(9).as_ps());
+    assert_eq!(adaptive.reconsider(nearly, &waiting, BOUNDS), Due::Now);
+}

@@ -184,6 +184,14 @@ impl Acking {
         }
     }
 
+    /// When an ACK that waits is due, because a segment without data was processed.
+    pub(crate) fn reconsider(self, now: Time, arrival: &Arrival, memory: &mut Memory) -> Due {
+        match self {
+            Self::Adaptive(bounds) => memory.adaptive.reconsider(now, arrival, bounds),
+            _ => Due::At(arrival.armed),
+        }
+    }
+
     /// A segment with `len` bytes of data is sent and acknowledges everything.
     #[cold]
     pub(crate) fn on_departure(self, now: Time, len: u32, memory: &mut Memory) {

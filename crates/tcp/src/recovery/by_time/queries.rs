@@ -245,6 +245,12 @@ impl LossRecovery {
             && self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_resent_nothing(ack))
     }
 
+    /// Whether a fast recovery or a mark has reduced the window for data of which some above `una` is not acknowledged.
+    pub(crate) fn has_reduced_above(&self, una: u64) -> bool {
+        let of_recovery = self.loss.phase == Phase::Fast && self.loss.recover > una;
+        of_recovery || self.reduces_for_mark() && self.loss.reduces_until > una
+    }
+
     /// Whether all data of a fast recovery was acknowledged when it began, with SACK.
     pub(crate) fn is_at_its_end(&self, una: u64) -> bool {
         self.loss.phase == Phase::Fast && una >= self.loss.recover && !self.counts_dup_acks()

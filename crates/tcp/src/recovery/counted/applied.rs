@@ -37,7 +37,9 @@ impl LossRecovery {
         let ignored = self.ignores_dup_acks(una, max);
         // With the padding of short segments.
         let bytes = max - una + self.padding_outstanding();
-        let data = Outstanding { bytes, lost: self.lost(), mss };
+        // What was sent again counts as lost until it is acknowledged (`lost_out`).
+        let lost = self.lost() + if self.loss.phase == Phase::Open { 0 } else { self.resent() };
+        let data = Outstanding { bytes, lost, mss };
         let Some(rack) = self.rack_mut() else { return };
         if let Some(counted) = &mut rack.counted
             && !ignored

@@ -121,8 +121,9 @@ impl Sender {
             self.hold_tail(cx, now, why);
         }
         // A recovery may have lowered cwnd to what is in flight. Linux notes that when it looks for data to send
-        // (`tcp_write_xmit()`), which timers of a recovery do not do.
-        let is_full = why == Hold::CongestionWindow && !self.recovery.is_by_timer();
+        // (`tcp_write_xmit()`), which timers of a recovery do not do, and which it does only if there is some.
+        let looks = !self.recovery.is_by_timer() && (self.unsent() > 0 || self.is_closing());
+        let is_full = why == Hold::CongestionWindow && looks;
         if cx.config.growth.grows == Grows::WhenUsed && (self.run > 0 || is_full) {
             self.note_usage(cx, why);
         }

@@ -96,9 +96,16 @@ impl Sender {
         let flight = self.space.max - self.space.una;
         let is_repeated = self.timers.unanswered > 1;
         let before = self.recovery.phase();
-        // Linux has reduced ssthresh already when the recovery began (`tcp_enter_loss()`).
-        let reduces = before == Phase::Fast || self.recovery.is_reducing();
+        // Linux has reduced ssthresh already when the recovery began, unless all of its data is acknowledged
+        // (`tcp_enter_loss()`).
+        let reduces = self.recovery.has_reduced_above(self.space.una);
         let reduced = is_repeated || reduces && cx.config.reduces == Reduces::Cwnd;
+        if before == Phase::Fast && !reduces && cx.config.reduces == Reduces::Cwnd {
+            // The recovery is over, and the timeout reduces its window.
+            let window = self.recovery_window();
+            self.signal(cx, now, Signal::ExitRecovery, flight);
+            self.congestion.set_windows(window, self.congestion.ssthresh());
+        }
         self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
         self.recovery.go_back(self.space.max);
         self.forget_unnamed(true);
@@ -214,7 +221,10 @@ impl Sender {
             if cx.config.tail_loss_probe && !self.recovery.is_quiet() {
                 self.recovery.stop_reordering_timer();
             }
-            let first_sent = self.recovery.first_sent_beside_probe();
+            // Linux counts the timeout from the first segment (`tcp_rto_delta_us()`).
+            let as_linux = cx.config.counts_as_linux();
+            let first_sent =
+                if as_linux { self.recovery.first_sent() } else { self.recovery.first_sent_beside_probe() };
             self.arm_probe(cx, now, first_sent.map_or(timeout, |sent| self.timeout_since(now, sent)));
         }
     }

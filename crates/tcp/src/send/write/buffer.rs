@@ -67,6 +67,7 @@ impl Sender {
                 self.note_written(cx, accepted, room);
             }
             self.space.written += accepted;
+            self.recovery.note_timer(false);
             if ends {
                 let end = self.space.data_end();
                 self.space.marks.push(end);
