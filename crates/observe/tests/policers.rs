@@ -47,6 +47,5 @@ fn queues_and_shapers_are_not_taken_for_policers() {
         let cases = shares(kind).into_iter().filter(|case| case.iter().any(|place| place.1 >= 0.02));
         accused.extend(cases.map(|case| (kind, case)));
     }
-    // Of 64 cases: a shaper seen from between, and BBR beside cross traffic seen at the sender.
-    assert!(accused.len() <= 2, "{accused:?}");
+    assert!(accused.is_empty(), "{accused:?}");
 }
