@@ -114,11 +114,26 @@ def _sends_little(run: Run, difference: Difference) -> bool:
     return any(at - max((one for one in heard if one < at), default=at) >= LEAST_RTO_NS for at in sent)
 
 
+def _d_sack_outlasts(run: Run, difference: Difference) -> bool:
+    """The kernel reports the old part of a segment behind another one, which header prediction has taken."""
+    if difference.kind not in ("sack of ACK", "sack of data"):
+        return False
+    one = run.played.sent[difference.index]
+    if not one.segment.sack or one.segment.sack[0][1] > one.segment.ack:
+        return False
+    left, right = one.segment.sack[0]
+    data = [
+        e.segment for at, e in run.happened if at <= one.at and isinstance(e, Arrival) and e.segment.length
+    ]
+    return any(segment.seq == left and segment.seq + segment.length > right for segment in data[-3:-1])
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,
     "ACKs behind a slow reader depend on the kernel's memory": _slow_reader,
     "cwnd of an application that sends little": _sends_little,
+    "a D-SACK outlasts a segment that header prediction takes": _d_sack_outlasts,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

@@ -295,6 +295,14 @@ impl Context {
         permitted
     }
 
+    /// The answers to invalid segments count anew: those of a TIME-WAIT socket of Linux do (`tcp_time_wait()`).
+    #[cold]
+    pub(crate) fn forget_invalid_answers(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.answered_invalid = None;
+        }
+    }
+
     /// Counts a challenge ACK; returns whether both limits permit it (RFC 5961, section 7).
     #[cold]
     pub(crate) fn may_challenge(&mut self, now: Time) -> bool {

@@ -21,6 +21,7 @@ JOINED = "ACKs of out-of-order data are joined"
 PUSHED = "PSH where writes are joined"
 UNREAD = "ACKs behind a slow reader depend on the kernel's memory"
 LITTLE = "cwnd of an application that sends little"
+OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
 
@@ -143,3 +144,16 @@ def test_a_repair_precedes_only_the_data_of_the_segment_that_it_answers(
 ) -> None:
     played = run([(10 * MS, data(1, length))], [Sent(10 * MS + apart, data(1))])
     assert reason(played, Difference("ack of data again", 0, "", 10 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("partly_old", "block", "expected"),
+    [(data(1, 200), (1, 101), OUTLASTS), (data(1, 100), (1, 101), None), (data(1, 200), (51, 101), None)],
+    ids=["behind another", "wholly old", "another part"],
+)
+def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
+    partly_old: Segment, block: tuple[int, int], expected: str | None
+) -> None:
+    arrivals = [(10 * MS, data(1)), (20 * MS, partly_old), (30 * MS, data(201))]
+    sent = [Sent(31 * MS, Segment(ACK, 1, 301, 1000, sack=(block,)))]
+    assert reason(run(arrivals, sent), Difference("sack of ACK", 0, "", 31 * MS)) == expected

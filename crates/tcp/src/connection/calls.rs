@@ -64,7 +64,8 @@ impl Connection {
     /// As for [`write`](Self::write).
     pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
         self.may_write()?;
-        Ok(self.snd.write(&mut self.cx, now, len, behind == Behind::Nothing))
+        let packet = self.payload_of_burst();
+        Ok(self.snd.write(&mut self.cx, now, len, (behind == Behind::Nothing, packet)))
     }
 
     /// The same for another part of a write, whose earlier parts may have been sent meanwhile. Only the beginning of a write
@@ -74,7 +75,8 @@ impl Connection {
     /// As for [`write`](Self::write).
     pub fn write_rest(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
         self.may_write()?;
-        Ok(self.snd.write_on(&mut self.cx, now, len, behind == Behind::Nothing))
+        let packet = self.payload_of_burst();
+        Ok(self.snd.write_on(&mut self.cx, now, len, (behind == Behind::Nothing, packet)))
     }
 
     fn may_write(&self) -> Result<(), WriteError> {

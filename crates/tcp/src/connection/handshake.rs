@@ -165,6 +165,9 @@ impl Connection {
         self.stop_timers();
         self.snd.wait_out(now + self.cx.config.time_wait);
         self.cx.enter(now, State::TimeWait);
+        if self.cx.config.old_segments == OldSegments::Linux {
+            self.cx.forget_invalid_answers();
+        }
     }
 }
 

@@ -173,6 +173,15 @@ impl Connection {
         self.make_room(options, plan)
     }
 
+    /// The payload of a full segment of a burst that begins or goes on now.
+    #[inline]
+    pub(super) fn payload_of_burst(&self) -> u32 {
+        if self.rcv.has_reports(self.cx.agreed.sack) {
+            return self.payload_beside_reports().min(self.cx.burst_payload());
+        }
+        self.cx.burst_payload()
+    }
+
     /// The payload of a full segment with the SACK blocks that wait.
     pub(super) fn payload_beside_reports(&self) -> u32 {
         let full = u32::from(self.cx.agreed.payload);

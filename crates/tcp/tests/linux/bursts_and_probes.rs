@@ -246,3 +246,21 @@ fn a_probe_behind_new_data_comes_no_later_than_the_timeout_of_the_first_segment(
         assert_eq!(probes.map(|sent| sent.0).collect::<Vec<_>>(), [probe], "{grows:?}");
     }
 }
+
+#[test]
+fn a_write_behind_a_packet_that_reports_have_made_shorter_leaves_its_psh() {
+    // tcp_sendmsg_locked(): the packet is full, because tcp_send_mss() knows of the SACK blocks.
+    let config =
+        Config { mss_counts: MssCounts::DataAndOptions, old_segments: OldSegments::Linux, ..linux() };
+    let mut lab = Lab::with_sack(config);
+    lab.data(200, 100);
+    lab.write_bytes(10 * 988);
+    lab.write_bytes(2 * 988);
+    lab.write_bytes(988);
+    let before = lab.sent.len();
+    lab.at(200);
+    let ack = Lab::behind(0).plus(10 * 988);
+    lab.arrives(Segment { ack, flags: ACK, ..Segment::default() });
+    let pushed = lab.sent[before..].iter().map(|(_, sent)| sent.segment.flags.has(Flags::PSH));
+    assert_eq!(pushed.take(3).collect::<Vec<_>>(), [false, true, true]);
+}

@@ -7,6 +7,7 @@ use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, OldSegments, Recovery, UnsentAcked};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::segment::Segment;
+use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
 
 const LINUX: OldSegments = OldSegments::Linux;
@@ -163,4 +164,18 @@ fn the_d_sack_of_a_partly_old_segment_is_not_reported_behind_the_next_one() {
     lab.data(50, 100);
     let answers = lab.data(150, 100);
     assert_eq!(answers.iter().map(|sent| sent.options.sack.as_slice().len()).collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn in_time_wait_the_answers_to_invalid_segments_count_anew() {
+    for (old_segments, answers) in [(LINUX, 1), (STANDARD, 0)] {
+        let config = Config { old_segments, invalid_ratelimit: Span::from_ms(500), ..plain() };
+        let mut lone = Lone::reached(config, State::FinWait2);
+        assert_eq!(lone.gets(segment(ACK, 400, 3002)).len(), 1);
+        assert_eq!(lone.gets(segment(ACK, 400, 3002)).len(), 0, "not twice in half a second");
+        lone.gets(segment(FIN_ACK, 501, 3002));
+        assert_eq!(lone.c.state(), State::TimeWait);
+        assert_eq!(lone.gets(segment(ACK, 400, 3002)).len(), answers, "tcp_time_wait()");
+        assert_eq!(lone.gets(segment(ACK, 400, 3002)).len(), 0);
+    }
 }

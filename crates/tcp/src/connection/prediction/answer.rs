@@ -155,7 +155,8 @@ impl Connection {
     fn fill(&mut self, now: Time, space: Space) -> bool {
         let fills = !Sender::counts_memory(&self.cx, space.buffer);
         if fills {
-            self.snd.write(&mut self.cx, now, space.room, true);
+            let packet = u32::from(self.cx.agreed.payload);
+            self.snd.write(&mut self.cx, now, space.room, (true, packet));
         }
         fills
     }

@@ -42,17 +42,29 @@ impl Sender {
         if cx.config.round_buffers { bytes.next_multiple_of(u64::from(cx.agreed.mss.max(1))) } else { bytes }
     }
 
-    /// Accepts up to `len` bytes from the application; `ends` marks an end of application data. Returns the number of
-    /// accepted bytes.
-    pub(crate) fn write(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
+    /// Accepts up to `len` bytes from the application; `ends` marks an end of application data, `packet` is the payload of a full
+    /// segment now. Returns the number of accepted bytes.
+    pub(crate) fn write(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        len: u64,
+        (ends, packet): (bool, u32),
+    ) -> u64 {
         if self.paced().is_some() && self.room(cx) > 0 && len > 0 {
             self.note_write(cx);
         }
-        self.write_on(cx, now, len, ends)
+        self.write_on(cx, now, len, (ends, packet))
     }
 
     /// The same for another part of a write: the application has not paused before it.
-    pub(crate) fn write_on(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
+    pub(crate) fn write_on(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        len: u64,
+        (ends, packet): (bool, u32),
+    ) -> u64 {
         let room = self.room(cx);
         let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
         if accepted < len {
@@ -60,7 +72,7 @@ impl Sender {
         }
         if accepted > 0 {
             self.restart_if_idle(cx, now);
-            if cx.config.push_bursts || cx.config.counts_as_linux() && self.last_packet_has_room(cx) {
+            if cx.config.push_bursts || cx.config.counts_as_linux() && self.last_packet_has_room(packet) {
                 self.join_writes();
             }
             if Self::counts_memory(cx, self.send_buffer(cx)) {
@@ -76,9 +88,9 @@ impl Sender {
         accepted
     }
 
-    /// Whether a packet of a single segment at the end of the data has room for more.
-    fn last_packet_has_room(&self, cx: &Context) -> bool {
-        !self.unsent().is_multiple_of(u64::from(cx.burst_payload().max(1)))
+    /// Whether a packet of a single segment of `packet` bytes at the end of the data has room for more.
+    fn last_packet_has_room(&self, packet: u32) -> bool {
+        !self.unsent().is_multiple_of(u64::from(packet.max(1)))
     }
 
     /// Removes the mark at the end of the data if that is not sent: Linux adds a write to the last packet and takes its PSH
