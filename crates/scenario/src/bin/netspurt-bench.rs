@@ -18,6 +18,7 @@ use netspurt_tcp::config::{Config, InitialWindow, MssCounts, Recovery, WindowOpt
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
 use netspurt_tcp::time::{Span, Time};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 const MSS: u16 = 1460;
@@ -227,7 +228,17 @@ fn idle(flows: u32) {
     );
 }
 
-fn main() -> Result<(), String> {
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("netspurt-bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let word = |i: usize| arguments.get(i).map_or("", String::as_str);
     let number = |i: usize, default: u32| word(i).parse().unwrap_or(default);

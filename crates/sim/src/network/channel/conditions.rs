@@ -91,6 +91,11 @@ impl Conditions {
         policer.into_iter().chain(self.shaper.as_ref().map(|_| Cause::Shaper)).chain(idle).chain(thinned)
     }
 
+    /// Whether a transmission may have to wait although the transmitter is free.
+    pub(crate) const fn may_be_closed(&self) -> bool {
+        self.up.is_some() || self.shaper.is_some()
+    }
+
     /// The first time from `start` on at which the transmission of a packet of this many bytes may start. The packet need not
     /// be sent afterwards.
     pub(crate) fn opens(&mut self, start: u64, size: u32) -> u64 {

@@ -20,7 +20,10 @@ impl Network {
     pub(in crate::network) fn wait_or_pass(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
         // What may leave at this very instant does so, whichever of the two events comes up first.
-        self.depart(number, at);
+        let channel = &self.channels[number as usize];
+        if channel.is_free(at) || channel.gathers() {
+            self.depart(number, at);
+        }
         let packet = *self.packets.get(slot);
         let channel = &mut self.channels[number as usize];
         channel.attune(at);

@@ -40,7 +40,14 @@ impl Channel {
     }
 
     /// When the transmission of a packet of `size` bytes begins, if the transmitter is free at `free`.
+    #[inline]
     fn starts(&mut self, free: u64, size: u32) -> u64 {
+        let may_wait = self.conditions.as_ref().is_some_and(|conditions| conditions.may_be_closed());
+        if may_wait { self.starts_when_open(free, size) } else { free }
+    }
+
+    /// The same for a link that may be down, or has a shaper.
+    fn starts_when_open(&mut self, free: u64, size: u32) -> u64 {
         let Some(conditions) = &mut self.conditions else { return free };
         let mut start = free;
         loop {

@@ -1,6 +1,6 @@
 //! First in, first out, for stored packets.
 
-use super::order::{Kept, Leaving, Order, Outbox};
+use super::order::{Kept, Order, Outbox, send};
 use crate::network::packet::Packet;
 use crate::network::queue::ring::Ring;
 
@@ -51,6 +51,6 @@ impl Order for Fifo {
     }
 
     fn pop(&mut self, _now: u64, out: &mut Outbox) {
-        out.extend(self.take().map(Leaving::Sent));
+        send(out, self.take());
     }
 }

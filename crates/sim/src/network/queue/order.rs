@@ -55,6 +55,14 @@ pub(crate) enum Passing {
 /// Packets that leave a queue, in order.
 pub(crate) type Outbox = VecDeque<Leaving>;
 
+/// Adds the packet that is sent, if there is one.
+#[inline]
+pub(super) fn send(out: &mut Outbox, sent: Option<Kept>) {
+    if let Some(kept) = sent {
+        out.push_back(Leaving::Sent(kept));
+    }
+}
+
 /// The order in which packets leave, and which packets are dropped.
 pub(super) trait Order: core::fmt::Debug + Send + Sync {
     /// Adds an accepted packet. Other packets may be dropped to make room.

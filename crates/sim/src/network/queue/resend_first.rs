@@ -7,7 +7,7 @@
 //! queue is dropped, even if it is a retransmission.
 
 use super::fifo::Fifo;
-use super::order::{Kept, Leaving, Order, Outbox};
+use super::order::{Kept, Order, Outbox, send};
 use crate::network::packet::Packet;
 
 /// Retransmissions, and the other packets after them.
@@ -24,6 +24,6 @@ impl Order for ResendFirst {
     }
 
     fn pop(&mut self, _now: u64, out: &mut Outbox) {
-        out.extend(self.resends.take().or_else(|| self.others.take()).map(Leaving::Sent));
+        send(out, self.resends.take().or_else(|| self.others.take()));
     }
 }

@@ -7,7 +7,7 @@
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::network::queue::fifo::Fifo;
-use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
+use crate::network::queue::order::{Kept, Leaving, Order, Outbox, send};
 use crate::spec::CodelSpec;
 use netspurt_tcp::segment::Ecn;
 
@@ -36,7 +36,7 @@ impl Order for Codel {
 
     fn pop(&mut self, now: u64, out: &mut Outbox) {
         let sent = self.controller.dequeue(&self.law, &mut self.packets, now, out);
-        out.extend(sent.map(Leaving::Sent));
+        send(out, sent);
     }
 }
 

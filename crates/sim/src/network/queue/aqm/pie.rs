@@ -11,7 +11,7 @@ use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::network::queue::admission::OnArrival;
 use crate::network::queue::fifo::Fifo;
-use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
+use crate::network::queue::order::{Kept, Leaving, Order, Outbox, send};
 use crate::random::Stream;
 use crate::spec::{PieForm, PieSpec};
 use netspurt_tcp::segment::Ecn;
@@ -304,7 +304,7 @@ impl Order for Pie {
 
     fn pop(&mut self, now: u64, out: &mut Outbox) {
         let sent = release(&self.spec, (&mut self.packets, &mut self.controller), now);
-        out.extend(sent.map(Leaving::Sent));
+        send(out, sent);
     }
 
     fn causes(&self) -> &'static [Cause] {

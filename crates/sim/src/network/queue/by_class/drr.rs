@@ -4,7 +4,7 @@
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::network::queue::by_class::classes::Classes;
-use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
+use crate::network::queue::order::{Kept, Order, Outbox, send};
 use crate::spec::DrrSpec;
 use std::collections::VecDeque;
 
@@ -67,7 +67,7 @@ impl Order for Drr {
     }
 
     fn pop(&mut self, _now: u64, out: &mut Outbox) {
-        out.extend(self.next().map(Leaving::Sent));
+        send(out, self.next());
     }
 
     fn causes(&self) -> &'static [Cause] {

@@ -5,7 +5,7 @@
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::network::queue::by_class::classes::Classes;
-use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
+use crate::network::queue::order::{Kept, Order, Outbox, send};
 use crate::spec::ClassesSpec;
 
 /// Queues of which the first one with packets sends.
@@ -27,7 +27,7 @@ impl Order for Priority {
 
     fn pop(&mut self, _now: u64, out: &mut Outbox) {
         let sent = (0..self.classes.count()).find_map(|class| self.classes.take(class));
-        out.extend(sent.map(Leaving::Sent));
+        send(out, sent);
     }
 
     fn causes(&self) -> &'static [Cause] {
@@ -42,7 +42,7 @@ impl Order for Priority {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::queue::Origin;
+    use crate::network::queue::order::{Leaving, Origin};
     use crate::spec::Room;
 
     pub(in crate::network::queue) fn spec(room: Room) -> ClassesSpec {

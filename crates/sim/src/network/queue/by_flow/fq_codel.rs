@@ -14,7 +14,7 @@ use crate::network::packet::Packet;
 use crate::network::queue::aqm::codel::Controller;
 use crate::network::queue::by_flow::rounds::{Rounds, line_of};
 use crate::network::queue::fifo::Fifo;
-use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
+use crate::network::queue::order::{Kept, Leaving, Order, Outbox, send};
 use crate::network::queue::{Backlog, Room};
 use crate::spec::FqCodelSpec;
 
@@ -95,7 +95,7 @@ impl Order for FqCodel {
             let bucket = &mut buckets[number as usize];
             bucket.controller.dequeue(&spec.law, &mut bucket.packets, now, out)
         });
-        out.extend(sent.map(Leaving::Sent));
+        send(out, sent);
         for leaving in out.range(before..) {
             let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;
             self.backlog.packets -= 1;

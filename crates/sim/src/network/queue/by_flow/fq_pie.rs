@@ -7,7 +7,7 @@ use crate::network::packet::Packet;
 use crate::network::queue::aqm::pie::{Controller, admit, release};
 use crate::network::queue::by_flow::rounds::{Rounds, line_of};
 use crate::network::queue::fifo::Fifo;
-use crate::network::queue::order::{Kept, Leaving, Order, Outbox};
+use crate::network::queue::order::{Kept, Order, Outbox, send};
 use crate::random::Stream;
 use crate::spec::FqPieSpec;
 
@@ -45,7 +45,7 @@ impl Order for FqPie {
             let (packets, controller) = &mut lines[number as usize];
             release(&spec.law, (packets, controller), now)
         });
-        out.extend(sent.map(Leaving::Sent));
+        send(out, sent);
     }
 
     fn causes(&self) -> &'static [Cause] {
