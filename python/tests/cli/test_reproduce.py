@@ -202,7 +202,7 @@ def test_ctrl_c_keeps_finished_cells_and_reports_them(
         for cell in table["cells"]
     ]
     finished = [verdict for verdict in verdicts if verdict != "not run"]
-    # Seven transfers of table I, of two numbers each. A second thread may go on until the first one has the processor again.
+    # Seven transfers of table I, of two numbers each. A second thread may go on until the first one is scheduled again.
     assert 12 <= len(finished) <= 2 * begun
     assert begun < 100, "the two studies have 9000 transfers"
     assert "was interrupted" in (out / "index.html").read_text(encoding="utf-8")
