@@ -221,10 +221,7 @@ impl Sender {
             if cx.config.tail_loss_probe && !self.recovery.is_quiet() {
                 self.recovery.stop_reordering_timer();
             }
-            // Linux counts the timeout from the first segment (`tcp_rto_delta_us()`).
-            let as_linux = cx.config.counts_as_linux();
-            let first_sent =
-                if as_linux { self.recovery.first_sent() } else { self.recovery.first_sent_beside_probe() };
+            let first_sent = self.recovery.first_sent_beside_probe();
             self.arm_probe(cx, now, first_sent.map_or(timeout, |sent| self.timeout_since(now, sent)));
         }
     }
