@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -173,6 +174,9 @@ def test_ctrl_c_keeps_finished_cells_and_reports_them(
         begun += 1
         if begun == 8:
             raise KeyboardInterrupt
+        if begun > 8:
+            # The thread that was interrupted gets a processor.
+            time.sleep(0.2)
 
     before_run(interrupt)
     out = tmp_path / "report"
@@ -202,9 +206,9 @@ def test_ctrl_c_keeps_finished_cells_and_reports_them(
         for cell in table["cells"]
     ]
     finished = [verdict for verdict in verdicts if verdict != "not run"]
-    # Seven transfers of table I, of two numbers each. A second thread may go on until the first one is scheduled again.
-    assert 12 <= len(finished) <= 2 * begun
-    assert begun < 100, "the two studies have 9000 transfers"
+    # Seven transfers of table I, of two numbers each; with two threads one more may have been under way.
+    assert 12 <= len(finished) <= 16
+    assert begun <= 10
     assert "was interrupted" in (out / "index.html").read_text(encoding="utf-8")
 
 
