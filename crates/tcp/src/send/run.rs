@@ -116,11 +116,12 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer and the tail loss probe start anew.
+    /// The retransmission timer and the tail loss probe start anew. `has_sent`: behind new data.
     #[inline(always)]
-    pub(crate) fn arm_in_run(&mut self, cx: &Context, now: Time) {
+    pub(crate) fn arm_in_run(&mut self, cx: &Context, now: Time, has_sent: bool) {
         let timeout = now + self.timers.rto();
         self.recovery.set_timeout_calmly(timeout);
+        let timeout = if has_sent { self.timeout_behind_new_data(cx, now, timeout) } else { timeout };
         let is_lone = self.space.max - self.space.una <= u64::from(cx.agreed.payload);
         self.timers.probe(now + tail_probe::timeout(self.srtt(cx), is_lone), timeout);
     }

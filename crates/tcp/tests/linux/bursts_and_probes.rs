@@ -231,6 +231,23 @@ fn two_short_segments_are_not_alone_for_a_probe() {
 }
 
 #[test]
+fn a_probe_behind_new_data_comes_no_later_than_the_timeout_of_the_first_segment() {
+    // tcp_rto_delta_us(): 100 ms and a second, not the timeout that the last ACK has set.
+    for (grows, probe) in [(Grows::WhenUsed, 1100), (Grows::Always, 1222)] {
+        let mut config = Config { tail_loss_probe: true, ..linux() };
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.write(2).at(250).write(1).at(290).ack(1);
+        for ms in [400, 550, 700, 850, 1000] {
+            lab.at(ms).write(1);
+        }
+        lab.at(1280);
+        let probes = lab.timed().into_iter().filter(|sent| sent.2 == TailProbe);
+        assert_eq!(probes.map(|sent| sent.0).collect::<Vec<_>>(), [probe], "{grows:?}");
+    }
+}
+
+#[test]
 fn a_write_behind_a_packet_that_reports_have_made_shorter_leaves_its_psh() {
     // tcp_sendmsg_locked(): the packet is full, because tcp_send_mss() knows of the SACK blocks.
     let config =

@@ -106,7 +106,7 @@ impl Connection {
         } else {
             Answer::Taken
         };
-        self.snd.arm_in_run(&self.cx, now);
+        self.snd.arm_in_run(&self.cx, now, matches!(answer, Answer::Sent(_)));
         answer
     }
 

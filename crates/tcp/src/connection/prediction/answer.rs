@@ -114,6 +114,7 @@ impl Connection {
         let space = self.space();
         let is_served = self.serve(now, space, wishes(space));
         let decision = if is_served { self.snd.decide_undisturbed(&self.cx) } else { Ordinary::Other };
+        let has_sent = matches!(decision, Ordinary::Data { .. });
         let answer = match decision {
             Ordinary::Data { then } => {
                 let end = self.send_data(now, segment, then.is_some());
@@ -129,7 +130,7 @@ impl Connection {
             Ordinary::Other => Answer::Taken,
         };
         // Once for both, the ACK and the data that it sets free.
-        self.snd.probe_calmly(&self.cx, now);
+        self.snd.probe_calmly(&self.cx, now, has_sent);
         answer
     }
 

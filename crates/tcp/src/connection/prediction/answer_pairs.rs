@@ -203,6 +203,8 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> Counts {
     let configs = [Arc::new(config(&mut dice)), Arc::new(config(&mut dice))];
     let (loss, late) = (dice.pick(&[30, 200, 1 << 40]), dice.pick(&[20, 300, 1 << 40]));
     let (all, talks) = (dice.pick(&[100_000, u64::MAX]), dice.pick(&[50, 1 << 40]));
+    // In two long round trips the retransmission timer would run out, so they show what bounds the tail loss probe.
+    let delay = dice.pick(&[30, 30, 250]);
     let mut both = [Way::Answers { in_runs: !seed.is_multiple_of(4) }, Way::Calls].map(|way| Transfer {
         way,
         all,
@@ -245,7 +247,7 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> Counts {
             assert!(is_same, "{place}:\n answers {tcp:?}\n calls {other:?}\n arrived {segment:?}");
             for Transmission { segment, .. } in ours {
                 if dice.below(loss) > 0 {
-                    let at = now + Span::from_ms(if dice.below(late) == 0 { 33 } else { 30 });
+                    let at = now + Span::from_ms(delay + if dice.below(late) == 0 { 3 } else { 0 });
                     let place = wire.partition_point(|&(other, ..)| other <= at);
                     wire.insert(place, (at, 1 - end, segment));
                 }

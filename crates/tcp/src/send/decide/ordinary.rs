@@ -140,7 +140,7 @@ impl Sender {
     pub(crate) fn take_predicted_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> bool {
         let taken = self.take_predicted_ack_unprobed(cx, now, segment);
         if taken {
-            self.probe_calmly(cx, now);
+            self.probe_calmly(cx, now, false);
         }
         taken
     }

@@ -206,11 +206,14 @@ impl Sender {
         self.recovery.set_timeout_calmly(self.timers.main().0);
     }
 
-    /// Arms the tail loss probe after [`Self::restart_unprobed`], if losses are detected by time.
+    /// Arms the tail loss probe after [`Self::restart_unprobed`], if losses are detected by time. `has_sent`: the ACK has set new
+    /// data free, which has left.
     #[inline(always)]
-    pub(crate) fn probe_calmly(&mut self, cx: &Context, now: Time) {
+    pub(crate) fn probe_calmly(&mut self, cx: &Context, now: Time, has_sent: bool) {
         if self.recovery.probes_calmly() {
-            self.arm_probe(cx, now, self.timers.main().0);
+            let timeout = self.timers.main().0;
+            let timeout = if has_sent { self.timeout_behind_new_data(cx, now, timeout) } else { timeout };
+            self.arm_probe(cx, now, timeout);
         }
     }
 
@@ -221,13 +224,22 @@ impl Sender {
             if cx.config.tail_loss_probe && !self.recovery.is_quiet() {
                 self.recovery.stop_reordering_timer();
             }
-            let first_sent = self.recovery.first_sent_beside_probe();
-            self.arm_probe(cx, now, first_sent.map_or(timeout, |sent| self.timeout_since(now, sent)));
+            self.arm_probe(cx, now, self.timeout_behind_new_data(cx, now, timeout));
         }
     }
 
+    /// New data has been sent while the retransmission timer was to run out at `timeout`: the time that a tail loss probe may not
+    /// pass. Linux counts it from the last transmission of the first segment (`tcp_rto_delta_us()`).
+    #[inline(always)]
+    pub(crate) fn timeout_behind_new_data(&self, cx: &Context, now: Time, timeout: Time) -> Time {
+        let as_linux = cx.config.counts_as_linux();
+        let first_sent =
+            if as_linux { self.recovery.first_sent() } else { self.recovery.first_sent_beside_probe() };
+        first_sent.map_or(timeout, |sent| self.timeout_since(now, sent))
+    }
+
     /// The timeout of what was sent at `sent`, unless it has passed (Linux, `tcp_schedule_loss_probe()`).
-    #[cold]
+    #[inline]
     fn timeout_since(&self, now: Time, sent: Time) -> Time {
         Some(sent + self.timers.rto()).filter(|&at| at > now).unwrap_or(Time::NEVER)
     }
