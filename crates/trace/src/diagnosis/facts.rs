@@ -96,14 +96,14 @@ impl Facts {
 
     /// The slice whose ACKs show what the path does at this moment.
     ///
-    /// Beside the sender, an ACK shows a queue later than it stood: by nothing if the bottleneck is just before the sender on the way
-    /// back, and by a round trip of the empty path if it is just behind the sender. Where it is does not show, so half of that
-    /// is nearest on average.
+    /// Beside the sender, an ACK shows a queue later than it stood: by the way from there to the receiver and back. That is a round trip
+    /// of the empty path if the queue is just behind the sender, and half of one if it is just before the receiver. Where it is does not
+    /// show, so three quarters are nearest on average.
     pub(super) fn shown_at(&self, moment: &Moment) -> usize {
         if !self.path.beside_sender || self.totals.behind_bottleneck {
             return moment.index;
         }
-        self.index_at(moment.at + self.path.base / 2).max(moment.index)
+        self.index_at(moment.at + self.path.base / 4 * 3).max(moment.index)
     }
 
     /// The first and the last slice within this many round trips before and after this one.
@@ -154,6 +154,7 @@ fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnosis::sender::phase::Phase;
 
     /// Trains with this rate in bytes per millisecond.
     fn trains(bytes: u64) -> Trains {
@@ -162,6 +163,19 @@ mod tests {
             trains.note(n * 1_000_000, bytes, 20_000, 1000);
         }
         trains
+    }
+
+    #[test]
+    fn beside_the_sender_an_ack_shows_the_queue_that_stood_three_quarters_of_a_round_trip_before() {
+        let shown = |parts| {
+            let slices = (1..=20).map(|n| Slice { until: n * 10_000_000, ..Slice::default() }).collect();
+            let none = Trains::default();
+            let facts = Facts::new(slices, parts, Totals::default(), [&none, &none], Incidents::default());
+            let (at, index) = (45_000_000, 4);
+            facts.shown_at(&Moment { phase: Phase::Sending, from: 0, until: 200_000_000, at, index })
+        };
+        assert_eq!(shown((0, 40_000_000)), 7);
+        assert_eq!(shown((40_000_000, 0)), 4, "at the receiver it is shown by the segments that have waited");
     }
 
     #[test]
