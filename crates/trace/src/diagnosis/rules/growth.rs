@@ -23,6 +23,9 @@ const CAPPED_ROUNDS: u64 = 8;
 /// Away from the sender, a flight is known up to this share of it: ACKs wait in queues, and their timestamps have a unit.
 const KNOWN: u32 = 16;
 
+/// A buffer that is refilled in large pieces is full once in so many round trips.
+const FALL_ROUNDS: u64 = 2;
+
 /// After a loss it takes more of them, because some windows stay where they are for a while.
 const LONG_FLAT_ROUNDS: u64 = 12;
 
@@ -33,8 +36,11 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
     }
     if facts.lost_before(index) {
         // A window grows after a loss; a buffer does not.
-        let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
-        return if fixed { capped_by(facts, index) } else { Limit::CongestionWindow };
+        return if is_fixed_after_loss(facts, index) {
+            capped_by(facts, index)
+        } else {
+            Limit::CongestionWindow
+        };
     }
     let varies = is_growing(facts, index) || !stays(facts, index);
     if varies && !is_capped(facts, index) {
@@ -47,6 +53,31 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
         return limit;
     }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
+}
+
+/// Whether the flight does not change for long, or falls and is as large as before again and again, without a loss meanwhile.
+///
+/// In so many round trips, a window that opens after a loss grows by more than a segment. And as long as it is what limits the sender,
+/// each ACK lets new data go: the flight falls where a buffer is refilled in large pieces.
+fn is_fixed_after_loss(facts: &Facts, index: usize) -> bool {
+    if is_flat(facts, index, LONG_FLAT_ROUNDS, 1) {
+        return true;
+    }
+    let (first, last) = facts.around(index, LONG_FLAT_ROUNDS);
+    let near = &facts.slices[first..=last];
+    near.iter().all(|slice| slice.resent == 0 && slice.lost == 0)
+        && has_more(near)
+        && facts.flight[index] >= MUCH * facts.totals.segment
+        && falls(facts, index)
+        && comes_back(facts, index, LONG_FLAT_ROUNDS, 1)
+}
+
+/// Whether an ACK came when much less than usual was outstanding, within a round trip or two.
+fn falls(facts: &Facts, index: usize) -> bool {
+    let (first, last) = facts.around(index, FALL_ROUNDS);
+    let most = facts.flight[first..=last].iter().copied().max().unwrap_or(0);
+    let falls = |slice: &Slice| slice.acks > 0 && u64::from(slice.flight) * 4 < u64::from(most) * 3;
+    facts.slices[first..=last].iter().any(falls)
 }
 
 /// What permits a flight that does not change: a buffer, or the receive window if the flight may be as large as it.
@@ -107,17 +138,22 @@ fn stays(facts: &Facts, index: usize) -> bool {
 /// Whether the largest flight of the round trips before this slice is that of the ones after it: a buffer that is refilled in
 /// large pieces is not always full. A window that opens would have grown.
 fn is_capped(facts: &Facts, index: usize) -> bool {
-    let (first, last) = facts.around(index, CAPPED_ROUNDS);
+    comes_back(facts, index, CAPPED_ROUNDS, 1.max(unknown(facts, index)))
+}
+
+/// Whether the largest flights of so many round trips before and after this slice differ by no more than so many segments.
+fn comes_back(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
+    let (first, last) = facts.around(index, rounds);
     let most = |first: usize, last: usize| facts.flight[first..=last].iter().copied().max().unwrap_or(0);
     let (before, after) = (most(first, index), most(index, last));
-    let least = facts.path.base * CAPPED_ROUNDS / 2;
+    let least = facts.path.base * rounds / 2;
     let middle = facts.slices[index].until;
     let long = middle - facts.began(first) >= least && facts.slices[last].until - middle >= least;
     // A writer of equal blocks at intervals has nothing outstanding between them.
     let always = facts.flight[first..=last].iter().all(|&flight| flight > 0);
     // Away from the sender, a pause may be one in which its application had nothing to send.
     let always = always && (facts.path.beside_sender || has_more(&facts.slices[first..=last]));
-    long && always && before.abs_diff(after) <= 1.max(unknown(facts, index)) * facts.totals.segment
+    long && always && before.abs_diff(after) <= segments * facts.totals.segment
 }
 
 /// The segments by which the flight may be wrong, where all its segments are full: else an application may have written less.
@@ -241,6 +277,38 @@ mod tests {
             assert_eq!(at(AT_RECEIVER, 110_000, lost), Limit::SendBuffer);
             assert_eq!(at((0, 40_000_000), 105_000, lost), Limit::SendBuffer, "there it is exact");
         }
+    }
+
+    #[test]
+    fn after_a_loss_a_flight_that_falls_and_comes_back_again_and_again_is_limited_by_a_buffer() {
+        let of = |flights: &[u32], change: fn(u64, &mut Slice)| {
+            let mut facts = facts(flights, |n, slice| {
+                slice.acks = 1;
+                change(n, slice);
+            });
+            facts.totals.first_loss = Some(0);
+            in_between(&facts, 60)
+        };
+        const LARGE: [u32; 10] = [20, 20, 20, 20, 20, 20, 40, 40, 40, 40];
+        assert_eq!(of(&LARGE, |_, _| {}), Limit::SendBuffer);
+        let window = Limit::CongestionWindow;
+        assert_eq!(
+            of(&LARGE, |n, slice| slice.resent = u16::from(n == 30)),
+            window,
+            "it has lost a part of it"
+        );
+        assert_eq!(of(&LARGE, |n, slice| slice.flight += 1000 * n as u32 / 20), window, "it grows");
+        assert_eq!(
+            of(&[37, 37, 37, 37, 37, 37, 40, 40, 40, 40], |_, _| {}),
+            window,
+            "no ACK finds less outstanding"
+        );
+        assert_eq!(
+            of(&REFILLED.map(|flight| flight / 2), |_, _| {}),
+            window,
+            "few segments come back by chance"
+        );
+        assert_eq!(of(&LARGE, |_, slice| slice.short = 1), window, "an application that ends its blocks");
     }
 
     #[test]
