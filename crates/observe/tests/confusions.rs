@@ -363,6 +363,16 @@ fn a_hole_whose_repair_is_lost_too_shows_no_lost_acks() {
     }
 }
 
+/// All data is acknowledged when this server closes: its FIN is on its way for a round trip, which is no time of the transfer.
+#[test]
+fn a_fin_that_is_on_its_way_is_no_data() {
+    let folder = Folder::new("fin");
+    for place in [Place::Sender, Place::Receiver] {
+        let [truth, found] = folder.shares(9_700_072, "requests", place, Limit::Application);
+        assert!(truth < 0.01 && found < 0.01, "at the {}: {truth:.2}, {found:.2}", place.name());
+    }
+}
+
 /// On the path models delays vary by themselves and segments come together: that shows no other traffic.
 #[test]
 fn a_path_that_varies_by_itself_carries_no_other_traffic() {

@@ -263,7 +263,8 @@ impl SenderLog {
         if !connection.is_open() && connection.closed().is_none() && connection.acknowledged() == 0 {
             return Held::By(Limit::Handshake);
         }
-        if outstanding == 0 && connection.unsent() == 0 {
+        // A FIN that is outstanding is no data.
+        if connection.acknowledged() == connection.written() {
             let closing = connection.closed().is_some() || !may_write(connection);
             return Held::By(match (apps.waits_for_credit, closing) {
                 (true, _) => Limit::ApplicationWindow,
