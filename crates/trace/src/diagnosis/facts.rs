@@ -4,6 +4,7 @@
 
 use super::moment::Moment;
 use super::path::Path;
+use super::sender::phase::Phase;
 use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::incidents::Incidents;
 use crate::diagnosis::sender::meter::Slice;
@@ -103,7 +104,20 @@ impl Facts {
         if !self.path.beside_sender || self.totals.behind_bottleneck {
             return moment.index;
         }
-        self.index_at(moment.at + self.path.base / 4 * 3).max(moment.index)
+        self.index_at(moment.at + self.shows_later()).max(moment.index)
+    }
+
+    /// By how many nanoseconds later ACKs show a queue beside the sender.
+    const fn shows_later(&self) -> u64 {
+        self.path.base / 4 * 3
+    }
+
+    /// Whether the last ACK comes sooner than one would that shows this moment: all data has left the queue.
+    pub(super) fn is_past_queue(&self, moment: &Moment) -> bool {
+        let shows_later = self.path.beside_sender && !self.totals.behind_bottleneck;
+        moment.phase == Phase::Delivering
+            && shows_later
+            && (moment.at..moment.at + self.shows_later()).contains(&self.totals.last_ack)
     }
 
     /// The first and the last slice within this many round trips before and after this one.
@@ -154,7 +168,6 @@ fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnosis::sender::phase::Phase;
 
     /// Trains with this rate in bytes per millisecond.
     fn trains(bytes: u64) -> Trains {

@@ -31,6 +31,9 @@ const GROUP: usize = 4;
 /// A full path, if a queue stood for the last round trip.
 pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let Moment { phase, index, .. } = *moment;
+    if facts.is_past_queue(moment) {
+        return None;
+    }
     let shown = facts.shown_at(moment);
     // A reader at an even rate makes segments come evenly too.
     let even = |now: &PathNow| now.even && phase != Phase::WindowFull;
@@ -206,6 +209,31 @@ mod tests {
         let totals = Totals { segment: 1000, ..Totals::default() };
         let facts = Facts::new(slices, (0, 40_000_000), totals, [&none, &none], Default::default());
         filled_by(&facts)[10..].to_vec()
+    }
+
+    #[test]
+    fn what_the_last_ack_acknowledges_has_left_the_queue_before_it_comes() {
+        // A queue of 20 ms until the last ACK at 1 s. It shows that queue by 30 ms later than it stood, on average.
+        let full_at = |ms: u64, last_ack: u64| {
+            let slice = |n: u64| Slice {
+                until: n * 10_000_000,
+                delivered: 3000,
+                acks: 2,
+                ahead: if n < 4 { 40_000_001 } else { 60_000_001 },
+                ..Slice::default()
+            };
+            let totals = Totals { segment: 1000, last_ack: last_ack * 1_000_000, ..Totals::default() };
+            let none = Trains::default();
+            let slices = (1..=100).map(slice).collect();
+            let mut facts = Facts::new(slices, (0, 40_000_000), totals, [&none, &none], Default::default());
+            facts.filled_by = filled_by(&facts);
+            let (at, until) = (ms * 1_000_000, 1_000_000_000);
+            let index = facts.index_at(at);
+            full_path(&facts, &Moment { phase: Phase::Delivering, from: 900_000_000, until, at, index })
+        };
+        assert_eq!(full_at(965, 1000), Some(Limit::Bottleneck));
+        assert_eq!(full_at(975, 1000), None);
+        assert_eq!(full_at(975, 9000), Some(Limit::Bottleneck), "later ACKs show that it stood");
     }
 
     #[test]
