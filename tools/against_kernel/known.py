@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from .compare import Difference
 from .kernel import RESPONSE_NS, Run
-from .packets import FIN, PSH, RST, SYN
+from .ours import repeats
+from .packets import FIN, PSH, RST, SYN, Segment, Sent
 from .scripts import Arrival, Call
 
 COMPRESSION_NS = 1_200_000
@@ -73,15 +74,50 @@ def _compressed(run: Run, difference: Difference) -> bool:
 
 
 def _repaired_before_data(run: Run, difference: Difference) -> bool:
+    sent, index = run.played.sent, difference.index
+    if difference.kind in ("ack of data", "sack of data", "only the kernel sends: ACK") or (
+        difference.kind.startswith("kernel sends ACK, ours")
+    ):
+        # In a recovery new data leaves as early, and the ACK of the segment's data behind it.
+        by_itself = "ACK" in difference.kind
+        data, before = (sent[index - 1], sent[: index - 1]) if by_itself else (sent[index], sent[:index])
+        acknowledges = max((one.segment.ack for one in before), default=0)
+        keeps_old = data.segment.length > 0 and data.segment.ack == acknowledges
+        at_once = not by_itself or sent[index].at - data.at <= RESPONSE_NS
+        return keeps_old and at_once and _recovers(run, before, data.at) and _answers_data(run, data.at)
     if difference.kind not in ("ack of data again", "sack of data again", "length of data again"):
         return False
-    one = run.played.sent[difference.index]
-    answered = [
-        event.segment
-        for at, event in run.happened
-        if one.at - RESPONSE_NS <= at <= one.at and isinstance(event, Arrival)
+    return _answers_data(run, sent[index].at)
+
+
+def _answered(run: Run, at: int) -> list[tuple[int, Segment]]:
+    """The segments that what was sent at a time may answer, and when they arrived."""
+    return [
+        (arrived, event.segment)
+        for arrived, event in run.happened
+        if at - RESPONSE_NS <= arrived <= at and isinstance(event, Arrival)
     ]
-    return bool(answered) and (answered[-1].length > 0 or bool(answered[-1].flags & FIN))
+
+
+def _answers_data(run: Run, at: int) -> bool:
+    """Whether what was sent at a time answers a segment with data or a FIN."""
+    answered = _answered(run, at)
+    return bool(answered) and (answered[-1][1].length > 0 or bool(answered[-1][1].flags & FIN))
+
+
+def _recovers(run: Run, sent: list[Sent], at: int) -> bool:
+    """Whether not all was acknowledged before that had been outstanding when the host last sent data again."""
+    again = max((number for number in range(1, len(sent) + 1) if repeats(sent, number)), default=0)
+    answered = _answered(run, at)
+    if not again or not answered:
+        return False
+    outstanding = max(one.segment.seq + one.segment.length for one in sent[:again])
+    earlier = [
+        event.segment.ack
+        for arrived, event in run.happened
+        if arrived < answered[-1][0] and isinstance(event, Arrival)
+    ]
+    return max(earlier, default=0) < outstanding
 
 
 def _unread(run: Run, difference: Difference) -> int:

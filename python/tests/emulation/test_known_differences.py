@@ -147,6 +147,27 @@ def test_a_repair_precedes_only_the_data_of_the_segment_that_it_answers(
 
 
 @pytest.mark.parametrize(
+    ("again", "acknowledged", "kind", "expected"),
+    [
+        (True, 1, "kernel sends ACK, ours data again", BEFORE),
+        (True, 1, "ack of data", BEFORE),
+        (False, 1, "kernel sends ACK, ours data", None),
+        (True, 201, "kernel sends ACK, ours data", None),
+    ],
+    ids=["and its ACK", "new data", "no recovery", "the recovery is over"],
+)
+def test_new_data_precedes_the_data_of_the_segment_that_it_answers_in_a_recovery(
+    again: bool, acknowledged: int, kind: str, expected: str | None
+) -> None:
+    before = [data(1), data(101), data(1) if again else data(201)]
+    sent = [Sent(n * MS, segment) for n, segment in enumerate(before)]
+    sent += [Sent(20 * MS + 50_000, data(301)), Sent(20 * MS + 60_000, Segment(ACK, 401, 101, 1000))]
+    arrivals = [(10 * MS, Segment(ACK, 1, acknowledged, 1000)), (20 * MS, data(1))]
+    index = 3 if kind == "ack of data" else 4
+    assert reason(run(arrivals, sent), Difference(kind, index, "", 20 * MS)) == expected
+
+
+@pytest.mark.parametrize(
     ("partly_old", "block", "expected"),
     [(data(1, 200), (1, 101), OUTLASTS), (data(1, 100), (1, 101), None), (data(1, 200), (51, 101), None)],
     ids=["behind another", "wholly old", "another part"],
