@@ -101,9 +101,17 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_
     let shifts = info.peer_shift | info.own_shift << 4;
     let outstanding = outstanding(stream, &info, mss);
     let rules = stream.config().state_machine;
-    fields.bytes(&[state_number(stream.state(), rules), phase_number(&info), info.unanswered, 0]);
+    // Without outstanding data the timer has sent window probes, which back off beside the timeout (`tcp_send_probe0()`).
+    let is_probing =
+        outstanding.unacknowledged == 0 && info.unanswered > 0 && stream.state().is_synchronized();
+    let (retransmits, probes) = if is_probing { (0, info.unanswered) } else { (info.unanswered, 0) };
+    let timeout = micros(stream.rto()) >> if is_probing { info.backoff } else { 0 };
+    // Linux is in LAST-ACK before the FIN leaves (`tcp_close_state()`).
+    let closes = stream.state() == State::CloseWait && stream.is_closing() && rules != StateMachine::Freebsd;
+    let state = if closes { State::LastAck } else { stream.state() };
+    fields.bytes(&[state_number(state, rules), phase_number(&info), retransmits, probes]);
     fields.bytes(&[info.backoff, options, shifts, 0]);
-    fields.words(&[micros(stream.rto()), 40_000, mss, 536]);
+    fields.words(&[timeout, 40_000, mss, 536]);
     // Linux counts a lost segment in `lost_out` until it is acknowledged, even after its retransmission.
     let lost = outstanding.lost + outstanding.resent;
     fields.words(&[outstanding.unacknowledged, outstanding.sacked, lost, outstanding.resent, 0]);

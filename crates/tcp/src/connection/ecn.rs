@@ -120,6 +120,12 @@ impl Connection {
         self.cx.counters().ecn_capable_sent += u32::from(segment.ecn != Ecn::NotEct);
     }
 
+    /// The echo of a mark that the reset of an abort carries.
+    pub(super) fn echo_on_abort(&mut self) -> Flags {
+        let memory = self.cx.ecn().filter(|memory| memory.accurate_state().is_none());
+        memory.map_or(Flags::NONE, |memory| memory.fields_of_departure(false).1)
+    }
+
     /// Returns whether an ACK reports a mark, before the ACK is processed.
     #[inline]
     pub(super) fn note_echo(&mut self, segment: &Segment) -> bool {

@@ -92,7 +92,7 @@ impl Connection {
             self.rcv.forget_duplicate();
         }
         self.rcv.take_mark(&mut self.cx, segment);
-        if segment.payload.len > 0 && self.cx.state().may_receive() {
+        if segment.payload.len > 0 && (self.cx.state().may_receive() || self.reports_behind_fin(start)) {
             self.take_text(now, segment, start);
         }
         if flags.has(Flags::FIN) && !self.ignores_fin(start) {
@@ -250,6 +250,19 @@ impl Connection {
         fits
     }
 
+    /// Whether old data is reported although the peer has closed: in Linux it is (`tcp_data_queue()`).
+    #[cold]
+    fn reports_behind_fin(&self, start: i64) -> bool {
+        self.cx.config.old_segments == OldSegments::Linux
+            && matches!(self.cx.state(), State::CloseWait | State::Closing | State::LastAck)
+            && start < self.rcv.nxt() as i64
+    }
+
+    /// Whether Linux has a TIME-WAIT socket in place of this connection.
+    fn is_time_wait_on_linux(&self) -> bool {
+        self.cx.config.old_segments == OldSegments::Linux && self.cx.state() == State::TimeWait
+    }
+
     /// Whether a FIN has no effect, because it is behind an earlier one. Linux does not even answer it
     /// (`tcp_rcv_state_process()`).
     fn ignores_fin(&self, start: i64) -> bool {
@@ -287,7 +300,11 @@ impl Connection {
             return;
         }
         if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
-            if segment.flags.has(Flags::ACK) {
+            let is_request = self.cx.passive && self.cx.config.old_segments == OldSegments::Linux;
+            if segment.flags.has(Flags::ACK) && is_request {
+                // No simultaneous open, for a listener of Linux: a segment outside the window (`tcp_check_req()`).
+                self.challenge(now);
+            } else if segment.flags.has(Flags::ACK) {
                 self.take_syn_ack(now, segment);
             } else {
                 self.answer_repeated_syn(now, segment);
@@ -297,7 +314,7 @@ impl Connection {
         self.cx.counters().duplicates_received += 1;
         let counts_fin = self.cx.config.old_segments == OldSegments::Linux && segment.flags.has(Flags::FIN);
         // A TIME-WAIT socket of Linux has no options for SACK (`tcp_v4_timewait_ack()`).
-        if !(self.cx.config.old_segments == OldSegments::Linux && self.cx.state() == State::TimeWait) {
+        if !self.is_time_wait_on_linux() {
             self.note_duplicate(start, segment.payload.len + u32::from(counts_fin));
         }
         if segment.flags.has(Flags::SYN) {
@@ -321,8 +338,12 @@ impl Connection {
         if is_taken && segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
-        // tcp_disordered_ack_check(), since 6.15: an old ACK of the path does not need an answer.
-        let is_old_ack = !is_stamped_well && segment.seq_len() == 0 && start < expected;
+        // tcp_disordered_ack_check(), since 6.15: an old ACK of the path does not need an answer, but in TIME-WAIT.
+        let is_old_ack = !is_stamped_well
+            && segment.options.timestamps.is_some()
+            && segment.seq_len() == 0
+            && start < expected
+            && !self.is_time_wait_on_linux();
         if is_old_ack && segment.flags.has(Flags::ACK) && self.cx.config.invalid_ratelimit > Span::ZERO {
             return;
         }
@@ -368,6 +389,8 @@ impl Connection {
             self.snd.expect_window_from(segment.seq.minus(1));
             if self.cx.passive && self.cx.config.old_segments == OldSegments::Linux {
                 self.snd.forget_largest_window();
+                // The new socket counts its answers anew, not with those of its request (`tcp_rsk(req)->last_oow_ack_time`).
+                self.cx.forget_invalid_answers();
             }
             self.become_established(now);
             if self.rcv.deliver_syn_text() {
@@ -448,13 +471,20 @@ impl Connection {
                 self.take_syn_ack(now, segment);
             } else if self.cx.state() == State::SynReceived && self.returns_to_listen() {
                 self.return_to_listen(now);
+                if self.cx.config.old_segments == OldSegments::Linux {
+                    // Linux also refuses it (`tcp_check_req()`).
+                    self.cx.reply(Reply::reset_for(segment));
+                }
             } else {
                 self.challenge(now);
             }
             return;
         }
         if start != self.rcv.nxt() as i64 && !self.cx.config.insecure_rst && !self.resets_elsewhere(start) {
-            self.challenge(now);
+            // A TIME-WAIT socket of Linux challenges none (`tcp_timewait_state_process()`).
+            if !self.is_time_wait_on_linux() {
+                self.challenge(now);
+            }
             return;
         }
         let is_ignored = self.cx.config.rfc1337 && self.cx.state() == State::TimeWait;

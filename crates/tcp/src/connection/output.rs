@@ -1,6 +1,6 @@
 //! Construction of segments: header, options, and the updates of the state.
 
-use crate::config::{MssCounts, StateMachine};
+use crate::config::{MssCounts, OldSegments, StateMachine};
 use crate::connection::Connection;
 use crate::opening::negotiate::syn_options;
 use crate::opening::reply::Reply;
@@ -84,11 +84,26 @@ impl Connection {
         self.cx.stats.segments_sent += 1;
         self.cx.note(now, Event::Sent { offset: 0, len: 0, reason: Reason::Reset });
         *segment = reply.segment();
-        if reply.connected && self.cx.agreed.timestamps {
-            segment.options = Options { timestamps: Some(self.timestamps(now)), ..Options::NONE };
-            segment.header_len = 20 + segment.options.wire_len(self.cx.config.layout);
+        if reply.connected {
+            self.write_options_of_abort(now, segment);
         }
         Reason::Reset
+    }
+
+    /// The reset of an abort has timestamps. In Linux it is made like any other segment: it reports data behind a gap, and
+    /// echoes a mark (`tcp_send_active_reset()`).
+    fn write_options_of_abort(&mut self, now: Time, segment: &mut Segment) {
+        let timestamps = self.cx.agreed.timestamps.then(|| self.timestamps(now));
+        let mut options = Options { timestamps, ..Options::NONE };
+        let layout = self.cx.config.layout;
+        if self.cx.config.old_segments == OldSegments::Linux {
+            if self.cx.agreed.sack && self.rcv.has_blocks() {
+                options.sack = self.rcv.take_blocks(room_for_blocks(usize::from(options.wire_len(layout))));
+            }
+            segment.flags = segment.flags | self.echo_on_abort();
+        }
+        segment.header_len = 20 + options.wire_len(layout);
+        segment.options = options;
     }
 
     /// A SYN, or a SYN-ACK if the peer's SYN has arrived. Its window is never scaled.
@@ -236,6 +251,7 @@ impl Connection {
         };
         let spare = most.saturating_sub(u32::from(header_len) - 20).max(1);
         if plan.len > spare {
+            let spare = self.snd.part_that_fits(&self.cx, plan, spare);
             plan.len = spare;
             // An end of application data before the cut still counts.
             let ends = self.snd.space().is_marked(plan.start, plan.start + u64::from(spare));

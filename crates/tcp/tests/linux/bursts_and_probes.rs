@@ -7,8 +7,9 @@ use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegm
 use netspurt_tcp::congestion;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, Timestamps};
-use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, Timeout};
+use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, Timeout, WindowProbe};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::transmit::Transmit;
 
 fn linux() -> Config {
     Config { limited_transmit: true, ..rules(Grows::WhenUsed) }
@@ -263,4 +264,32 @@ fn a_write_behind_a_packet_that_reports_have_made_shorter_leaves_its_psh() {
     lab.arrives(Segment { ack, flags: ACK, ..Segment::default() });
     let pushed = lab.sent[before..].iter().map(|(_, sent)| sent.segment.flags.has(Flags::PSH));
     assert_eq!(pushed.take(3).collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[test]
+fn any_ack_restarts_the_timer_of_a_closed_window() {
+    // tcp_ack_probe()
+    for (grows, probe) in [(Grows::WhenUsed, 1900), (Grows::Always, 1200)] {
+        let mut config = linux();
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.write(1).at(200).window = 0;
+        lab.ack(1).write(1).at(900).ack(1);
+        lab.at(2000);
+        let probes: Vec<u64> =
+            lab.timed().into_iter().filter(|sent| sent.2 == WindowProbe).map(|sent| sent.0).collect();
+        assert_eq!(probes, [probe], "{grows:?}");
+    }
+}
+
+#[test]
+fn a_corked_segment_waits_for_the_timer_of_window_probes() {
+    // tcp_check_probe_timer(): a timeout, not 200 ms.
+    for (grows, at) in [(Grows::WhenUsed, 1100), (Grows::Always, 300)] {
+        let mut config = Config { transmit: Transmit::Cork, ..linux() };
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.write_bytes(100).at(1500);
+        assert_eq!(lab.timed()[0].0, at, "{grows:?}");
+    }
 }

@@ -14,5 +14,7 @@ mod cwnd_in_packets;
 mod marks_and_parts;
 mod old_acks;
 mod recounted;
+mod retransmitted_sizes;
 mod round_trips;
+mod small_sockets;
 mod undone;

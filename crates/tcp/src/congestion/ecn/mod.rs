@@ -270,16 +270,6 @@ impl Memory {
         !self.in_proportion && (self.echo_marked || lasts)
     }
 
-    /// Whether the next new data announces a reduction to the peer by CWR.
-    pub(crate) const fn announces(&self) -> bool {
-        self.cwr_due
-    }
-
-    /// Sets whether it does.
-    pub(crate) const fn set_announces(&mut self, announces: bool) {
-        self.cwr_due = announces;
-    }
-
     /// Records a signal to congestion control; `max` is SND.MAX. Every reduction is announced to the peer by CWR,
     /// unless it is undone and `withdraws` says so.
     pub(crate) fn note_signal(&mut self, signal: Signal, max: u64, withdraws: bool) {

@@ -393,8 +393,9 @@ impl LossRecovery {
     }
 
     /// The first lost segment is sent at once, regardless of windows: the fast retransmit.
-    pub(crate) fn send_first_lost(&mut self, mss: u16, reason: Reason) {
-        match self.first_lost(mss) {
+    /// Segments up to `joins` may be sent with it.
+    pub(crate) fn send_first_lost(&mut self, mss: u16, joins: u64, reason: Reason) {
+        match self.first_lost(mss, joins) {
             Some(first) => self.send_next(first, reason),
             None => self.cancel_next(),
         }

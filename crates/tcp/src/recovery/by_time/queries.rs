@@ -137,11 +137,23 @@ impl LossRecovery {
     }
 
     /// What is retransmitted first of the lost data, in one segment of at most `mss` bytes: a segment as it was sent, and those
-    /// behind it that fit as well (`tcp_retrans_try_collapse()`).
-    pub(crate) fn first_lost(&self, mss: u16) -> Option<Range> {
+    /// behind it that fit as well. Up to `joins` these need not be lost, as long as they are not reported
+    /// (`tcp_retrans_try_collapse()`).
+    pub(crate) fn first_lost(&self, mss: u16, joins: u64) -> Option<Range> {
         let departures = self.departures.as_ref()?;
         let hole = departures.rack.as_ref()?.first_lost(mss)?;
-        Some(departures.flight.fitting(hole))
+        let lost = departures.flight.fitting(hole);
+        if lost.end < hole.end || lost.end >= joins {
+            return Some(lost);
+        }
+        let reported = self.loss.reported().at_or_after(lost.end).map_or(u64::MAX, |next| next.start);
+        let most = joins.min(reported).min(lost.start + u64::from(mss));
+        Some(departures.flight.fitting(Range::new(lost.start, most.max(lost.end))))
+    }
+
+    /// The whole segments at the start of `range`, at least one; a part of it if it does not fit.
+    pub(crate) fn fitting(&self, range: Range) -> Range {
+        self.departures.as_ref().map_or(range, |departures| departures.flight.fitting(range))
     }
 
     /// Bytes that are marked lost and were not retransmitted since.

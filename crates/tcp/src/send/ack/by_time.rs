@@ -3,7 +3,6 @@
 use super::reports::Reports;
 use crate::config::{LossMeans, PrrRule};
 use crate::congestion::Signal;
-use crate::congestion::ecn::Memory;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
@@ -190,19 +189,13 @@ impl Sender {
         cx.counters().fast_retransmits += 1;
         let (una, max, cwnd) = (self.space.una, self.space.max, self.congestion.cwnd());
         // A mark in the same round trip has reduced the window already (`tcp_enter_recovery()`).
-        let goes_on = self.recovery.is_reducing();
-        let reduced = goes_on && !self.congestion.controls_recovery_cwnd();
+        let reduced = self.recovery.is_reducing();
         if cx.config.loss_means == LossMeans::Congestion && !reduced {
-            let announced = cx.ecn_state().is_some_and(Memory::announces);
             self.signal(cx, now, Signal::EnterRecovery, max - una);
-            if let Some(memory) = cx.ecn().filter(|_| goes_on) {
-                // The mark has announced the reduction.
-                memory.set_announces(announced);
-            }
         }
         let rule = self.gradual_rule(cx).filter(|_| cx.config.loss_means == LossMeans::Congestion);
         self.recovery.recover_by_time(una, max, rule.map(|rule| (rule, cwnd)));
-        self.recovery.send_first_lost(cx.agreed.payload, reason);
+        self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), reason);
         self.restart_retransmit(cx, now);
         cx.note(now, Event::Phase(self.phase()));
     }

@@ -124,6 +124,10 @@ impl Sender {
             self.take_dup_ack(cx, now);
         } else if !self.space.is_outstanding() {
             self.recovery.forget_dup_acks();
+            if cx.config.counts_as_linux() {
+                // `tcp_ack_probe()`: any ACK shows that the peer is there.
+                self.timers.restart_persist(now, cx.config.timer_grain);
+            }
         }
     }
 

@@ -99,7 +99,10 @@ impl Sender {
             }
         }
         // An ACK or a timeout always follows, but the application may never write the announced data.
-        if !why.waits_for_ack() {
+        if !why.waits_for_ack() && cx.config.counts_as_linux() {
+            // Linux has no other timer for it than that of a closed window (`tcp_check_probe_timer()`).
+            self.timers.persist(now, cx.config.timer_grain);
+        } else if !why.waits_for_ack() {
             self.timers.wait_until((self.timers.held_since.instant(now) + CEILING).max(now));
         }
     }

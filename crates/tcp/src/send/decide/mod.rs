@@ -239,7 +239,9 @@ impl Sender {
 
     /// Decides with RACK: lost data first, then new data.
     pub(crate) fn decide_by_time(&self, cx: &Context) -> Decision {
-        let Some(first) = self.recovery.first_lost(cx.agreed.payload) else { return self.decide_next(cx) };
+        let Some(first) = self.recovery.first_lost(cx.agreed.payload, self.joins_up_to(cx)) else {
+            return self.decide_next(cx);
+        };
         if self.recovery.holds_repairs() {
             return self.decide_next(cx);
         }
@@ -274,6 +276,21 @@ impl Sender {
             plan.flags = Flags(plan.flags.0 & !Flags::FIN.0);
         }
         plan
+    }
+
+    /// Up to where segments behind a lost one are sent again with it if they fit in one segment, although they are not lost
+    /// (Linux, `tcp_retrans_try_collapse()`): not a FIN.
+    pub(in crate::send) fn joins_up_to(&self, cx: &Context) -> u64 {
+        if cx.config.counts_as_linux() { self.space.data_end().min(self.space.max) } else { 0 }
+    }
+
+    /// How much of a retransmission leaves if options leave room for `spare` bytes: in Linux whole segments, if one fits.
+    pub(crate) fn part_that_fits(&self, cx: &Context, plan: &Plan, spare: u32) -> u32 {
+        let is_again = plan.start > 0 && plan.start < self.space.max;
+        if !is_again || !self.takes_acks_as_linux(cx) {
+            return spare;
+        }
+        self.recovery.fitting(Range::new(plan.start, plan.start + u64::from(spare))).len() as u32
     }
 
     /// Whether what begins at `start` must wait for the peer's window, in Linux also a FIN (`tcp_snd_wnd_test()`) and a

@@ -97,6 +97,13 @@ impl Timers {
         }
     }
 
+    /// Starts the persist timer anew, if it is running.
+    pub(crate) fn restart_persist(&mut self, now: Time, grain: TimerGrain) {
+        if self.role == Timer::Persist && !self.main.is_never() {
+            self.main = grain.deadline(now, self.rto);
+        }
+    }
+
     /// Starts the persist timer with this deadline, if it is not running.
     pub(crate) fn wait_until(&mut self, deadline: Time) {
         if self.main.is_never() {

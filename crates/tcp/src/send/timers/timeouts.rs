@@ -296,7 +296,7 @@ impl Sender {
         let timeout =
             Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
-        self.recovery.send_first_lost(cx.agreed.payload, Reason::Timeout);
+        self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), Reason::Timeout);
         self.widen_by_recent(cx, now);
     }
 

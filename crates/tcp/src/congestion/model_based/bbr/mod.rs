@@ -281,7 +281,8 @@ impl Bbr {
 impl CongestionControl for Bbr {
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::EnterRecovery => self.save_cwnd(),
+            // `bbr_ssthresh()`, which a mark calls too, although it has no other effect.
+            Signal::EnterRecovery | Signal::EcnCe => self.save_cwnd(),
             Signal::Timeout { first } => self.time_out(first, view),
             Signal::Undo => {
                 self.plateau.restart(0);
@@ -294,7 +295,6 @@ impl CongestionControl for Bbr {
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }
             | Signal::ExitRecovery
-            | Signal::EcnCe
             | Signal::RoundMarked { .. }
             | Signal::IdleRestart { .. } => {}
         }

@@ -68,12 +68,9 @@ fn the_window_counts_the_path_the_hosts_and_pairs() {
     assert_eq!(bbr.inflight(1_000_000, UNIT, MSS), 296_000, "bursts of 65 segments at most");
 }
 
-#[test]
-fn bbr_restores_its_window_after_a_timeout() {
-    let mut bbr = Bbr::new(40 * MSS, 1);
-    bbr.on(Signal::Timeout { first: true }, &view(MSS, 40_000));
-    assert_eq!(bbr.cwnd(), MSS);
-    let mut sample = RateSample {
+/// What an ACK of a segment shows in this state.
+fn sample_in(repairing: Repairing) -> RateSample {
+    RateSample {
         delivered: 50_000,
         delivered_at: Time::ZERO,
         lost: 40_000,
@@ -86,12 +83,29 @@ fn bbr_restores_its_window_after_a_timeout() {
         prior_in_flight: 1000,
         in_flight: 0,
         next_departure: Time::ZERO,
-        repairing: Repairing::Timeout,
+        repairing,
         selective: true,
-    };
-    bbr.delivered(&sample, &view(MSS, 1000));
+    }
+}
+
+#[test]
+fn bbr_restores_its_window_after_a_timeout() {
+    let mut bbr = Bbr::new(40 * MSS, 1);
+    bbr.on(Signal::Timeout { first: true }, &view(MSS, 40_000));
+    assert_eq!(bbr.cwnd(), MSS);
+    bbr.delivered(&sample_in(Repairing::Timeout), &view(MSS, 1000));
     assert_eq!(bbr.cwnd(), 4 * MSS);
-    sample.repairing = Repairing::Nothing;
-    bbr.delivered(&sample, &view(MSS, 1000));
+    bbr.delivered(&sample_in(Repairing::Nothing), &view(MSS, 1000));
     assert_eq!(bbr.cwnd(), 41 * MSS, "and it starts up as before");
+}
+
+#[test]
+fn a_mark_saves_the_window_that_bbr_restores_after_a_recovery_that_begins_later() {
+    // tcp_enter_cwr() calls bbr_ssthresh(); tcp_enter_recovery() does not, while the mark reduces the window.
+    let mut bbr = Bbr::new(40 * MSS, 1);
+    bbr.on(Signal::EcnCe, &view(MSS, 40_000));
+    bbr.delivered(&sample_in(Repairing::Loss), &view(MSS, 1000));
+    assert_eq!(bbr.cwnd(), MSS);
+    bbr.delivered(&sample_in(Repairing::Nothing), &view(MSS, 1000));
+    assert_eq!(bbr.cwnd(), 40 * MSS);
 }

@@ -271,7 +271,10 @@ impl CongestionControl for Bbr3 {
             }
             Signal::Undo => self.come_back(),
             Signal::Resumed => self.resume(view),
-            Signal::EcnCe => self.note_mark(view),
+            Signal::EcnCe => {
+                self.save();
+                self.note_mark(view);
+            }
             // Other events appear in the samples or have no effect.
             Signal::Acked { .. }
             | Signal::DupAck { .. }
