@@ -420,10 +420,34 @@ impl Context {
         !self.unusual.has(NOT_ESTABLISHED.and(ECN))
     }
 
+    /// The same for a connection whose packets may be marked.
+    #[inline]
+    pub(crate) fn predicts_measured_arrival(&self) -> bool {
+        !self.unusual.has(NOT_ESTABLISHED)
+    }
+
+    /// Whether congestion marks are echoed by flags alone, or there are none.
+    #[inline]
+    fn echoes_by_flags(&self) -> bool {
+        self.ecn_state().is_none_or(|memory| memory.accurate_state().is_none())
+    }
+
+    /// Whether ECN is in use.
+    #[inline]
+    pub(crate) fn has_ecn(&self) -> bool {
+        self.unusual.has(ECN)
+    }
+
     /// Whether the shared state permits the fast path for a departing segment.
     #[inline]
     pub(crate) fn predicts_departure(&self) -> bool {
         self.unusual.without(KEEP_ALIVE).is_empty()
+    }
+
+    /// The same for a connection whose packets may be marked, if flags echo the marks.
+    #[inline]
+    pub(crate) fn predicts_measured_departure(&self) -> bool {
+        self.unusual.without(KEEP_ALIVE.and(ECN)).is_empty() && self.echoes_by_flags()
     }
 
     /// Whether the shared state permits answers and runs.

@@ -105,18 +105,25 @@ impl Connection {
         if self.cx.ecn().is_some_and(|memory| memory.sends()) { Flags::ECE } else { Flags::NONE }
     }
 
+    /// Sets the codepoint and the flags of a departing segment where flags echo the marks. `capable`: it has new data.
+    #[inline]
+    pub(super) fn write_mark(&mut self, capable: bool, segment: &mut Segment) {
+        let Some(memory) = self.cx.ecn() else { return };
+        let (codepoint, flags) = memory.fields_of_departure(capable);
+        segment.ecn = codepoint;
+        segment.flags = segment.flags | flags;
+        self.cx.counters().ecn_capable_sent += u32::from(codepoint != Ecn::NotEct);
+    }
+
     /// Sets the codepoint and the flags of a departing segment.
     #[inline]
     pub(super) fn write_ecn(&mut self, plan: &mut Plan, segment: &mut Segment) {
         let max = self.snd.space().max();
         let Some(memory) = self.cx.ecn() else { return };
-        if memory.accurate().is_some() {
-            self.write_accurate(plan, segment);
-        } else {
-            let (codepoint, flags) = memory.fields_of_departure(is_capable(plan, max, false));
-            segment.ecn = codepoint;
-            segment.flags = segment.flags | flags;
+        if memory.accurate().is_none() {
+            return self.write_mark(is_capable(plan, max, false), segment);
         }
+        self.write_accurate(plan, segment);
         self.cx.counters().ecn_capable_sent += u32::from(segment.ecn != Ecn::NotEct);
     }
 
@@ -133,10 +140,7 @@ impl Connection {
         if memory.accurate().is_some() {
             return self.process_ecn_counters(segment);
         }
-        let echo = segment.flags.0 & (Flags::ECE.0 | Flags::SYN.0) == Flags::ECE.0;
-        let marked = echo && memory.sends();
-        memory.set_marked(marked);
-        marked
+        memory.note_echo(segment.flags)
     }
 
     /// Starts accurate ECN. `syn` is the peer's SYN or SYN-ACK; `arrived` is the codepoint with which our SYN arrived.

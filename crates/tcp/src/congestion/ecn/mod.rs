@@ -191,6 +191,13 @@ impl Memory {
         self.in_proportion
     }
 
+    /// Returns whether an ACK with these flags reports a mark, where flags echo marks.
+    pub(crate) fn note_echo(&mut self, flags: Flags) -> bool {
+        let echo = flags.0 & (Flags::ECE.0 | Flags::SYN.0) == Flags::ECE.0;
+        self.echo_marked = echo && self.sends();
+        self.echo_marked
+    }
+
     /// Sets whether the current ACK reports a mark.
     pub(crate) fn set_marked(&mut self, marked: bool) {
         self.echo_marked = marked;

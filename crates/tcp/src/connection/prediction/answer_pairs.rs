@@ -4,7 +4,8 @@
 #[path = "../../../tests/world/writer.rs"]
 mod writer;
 
-use crate::config::{Config, Cutting, Recovery, profile};
+use crate::config::{Config, Cutting, EcnUse, Recovery, profile};
+use crate::congestion::Kind;
 use crate::connection::pairs::Dice;
 use crate::connection::prediction::ack_run::AckFacts;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
@@ -15,7 +16,7 @@ use crate::receive::acking::Acking;
 use crate::send::decide::ordinary::Ordinary;
 use crate::send::space::Decision;
 use crate::time::{Span, Time};
-use crate::wire::segment::Segment;
+use crate::wire::segment::{Ecn, Segment};
 use crate::wire::seq::Seq;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,6 +74,8 @@ struct Counts {
     in_repair: [u64; 2],
     /// Decisions of the sender's fast path while a loss was being repaired, outside of answers.
     decided: u64,
+    /// Segments of senders with pacing or marks for which the fast path decides.
+    measured: u64,
 }
 
 impl Counts {
@@ -83,6 +86,7 @@ impl Counts {
             in_run: both(self.in_run, other.in_run),
             in_repair: both(self.in_repair, other.in_repair),
             decided: self.decided + other.decided,
+            measured: self.measured + other.measured,
         }
     }
 }
@@ -179,6 +183,7 @@ impl Transfer {
             Way::Calls => tcp.transmit_any(now, &mut segment),
         } {
             sent.push(Transmission { segment, reason: departure.reason });
+            self.counts.measured += u64::from(tcp.is_measured() && tcp.departs_measured());
         }
     }
 }
@@ -245,7 +250,10 @@ fn live(seed: u64, config: impl Fn(&mut Dice) -> Config) -> Counts {
             assert_eq!(tcp.next_deadline(), other.next_deadline(), "{place}");
             let is_same = tcp.state_digest() == other.state_digest();
             assert!(is_same, "{place}:\n answers {tcp:?}\n calls {other:?}\n arrived {segment:?}");
-            for Transmission { segment, .. } in ours {
+            for Transmission { mut segment, .. } in ours {
+                if segment.ecn != Ecn::NotEct && dice.below(6) == 0 {
+                    segment.ecn = Ecn::Ce;
+                }
                 if dice.below(loss) > 0 {
                     let at = now + Span::from_ms(delay + if dice.below(late) == 0 { 3 } else { 0 });
                     let place = wire.partition_point(|&(other, ..)| other <= at);
@@ -287,6 +295,35 @@ fn sack(dice: &mut Dice) -> Config {
     }
 }
 
+/// Senders that pace, sample their delivery rate, or whose packets may be marked.
+fn measured(dice: &mut Dice) -> Config {
+    const PROFILES: [&str; 5] = ["linux", "bbr", "dctcp", "prague", "freebsd"];
+    const ALGORITHMS: [Kind; 8] = [
+        Kind::NewReno,
+        Kind::RenoLinux,
+        Kind::CubicLinux,
+        Kind::Dctcp,
+        Kind::Bbr,
+        Kind::Bbr3,
+        Kind::Prague,
+        Kind::Vegas,
+    ];
+    loop {
+        let mut config = profile::by_name(dice.pick(&PROFILES)).expect("a built-in profile").config.clone();
+        config.mss = dice.pick(&[536, 1000, 1460]);
+        config.receive_window = dice.pick(&[20_000, 60_000, 1 << 20]);
+        config.initial_ssthresh = dice.pick(&[10_000, 40_000, u32::MAX]);
+        if dice.below(2) == 0 {
+            config.congestion = dice.pick(&ALGORITHMS);
+            config.ecn = dice.pick(&[EcnUse::Off, EcnUse::Rfc3168, EcnUse::Rfc3168, EcnUse::Rfc9768]);
+            config.pacing |= dice.below(2) == 0;
+        }
+        if config.validate().is_ok() {
+            return config;
+        }
+    }
+}
+
 fn live_all(seeds: u64, config: fn(&mut Dice) -> Config) -> Counts {
     (0..seeds).map(|seed| live(seed, config)).fold(Counts::default(), Counts::and)
 }
@@ -308,4 +345,10 @@ fn an_answer_while_a_loss_is_being_repaired_does_the_same_too() {
     let Counts { in_repair, decided, .. } = live_all(400, sack);
     assert!(in_repair.iter().all(|&count| count > 2000), "{in_repair:?}");
     assert!(decided > 2000, "{decided}");
+}
+
+#[test]
+fn header_prediction_with_pacing_and_marks_does_the_same_as_the_full_path() {
+    let Counts { measured, .. } = live_all(600, measured);
+    assert!(measured > 20_000, "{measured}");
 }

@@ -12,6 +12,7 @@ pub(crate) mod answer;
 mod answer_pairs;
 pub(crate) mod data_run;
 pub(crate) mod in_repair;
+mod measured;
 
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
@@ -32,7 +33,7 @@ impl Connection {
     #[inline]
     pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         if !self.is_expected(segment) {
-            return false;
+            return self.is_measured() && self.process_measured(now, segment);
         }
         let start = self.rcv.nxt();
         let taken = if segment.payload.len == 0 {
@@ -50,13 +51,17 @@ impl Connection {
     /// Whether the segment is one of these, as far as can be told without its payload and its acknowledgment number.
     #[inline(always)]
     fn is_expected(&self, segment: &Segment) -> bool {
+        self.cx.predicts_arrival() && self.is_next(segment, Flags::NONE) && self.snd.predicts_arrival()
+    }
+
+    /// Whether the segment itself is one of these, whatever the state of the connection. It may have the flags of `also`.
+    #[inline(always)]
+    fn is_next(&self, segment: &Segment, also: Flags) -> bool {
         let options = &segment.options;
-        self.cx.predicts_arrival()
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+        segment.flags.0 & !(Flags::PSH | also).0 == Flags::ACK.0
             && segment.seq == self.rcv.seq(self.rcv.nxt())
             && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
-            && self.snd.predicts_arrival()
             && self.is_stamp_in_order(segment)
     }
 
@@ -134,6 +139,9 @@ impl Connection {
         let decision = if is_ordinary { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
         if decision == Ordinary::Other && is_ordinary && self.snd.is_repairing(&self.cx) {
             return self.transmit_in_repair(now, segment);
+        }
+        if decision == Ordinary::Other && self.is_measured() {
+            return self.transmit_measured(now, segment);
         }
         self.carry_out(now, (decision, Situation::Undisturbed), segment)
     }

@@ -154,6 +154,15 @@ impl LossRecovery {
         }
     }
 
+    /// Whether an ACK of everything below `una` in the ordinary state shows delivery in order, if losses are detected by time.
+    #[inline]
+    pub(crate) fn is_calm_up_to(&self, una: u64) -> bool {
+        let Some(Departures { flight, rack: Some(rack), .. }) = self.departures.as_deref() else {
+            return false;
+        };
+        rack.shows_order(flight.front(), una)
+    }
+
     /// An ACK of everything below `una` in the ordinary state, if losses are detected by time. `None`, without any change, if the
     /// ACK does not show delivery in order.
     #[inline(always)]
@@ -162,8 +171,7 @@ impl LossRecovery {
             return None;
         };
         let first = flight.front();
-        // The ACK of a part of a segment is not ordinary.
-        if !rack.is_in_order(first, una) || first.is_some_and(|first| first.range.end > una) {
+        if !rack.shows_order(first, una) {
             return None;
         }
         // The log is plain: nothing was sent twice.

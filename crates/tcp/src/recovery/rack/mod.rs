@@ -108,6 +108,12 @@ impl Rack {
         una > self.fack && first.is_some_and(comes_next)
     }
 
+    /// The same, and the first outstanding segment is acknowledged as a whole: the ACK of a part of it is not ordinary.
+    #[inline(always)]
+    pub(super) fn shows_order(&self, first: Option<Sent>, una: u64) -> bool {
+        self.is_in_order(first, una) && first.is_none_or(|first| first.range.end <= una)
+    }
+
     /// An ACK of everything below `una` in the ordinary state: [`deliver`](Self::deliver) and
     /// [`acknowledge`](Self::acknowledge) in one step.
     #[inline(always)]

@@ -3,6 +3,7 @@
 mod by_time;
 mod in_repair;
 mod marks;
+mod measured;
 mod repair;
 mod reports;
 mod samples;
@@ -13,6 +14,7 @@ use crate::ranges::Range;
 use crate::record::event::Event;
 use crate::recovery::Parts;
 use crate::send::Sender;
+use crate::send::space::SendSpace;
 use crate::time::Time;
 use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
@@ -28,6 +30,33 @@ impl Sender {
     /// Processes the ACK of an acceptable segment. `marked`: it reports a congestion mark.
     #[inline]
     pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
+        if self.learns_nothing(cx, segment) {
+            self.confirm_window(segment.seq, segment.ack);
+            let SendSpace { una, max, .. } = self.space;
+            return self.judge_echo(cx, now, una, max - una, marked);
+        }
+        self.take_any_ack(cx, now, segment, marked);
+    }
+
+    /// Whether the ACK of a segment with data acknowledges nothing new and says nothing else, but perhaps that packets were marked.
+    /// This is so of nearly all segments at the receiver of a transfer.
+    #[inline]
+    fn learns_nothing(&self, cx: &Context, segment: &Segment) -> bool {
+        segment.payload.len > 0
+            && self.space.acknowledges_nothing_new(segment.ack)
+            && self.predicts_measured_arrival()
+            && !(self.is_paced() && self.space.is_outstanding())
+            && !segment.flags.has(Flags::SYN)
+            && self.space.wnd > 0
+            // The ACK of a SYN-ACK may be the first to count for the largest window.
+            && self.space.wnd <= self.space.max_wnd
+            && cx.agreed.read_window(segment.window, &segment.options) == self.space.wnd
+            && segment.options.sack.is_empty()
+            && segment.options.nak.is_none()
+    }
+
+    /// The same for any ACK.
+    fn take_any_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
         let ack = self.space.position(segment.ack);
         self.recovery.note_timer(false);
         let (window_before, wl1_before, largest_before) =

@@ -134,6 +134,12 @@ impl Sender {
         self.recovery.is_calm() && !self.unusual.has(PACED.and(MTU_SEARCH)) && !self.timers.is_persisting()
     }
 
+    /// The same for a sender that may pace or sample its delivery rate.
+    #[inline]
+    pub(crate) fn predicts_measured_arrival(&self) -> bool {
+        self.recovery.is_calm() && !self.unusual.has(MTU_SEARCH) && !self.timers.is_persisting()
+    }
+
     /// Processes an ACK of a part of the outstanding data. An ACK of all of it stops a timer and takes the full path.
     /// Returns whether it was processed.
     #[inline(always)]

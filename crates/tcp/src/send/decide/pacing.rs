@@ -42,6 +42,30 @@ impl Sender {
         }
     }
 
+    /// Whether the sender paces or samples its delivery rate.
+    #[inline(always)]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.unusual.has(PACED)
+    }
+
+    /// Whether new data must wait for its turn.
+    #[inline]
+    pub(crate) fn waits_for_turn(&self, now: Time) -> bool {
+        self.paced().is_some_and(|paced| paced.pacer.next() > now)
+    }
+
+    /// Whether new data may resume a transmission, of which congestion control is informed.
+    #[inline]
+    pub(crate) fn may_resume(&self) -> bool {
+        self.is_paced() && !self.space.is_outstanding()
+    }
+
+    /// Whether only new data is sent, and nothing is lost, for a sender that may be paced.
+    #[inline]
+    pub(crate) fn sends_measured(&self) -> bool {
+        self.unusual.without(PACED).is_empty() && self.space.nxt == self.space.max && self.recovery.is_quiet()
+    }
+
     /// The hold by the pacer or by the interface, if any.
     fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
         if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && is_paced_segment(plan) {

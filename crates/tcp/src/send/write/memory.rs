@@ -1,6 +1,6 @@
 //! Applies the rules for a send buffer that counts memory ([`super::packets`]).
 
-use super::packets::{CALL, LEAST, Queue, goal};
+use super::packets::{CALL, LEAST, Queue, goal, wakes};
 use crate::config::SendMemory;
 use crate::context::Context;
 use crate::send::Sender;
@@ -25,7 +25,7 @@ impl Sender {
         let permitted = if cx.config.pacing { 0 } else { self.allowed(cx, max).0.saturating_sub(unsent) };
         Queue {
             buffer: self.send_buffer(cx).max(LEAST),
-            data: end - una.max(1),
+            data: self.written_and_kept(),
             packets: in_flight + waiting,
             last,
             unsent,
@@ -39,9 +39,19 @@ impl Sender {
     /// The bytes that a write accepts, if the buffer counts packets.
     #[cold]
     pub(super) fn room_in_packets(&self, cx: &Context) -> u64 {
-        let queue = self.queue(cx);
         let waits = self.extras.as_ref().and_then(|extras| extras.packets.as_ref()).is_some_and(|p| p.waits);
+        // Most often the data alone tells that a waiting writer is not woken.
+        if waits && !wakes(self.send_buffer(cx).max(LEAST), self.written_and_kept()) {
+            return 0;
+        }
+        let queue = self.queue(cx);
         if waits && !queue.wakes() { 0 } else { queue.room() }
+    }
+
+    /// Bytes written and not acknowledged.
+    #[inline]
+    fn written_and_kept(&self) -> u64 {
+        self.space.data_end() - self.space.una.max(1)
     }
 
     /// What a write of `len` bytes accepts although there is no room. If its writer does not wait, it saw room before the last

@@ -42,14 +42,20 @@ pub(super) struct Queue {
     pub(super) burst: u64,
 }
 
+/// Whether a waiting writer is woken while so much memory of the buffer is in use (`sk_stream_is_writeable()`).
+#[inline]
+pub(super) fn wakes(buffer: u64, memory: u64) -> bool {
+    buffer.saturating_sub(memory) >= memory / 2
+}
+
 impl Queue {
     fn memory(self) -> u64 {
         self.data + HEAD * self.packets
     }
 
-    /// Whether a waiting writer is woken (`sk_stream_is_writeable()`).
+    /// Whether a waiting writer is woken.
     pub(super) fn wakes(self) -> bool {
-        self.buffer.saturating_sub(self.memory()) >= self.memory() / 2
+        wakes(self.buffer, self.memory())
     }
 
     /// The bytes that a write accepts (`tcp_sendmsg_locked()`, `sk_stream_memory_free()`).
