@@ -1,10 +1,10 @@
 //! Header prediction where more is counted than otherwise: the sender paces, or samples its delivery rate, or its packets may be
-//! marked (RFC 3168; RFC 8257; RFC 9768). Other connections do not have these steps on their path.
+//! marked (RFC 3168; RFC 8257; RFC 9768), or the window of the peer grows. Other segments do not have these steps on their path.
 
 use crate::congestion::ecn::handshake::ACE;
 use crate::connection::prediction::Situation;
 use crate::connection::{Connection, Departure};
-use crate::receive::receiver::Text;
+use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::{Hold, Reason};
 use crate::send::decide::ordinary::Ordinary;
 use crate::send::space::Plan;
@@ -42,8 +42,10 @@ impl Connection {
 
     /// Processes an ACK of a part of the outstanding data.
     fn process_measured_ack(&mut self, now: Time, segment: &Segment) -> bool {
-        // Events are recorded by the full path.
-        let is_expected = !self.cx.is_recording() && self.snd.expects_measured_ack(segment);
+        // The full path records events, and reconsiders an ACK that waits.
+        let is_expected = !self.cx.is_recording()
+            && self.rcv.due() == AckDue::No
+            && self.snd.expects_measured_ack(&self.cx, segment);
         if is_expected {
             let marked = self.note_echo(segment);
             self.snd.take_measured_ack(&mut self.cx, now, segment, marked);
@@ -72,6 +74,7 @@ impl Connection {
         let space = self.snd.space();
         let takes = !space.is_outstanding()
             && space.wnd() > 0
+            && self.cx.agreed.read_window(segment.window, &segment.options) == space.wnd()
             && space.acknowledges_nothing_new(segment.ack)
             && self.rcv.is_in_order()
             && self.rcv.holds_whole(self.rcv.nxt() as i64, segment.payload);

@@ -33,7 +33,7 @@ impl Connection {
     #[inline]
     pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         if !self.is_expected(segment) {
-            return self.is_measured() && self.process_measured(now, segment);
+            return self.process_measured(now, segment);
         }
         let start = self.rcv.nxt();
         let taken = if segment.payload.len == 0 {
@@ -51,16 +51,19 @@ impl Connection {
     /// Whether the segment is one of these, as far as can be told without its payload and its acknowledgment number.
     #[inline(always)]
     fn is_expected(&self, segment: &Segment) -> bool {
-        self.cx.predicts_arrival() && self.is_next(segment, Flags::NONE) && self.snd.predicts_arrival()
+        self.cx.predicts_arrival()
+            && self.is_next(segment, Flags::NONE)
+            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
+            && self.snd.predicts_arrival()
     }
 
-    /// Whether the segment itself is one of these, whatever the state of the connection. It may have the flags of `also`.
+    /// Whether the segment itself is one of these, whatever the state of the connection, but for its window. It may have the flags
+    /// of `also`.
     #[inline(always)]
     fn is_next(&self, segment: &Segment, also: Flags) -> bool {
         let options = &segment.options;
         segment.flags.0 & !(Flags::PSH | also).0 == Flags::ACK.0
             && segment.seq == self.rcv.seq(self.rcv.nxt())
-            && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.is_stamp_in_order(segment)
     }

@@ -1,18 +1,22 @@
-//! Header prediction of ACKs for a sender that samples its delivery rate, or whose packets may be marked.
+//! Header prediction of ACKs for a sender that samples its delivery rate, or whose packets may be marked, and of ACKs that widen
+//! the window.
 
 use crate::context::Context;
 use crate::recovery::Calm;
 use crate::send::Sender;
+use crate::send::ack::bounds_segments;
 use crate::time::Time;
 use crate::wire::segment::Segment;
 
 impl Sender {
-    /// Whether the segment acknowledges a part of the outstanding data and shows delivery in order, if losses are detected by time.
+    /// Whether the segment acknowledges a part of the outstanding data, closes no window, and shows delivery in order, if losses are
+    /// detected by time.
     #[inline]
-    pub(crate) fn expects_measured_ack(&self, segment: &Segment) -> bool {
+    pub(crate) fn expects_measured_ack(&self, cx: &Context, segment: &Segment) -> bool {
         let ack = self.space.position(segment.ack);
-        let is_part = (self.space.una as i64 + 1..self.space.max as i64).contains(&ack);
-        is_part && self.recovery.is_calm_up_to(ack as u64)
+        (self.space.una as i64 + 1..self.space.max as i64).contains(&ack)
+            && cx.agreed.read_window(segment.window, &segment.options) >= self.space.wnd
+            && self.recovery.is_calm_up_to(ack as u64)
     }
 
     /// Processes an expected ACK. If it is `marked`, this must not begin a gradual reduction.
@@ -25,32 +29,31 @@ impl Sender {
         let echo = segment.options.timestamps.map(|stamps| stamps.echo);
         self.take_sample_since(cx, now, ack, (first, echo));
         self.advance_calmly(segment, ack);
-        // Linux counts a segment when all of it is acknowledged (`tcp_clean_rtx_queue()`).
-        let uncounted = if self.takes_acks_as_linux(cx) { part } else { 0 };
-        self.grow_measured(cx, now, (ack - una - uncounted) as u32, (una, flight, marked));
+        let as_linux = self.takes_acks_as_linux(cx);
+        if !as_linux {
+            self.open_window_unless_marked(cx, now, (ack - una) as u32, flight);
+        }
+        self.cwnd_limited = false;
         self.restart_unprobed(cx, now);
         self.start_user_timeout(cx, now);
+        self.widen_window(cx, segment);
+        self.judge_echo(cx, now, una, flight, marked);
+        if as_linux {
+            // Linux counts a segment when all of it is acknowledged (`tcp_clean_rtx_queue()`).
+            let opens = (ack - una - part) as u32;
+            self.open_window_unless_marked(cx, now, opens, self.space.max - self.space.una);
+        }
         self.conclude_sample(cx, now);
         self.probe_calmly(cx, now, false);
     }
 
-    /// Opens cwnd after such an ACK of `opens` bytes, and ends a round of marks if it does. `una` was SND.UNA, and `flight` was
-    /// outstanding.
-    fn grow_measured(
-        &mut self,
-        cx: &mut Context,
-        now: Time,
-        opens: u32,
-        (una, flight, marked): (u64, u64, bool),
-    ) {
-        if self.takes_acks_as_linux(cx) {
-            self.cwnd_limited = false;
-            self.judge_echo(cx, now, una, flight, marked);
-            self.open_window_unless_marked(cx, now, opens, self.space.max - self.space.una);
-        } else {
-            self.open_window_unless_marked(cx, now, opens, flight);
-            self.cwnd_limited = false;
-            self.judge_echo(cx, now, una, flight, marked);
+    /// The peer's window is that of an ACK of new data, which closes none.
+    #[inline]
+    fn widen_window(&mut self, cx: &mut Context, segment: &Segment) {
+        let (window, largest) = (cx.agreed.read_window(segment.window, &segment.options), self.space.max_wnd);
+        self.space.update_window(segment.seq, segment.ack, window);
+        if largest < self.space.max_wnd && bounds_segments(cx, largest) {
+            self.size_segments(cx);
         }
     }
 }
