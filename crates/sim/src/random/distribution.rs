@@ -1,8 +1,8 @@
 //! Distributions of sizes, pauses and counts, drawn by inverting the distribution function.
 //!
 //! Each draw takes the same number of random values, whatever its result: two for the log-normal, none for a constant, one
-//! for all others. The functions come from `libm`, so a stream gives the same values on every machine. Values have the unit
-//! of the caller: bytes, picoseconds, or pieces.
+//! for all others. The functions come from `libm`, so a stream gives the same values on every machine; the square root is the
+//! same everywhere (IEEE 754). Values have the unit of the caller: bytes, picoseconds, or pieces.
 
 use crate::random::Stream;
 use netspurt_tcp::time::Span;
@@ -130,7 +130,7 @@ impl Family {
 
 /// A standard normal number (Box and Muller 1958; the second of the pair is not kept).
 pub(crate) fn normal(stream: &mut Stream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log1p(-stream.unit()));
+    let radius = (-2.0 * libm::log1p(-stream.unit())).sqrt();
     radius * libm::cos(core::f64::consts::TAU * stream.unit())
 }
 

@@ -119,7 +119,7 @@ impl Controller {
 
 /// The control law (section 5.6): the rate of TCP is proportional to 1 / √p, so drops at these distances reduce it linearly.
 fn next_drop(after: u64, law: &CodelSpec, count: u32) -> u64 {
-    after.saturating_add((law.interval.as_ps() as f64 / libm::sqrt(f64::from(count))) as u64)
+    after.saturating_add((law.interval.as_ps() as f64 / f64::from(count).sqrt()) as u64)
 }
 
 /// A packet that can be marked is marked, and sent (RFC 8289, section 3.4.1; Linux, `codel_dequeue()`).

@@ -112,7 +112,7 @@ impl Cobalt {
 
     /// The control law of CoDel (RFC 8289, section 5.6); the first signal comes one interval after the begin.
     fn after(&self, time: u64, law: &Law) -> u64 {
-        time.saturating_add((law.interval as f64 / libm::sqrt(f64::from(self.count.max(1)))) as u64)
+        time.saturating_add((law.interval as f64 / f64::from(self.count.max(1)).sqrt()) as u64)
     }
 }
 
