@@ -190,7 +190,8 @@ impl Full {
             .is_some_and(|carried| carried.packets.iter().any(|packet| packet.1 == direction))
     }
 
-    /// Whether a channel carried as much from `from` to `until` as its policer permits, or nearly.
+    /// Whether a channel carried as much from `from` to `until` as its policer permits, or nearly. All flows count: they share its
+    /// tokens.
     pub(super) fn is_policed(&self, channel: u32, from: u64, until: u64) -> bool {
         let (Some(&rate), Some(carried)) = (self.policed.get(&channel), self.channels.get(&channel)) else {
             return false;
