@@ -25,8 +25,8 @@ use crate::time::Span;
 
 /// The longest time for which a short segment waits for the application. It applies to corked data (Linux, tcp(7): "a
 /// 200 millisecond ceiling") and, as an addition to the draft, to announced data that does not follow. It starts when
-/// the segment starts to wait, and it is checked when nothing is unacknowledged. Linux uses the timer for zero-window
-/// probes, which runs only in that state.
+/// the segment starts to wait, and it is checked when nothing is unacknowledged. The kernel has only the timer for zero-window
+/// probes, which runs in that state: where ACKs count as in Linux, it takes the place of this ceiling.
 pub(crate) const CEILING: Span = Span::from_ms(200);
 
 /// The choice of a transmission policy.
