@@ -75,6 +75,15 @@ KERNEL_NAMESPACE = 'ip link set lo up; exec "$@"'
 """With the kernel under test, packetdrill makes the interface itself."""
 
 
+def may_choose(algorithm: str, sysctls: Path = Path("/proc/sys/net/ipv4")) -> bool:
+    """Whether the kernel in a new namespace uses this congestion control, or lets a script choose it."""
+    chosen, allowed = (
+        (sysctls / name).read_text().split()
+        for name in ("tcp_congestion_control", "tcp_allowed_congestion_control")
+    )
+    return chosen == [algorithm] or algorithm in allowed
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of one script."""
@@ -234,6 +243,12 @@ def main(words: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    if options.kernel and not may_choose("cubic"):
+        print(
+            "the scripts expect cubic, but this machine has another default and its namespaces may not choose cubic:"
+            " see net.ipv4.tcp_allowed_congestion_control",
+            file=sys.stderr,
+        )
     folder = options.folder.resolve()
     found = scripts(folder, options.only, options.ip)
     if not found:
