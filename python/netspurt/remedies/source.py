@@ -196,10 +196,15 @@ def _lost(rows: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """For each limit the share of the time of all connections, of the direction in which it is larger."""
+    """For each limit the share of the time of all connections, of the direction in which it is larger.
+
+    A direction in which no data was sent is limited by nothing: its time ends with the handshake.
+    """
     found: dict[str, float] = {}
     main = max(sent := _bytes(rows), key=lambda name: sent[name])
     for side in {each["from"] for row in rows for each in row["directions"]}:
+        if side != main and not sent[side]:
+            continue
         directions = [each for row in rows for each in row["directions"] if each["from"] == side]
         whole = sum(each["duration_s"] for each in directions)
         seconds: dict[str, float] = {}
