@@ -4,7 +4,7 @@
 use crate::congestion::ecn::handshake::ACE;
 use crate::connection::prediction::Situation;
 use crate::connection::{Connection, Departure};
-use crate::receive::receiver::{AckDue, Text};
+use crate::receive::receiver::AckDue;
 use crate::record::reason::{Hold, Reason};
 use crate::send::decide::ordinary::Ordinary;
 use crate::send::space::Plan;
@@ -88,10 +88,7 @@ impl Connection {
             self.rcv.take_mark(&mut self.cx, segment);
         }
         self.takes_data(segment);
-        if self.cx.config.initial_receive_window.is_some() {
-            self.rcv.tune_to_data(&self.cx, now, self.snd.first_sent(), segment);
-        }
-        self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
+        self.follow_data(now, segment);
         true
     }
 

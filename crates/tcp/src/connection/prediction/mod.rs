@@ -94,15 +94,21 @@ impl Connection {
     /// Processes the next data in order, with no other information.
     #[inline(always)]
     fn process_predicted_data(&mut self, now: Time, segment: &Segment) -> bool {
-        if !self.takes_data(segment) {
-            return false;
+        let takes = self.takes_data(segment);
+        if takes {
+            self.follow_data(now, segment);
         }
+        takes
+    }
+
+    /// What follows data that [`Self::takes_data`] has taken: its ACK, and a larger window if it adapts.
+    #[inline(always)]
+    fn follow_data(&mut self, now: Time, segment: &Segment) {
         if self.cx.config.initial_receive_window.is_some() {
             self.take_data_and_tune_apart(now, segment);
         } else {
             self.schedule_ack(now, Text::InOrder { fills_gap: false }, segment);
         }
-        true
     }
 
     /// Takes the next data in order, if the segment says nothing else.

@@ -68,7 +68,7 @@ impl Sender {
 
     /// The hold by the pacer or by the interface, if any.
     fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
-        if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && is_paced_segment(plan) {
+        if self.waits_for_turn(now) && is_paced_segment(plan) {
             return Some(Hold::Pacing);
         }
         extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))
