@@ -33,9 +33,14 @@ impl Script {
     }
 
     fn segment(&mut self, ms: u64, segment: Segment) {
+        self.announce(ms, 30_000, segment);
+    }
+
+    /// A segment with a window.
+    fn announce(&mut self, ms: u64, window: u16, segment: Segment) {
         let (source, destination) = (Ipv4Addr::new(10, 9, 0, 2), Ipv4Addr::new(10, 9, 0, 1));
         let ip = Ip::new(Addresses::V4 { source, destination });
-        let segment = Segment { window: 30_000, ..segment };
+        let segment = Segment { window, ..segment };
         let (body, mut bytes) = (vec![0; segment.payload.len as usize], Vec::new());
         encode_packet(&segment, PORTS, &ip, Layout::SHARED, Body::Bytes(&body), &mut bytes).unwrap();
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -243,6 +248,34 @@ fn tcp_info_shows_a_closed_socket_in_time_wait_and_no_data_of_a_connection_that_
     assert_eq!(unacknowledged(&info(written())), 5);
     let reset = info(written().gets(300, Flags::RST, 1, 0, 0));
     assert_eq!((reset[0], unacknowledged(&reset)), (7, 0));
+}
+
+#[test]
+fn tcp_info_shows_last_ack_before_the_fin_leaves() {
+    // tcp_close_state(). Data fills cwnd, so the FIN waits behind other data.
+    let written = |end| Script::open("linux", "exact").call(200, "write 20000 0").gets(250, end, 1, 1, 0);
+    let state = |script: Script| info(script)[0];
+    let fin = Flags::FIN | Flags::ACK;
+    assert_eq!(state(written(fin)), 8, "CLOSE-WAIT");
+    assert_eq!(state(written(fin).call(260, "shutdown 1")), 9, "LAST-ACK");
+    assert_eq!(state(written(Flags::ACK).call(260, "shutdown 1")), 4, "FIN-WAIT-1");
+}
+
+#[test]
+fn tcp_info_counts_window_probes_apart_from_retransmissions() {
+    // tcp_send_probe0(): `icsk_probes_out`, and a timeout without backoff.
+    let stalled = |end| {
+        let mut script = Script::open("linux", "exact").call(200, "write 20000 0");
+        let (seq, ack) = (Seq(IRS + 1), Seq(ISS + 10_001));
+        script.announce(300, 0, Segment { seq, ack, flags: Flags::ACK, ..Segment::default() });
+        let info = info(script.line(&format!("to {}", end * 1_000_000)));
+        let timeout = u32::from_ne_bytes(info[8..12].try_into().unwrap());
+        ([info[2], info[3], info[4]], timeout)
+    };
+    let (counts, timeout) = stalled(310);
+    assert_eq!(counts, [0; 3]);
+    // Timeouts of 300 ms and of 600 ms.
+    assert_eq!(stalled(1300), ([0, 2, 2], timeout), "no retransmission, two probes, backed off twice");
 }
 
 #[test]
