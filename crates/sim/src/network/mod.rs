@@ -21,6 +21,7 @@ pub mod schedule;
 pub mod token_bucket;
 
 use crate::engine::EventQueue;
+use crate::network::channel::direction::DirectionName;
 use crate::network::channel::{Channel, INBOX, JUNCTION, LAST_FAN, MAX_PACKET, Passage};
 use crate::network::junction::junctions::Junctions;
 use crate::network::loss::Cause;
@@ -131,12 +132,12 @@ impl Network {
         let mut channels = Vec::with_capacity(2 * spec.links.len());
         for (link, number) in spec.links.iter().zip((0u32..).step_by(2)) {
             let [a, b] = link.ends.map(|end| &spec.nodes[end.0 as usize]);
-            let names = [
-                format!("link/{}/{}->{}", link.name, a.name, b.name),
-                format!("link/{}/{}->{}", link.name, b.name, a.name),
-            ];
-            let mut pair =
-                Channel::pair(link, names.each_ref().map(String::as_str), seed, [number, number + 1]);
+            let names = [(a, b), (b, a)].map(|(from, to)| DirectionName {
+                link: &link.name,
+                from: &from.name,
+                to: &to.name,
+            });
+            let mut pair = Channel::pair(link, names, seed, [number, number + 1]);
             pair[0].end_latency = b.latency.as_ps();
             pair[1].end_latency = a.latency.as_ps();
             channels.extend(pair);

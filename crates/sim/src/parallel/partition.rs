@@ -49,6 +49,9 @@ pub struct Partition {
 impl Partition {
     /// The fastest division of a world into at most `parts` parts; `None` if no division is faster than one thread.
     pub fn best(spec: &WorldSpec, parts: usize) -> Option<Self> {
+        if parts < 2 {
+            return None;
+        }
         let (gain, best) =
             divisions(spec, parts).reduce(|best, next| if next.0 > best.0 * 1.05 { next } else { best })?;
         (gain >= WORTH_IT).then_some(best)

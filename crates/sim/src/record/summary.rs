@@ -336,7 +336,7 @@ fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkRe
         let collisions = contention.map(|_| Cause::Collisions);
         LinkResult {
             link: Arc::clone(&link.name),
-            direction: format!("{from}->{to}"),
+            direction: [from, "->", to].concat(),
             packets: counters.packets,
             bytes: counters.bytes,
             drops: channel.drops_by_name(collisions),

@@ -13,6 +13,7 @@ use crate::random::Stream;
 use crate::spec::{ChannelSpec, Room};
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Span;
+use std::fmt::Display;
 
 /// The additional features of one direction of a link.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ pub(crate) struct Conditions {
 
 impl Conditions {
     /// The features of `spec`; `None` if there are none.
-    pub(crate) fn new(spec: &ChannelSpec, room: Room, (seed, name): (u64, &str)) -> Option<Self> {
+    pub(crate) fn new(spec: &ChannelSpec, room: Room, (seed, name): (u64, &dyn Display)) -> Option<Self> {
         let changes = &spec.changes;
         let schedule = |some: bool| some.then_some(());
         let all = Self {

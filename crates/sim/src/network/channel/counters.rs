@@ -30,17 +30,21 @@ pub struct ChannelCounters {
 impl Channel {
     /// Counters.
     pub fn counters(&self) -> ChannelCounters {
-        let Mishaps { drops, marked, held, doubled, damaged, .. } = *self.mishaps;
+        let Mishaps { drops, marked, held, doubled, damaged, .. } = self.mishaps();
         let (packets, bytes) = (self.packets, self.bytes);
         let queue_max = self.kept.as_ref().map_or(self.queue_max, |kept| kept.most());
         ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
+    }
+
+    fn mishaps(&self) -> Mishaps {
+        self.mishaps.as_deref().copied().unwrap_or_default()
     }
 
     /// Lost packets by the name of the cause. Causes that can occur here, and those in the argument, are listed even if they
     /// did not occur.
     pub fn drops_by_name(&self, given: Option<Cause>) -> BTreeMap<&'static str, u64> {
         let possible = self.possible_causes().chain(given).map(|cause| (cause.name(), 0));
-        let happened = Cause::ALL.iter().zip(self.mishaps.drops).filter(|(_, count)| *count > 0);
+        let happened = Cause::ALL.iter().zip(self.mishaps().drops).filter(|(_, count)| *count > 0);
         possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect()
     }
 

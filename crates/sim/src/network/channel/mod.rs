@@ -13,11 +13,13 @@
 pub(super) mod careful;
 pub(super) mod conditions;
 mod counters;
+pub(super) mod direction;
 pub(super) mod fans;
 pub(super) mod kept;
 
 use crate::network::capacity::{INFINITE, Transmitter};
 use crate::network::channel::conditions::Conditions;
+use crate::network::channel::direction::DirectionName;
 use crate::network::impair::{Fate, Impairments};
 use crate::network::loss::Cause;
 use crate::network::packet::{Chain, Packet, Stage};
@@ -31,6 +33,7 @@ use crate::random::Stream;
 use crate::record::digest::Digest;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
+use std::fmt::Display;
 use std::hint::black_box;
 
 mod passing;
@@ -128,7 +131,8 @@ pub struct Channel {
     pub(crate) station: Option<(u32, u32)>,
 
     pub(crate) impairments: Option<Box<Impairments>>,
-    mishaps: Box<Mishaps>,
+    /// `None` until something happens.
+    mishaps: Option<Box<Mishaps>>,
 }
 
 /// Counters of what happened to packets.
@@ -144,8 +148,9 @@ struct Mishaps {
 }
 
 impl Channel {
-    /// The channel of `spec`. `name` is the name of the direction and of its random streams.
-    pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Self {
+    /// The channel of `spec`. `name` is the name of the direction and of its random streams. It is formatted for each stream.
+    pub fn new(spec: &ChannelSpec, seed: u64, name: impl Display) -> Self {
+        let name: &dyn Display = &name;
         let impairments = Impairments::new(spec, seed, name).map(Box::new);
         let kept = Keeper::new(&spec.queue, seed, name).map(Box::new);
         let early = match spec.queue {
@@ -197,14 +202,14 @@ impl Channel {
             least: spec.least,
             station: None,
             impairments,
-            mishaps: Box::default(),
+            mishaps: None,
         }
     }
 
     /// Both directions of a link. `numbers` are the numbers of the channels.
-    pub(crate) fn pair(
+    pub(in crate::network) fn pair(
         spec: &crate::spec::LinkSpec,
-        names: [&str; 2],
+        names: [DirectionName<'_>; 2],
         seed: u64,
         numbers: [u32; 2],
     ) -> [Self; 2] {
@@ -455,24 +460,27 @@ impl Channel {
     /// Counts a lost packet.
     #[cold]
     pub(crate) fn count_drop(&mut self, now: u64, size: u32, cause: Cause) {
-        self.mishaps.drops[cause as usize] += 1;
-        self.mishaps.digest.fold(now);
-        self.mishaps.digest.fold(u64::from(size) << 8 | cause as u64);
+        let mishaps = self.mishaps.get_or_insert_default();
+        mishaps.drops[cause as usize] += 1;
+        mishaps.digest.fold(now);
+        mishaps.digest.fold(u64::from(size) << 8 | cause as u64);
     }
 
     /// Counts a marked packet.
     #[cold]
     pub(crate) fn count_mark(&mut self, now: u64, size: u32) {
-        self.mishaps.marked += 1;
-        self.mishaps.digest.fold(now);
-        self.mishaps.digest.fold(u64::from(size) << 8 | 0xFF);
+        let mishaps = self.mishaps.get_or_insert_default();
+        mishaps.marked += 1;
+        mishaps.digest.fold(now);
+        mishaps.digest.fold(u64::from(size) << 8 | 0xFF);
     }
 
     /// Counts the impairments of a packet that arrives.
     pub(crate) fn count_fate(&mut self, fate: Fate) {
-        self.mishaps.held += u64::from(fate.held > 0);
-        self.mishaps.doubled += u64::from(fate.doubled);
-        self.mishaps.damaged += u64::from(fate.damaged);
+        let mishaps = self.mishaps.get_or_insert_default();
+        mishaps.held += u64::from(fate.held > 0);
+        mishaps.doubled += u64::from(fate.doubled);
+        mishaps.damaged += u64::from(fate.damaged);
     }
 
     /// The next step of a packet that reaches the end of this hop at `arrival`, and its time: the next hop, as in `stage`, or
@@ -488,7 +496,7 @@ impl Channel {
 
     /// The hash of the dropped packets.
     pub(crate) fn digest(&self) -> Digest {
-        self.mishaps.digest
+        self.mishaps.as_ref().map_or_else(Digest::default, |mishaps| mishaps.digest)
     }
 
     /// Whether packets may be reordered here.

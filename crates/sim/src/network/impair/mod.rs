@@ -18,6 +18,7 @@ use crate::network::packet::Packet;
 use crate::network::schedule::{Change, Schedule};
 use crate::random::Stream;
 use crate::spec::{ChannelSpec, LossSpec};
+use std::fmt::Display;
 
 /// Everything that may go wrong in one direction of a link.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ struct Lossy {
 }
 
 impl Lossy {
-    fn new(spec: &LossSpec, stream: Stream, changes: &[Change<f64>]) -> Option<Self> {
+    fn new(spec: &LossSpec, stream: impl Fn() -> Stream, changes: &[Change<f64>]) -> Option<Self> {
         let loss = Loss::new(spec)?;
         // No rate has these bits: the first packet sets it.
         let rate = match *spec {
@@ -49,7 +50,7 @@ impl Lossy {
             }
             _ => None,
         };
-        Some(Self { loss, stream, rate })
+        Some(Self { loss, stream: stream(), rate })
     }
 
     fn loses(&mut self, packet: &Packet, size: u32, at: u64) -> bool {
@@ -79,13 +80,13 @@ pub struct Fate {
 impl Impairments {
     /// What `spec` asks for; `None` if nothing ever goes wrong. `name` is the direction's, as in
     /// `link/satellite/earth->space`.
-    pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Option<Self> {
+    pub fn new(spec: &ChannelSpec, seed: u64, name: &dyn Display) -> Option<Self> {
         let stream = |what: &str| Stream::new(seed, &format!("{name}/{what}"));
         let losses = spec.loss.each().iter().zip(0usize..).filter_map(|(loss, place)| {
-            let name = if place == 0 { "loss".to_owned() } else { format!("loss/{place}") };
+            let stream = || if place == 0 { stream("loss") } else { stream(&format!("loss/{place}")) };
             let changes = spec.changes.loss.iter().filter(|(of, _)| *of == place);
             let changes: Vec<_> = changes.map(|(_, change)| *change).collect();
-            Lossy::new(loss, stream(&name), &changes)
+            Lossy::new(loss, stream, &changes)
         });
         let all = Self {
             losses: losses.collect(),

@@ -17,6 +17,7 @@ use crate::network::queue::order::{Kept, Leaving, Order, Outbox, Passing};
 use crate::network::queue::resend_first::ResendFirst;
 use crate::random::Stream;
 use crate::spec::QueueSpec;
+use std::fmt::Display;
 
 /// The stored packets of one direction of a link.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// The keeper of `spec`, if it needs one. `name` is the name of the direction and of its random streams.
-    pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
+    pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &dyn Display) -> Option<Self> {
         let stream = || Stream::new(seed, &format!("{name}/queue"));
         let order: Box<dyn Order> = match spec {
             QueueSpec::Unlimited
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_counted_and_for_how_long() {
-        let mut keeper = Keeper::new(&QueueSpec::ResendFirst(Room::Unlimited), 1, "x").unwrap();
+        let mut keeper = Keeper::new(&QueueSpec::ResendFirst(Room::Unlimited), 1, &"x").unwrap();
         for slot in 1..=4 {
             let kept = Kept { slot, size: 10 * slot, since: u64::from(slot), ..Kept::default() };
             keeper.push(kept, &Packet { resend: slot % 2 == 0, ..Packet::default() });
