@@ -91,6 +91,8 @@ pub(super) struct Evidence {
     /// By its timestamp, in the usual unit of 1 ms, so much later than the transmission before it left: it is no copy of that.
     /// `None` if it did not, or without timestamps.
     pub(super) left_after: Option<Span>,
+    /// By its timestamp, so much later than the transmission before it, or than the one that opened its gap.
+    pub(super) by_clock: Option<Span>,
     /// A NAK has requested it since.
     pub(super) asked: bool,
     /// Time since three duplicate ACKs or SACK reported a loss at the left edge; `None` if none did.
@@ -141,6 +143,20 @@ pub(super) fn is_silent(e: &Evidence) -> bool {
         || e.after.is_some() && e.quiet.min(e.idle) > plus(behind, stray.max(BUSY))
 }
 
+/// Whether no timer of a usual sender can have expired for it by now: it was sent too short a time ago.
+///
+/// The clock of the sender shows that time, if it has timestamps; else a queue may have held the earlier transmission, and so the
+/// time is longer than it seems. Of a segment that was not captured before, only a later one is known: it may be a round trip
+/// older than that. What follows an expired timer follows at once.
+fn is_too_soon_for_timer(e: &Evidence) -> bool {
+    let (smoothed, least) = (e.behind.smoothed(), e.behind.least());
+    let queue = Span::from_ps(smoothed.as_ps().saturating_sub(least.as_ps()));
+    let older = if e.unseen { plus(e.ahead.smoothed(), smoothed) } else { Span::ZERO };
+    let sent = e.by_clock.or(e.after.map(|after| plus(after, queue)));
+    let soon = sent.is_some_and(|sent| plus(sent, older) < LEAST_TIMER);
+    soon && e.phase != Phase::Timeout && !e.opening
+}
+
 /// Classifies data that is seen again.
 pub(super) fn judge(e: &Evidence) -> Verdict {
     use Verdict::{Copied, Resent};
@@ -152,7 +168,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     let numbered = e.same_packet == Some(false) || e.left_after.is_some();
     if e.rescue && e.phase == Phase::Fast {
         // A NAK's data is retransmitted even if it was first sent just now.
-        return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
+        return Resent(if is_silent(e) && !is_too_soon_for_timer(e) { Cause::Timeout } else { Cause::Fast });
     }
     // A segment that was reported lost is retransmitted, even if its original has come meanwhile.
     if !numbered && !e.lately && nobody_could_know(e, after) {
@@ -163,15 +179,20 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
-    if needs_timer(e) {
+    let timer = !is_too_soon_for_timer(e);
+    if timer && needs_timer(e) {
         return Resent(Cause::Timeout);
     }
     if waited_for_reordering(e) {
         return Resent(Cause::Fast);
     }
     if is_silent(e) {
-        let probes = e.last && !e.first && e.phase == Phase::Open;
-        return Resent(if probes { Cause::TailProbe } else { Cause::Timeout });
+        if e.last && !e.first && e.phase == Phase::Open {
+            return Resent(Cause::TailProbe);
+        }
+        if timer {
+            return Resent(Cause::Timeout);
+        }
     }
     if e.asked {
         return Resent(Cause::Nak);
@@ -183,7 +204,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
             e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(|since| is_prompt(e, since));
         return Resent(if third { Cause::Fast } else { Cause::Timeout });
     }
-    if (is_overdue(e) || e.first && !prompt && !is_reported_itself(e)) && after >= round {
+    if timer && (is_overdue(e) || e.first && !prompt && !is_reported_itself(e)) && after >= round {
         return Resent(Cause::Timeout);
     }
     if reported && !e.again {
@@ -196,7 +217,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if prompt && !e.again && !e.arrived && (e.first && e.dup_acks > 0 || e.reported_above > 0) {
         return Resent(Cause::Fast);
     }
-    if e.after.is_some() && after >= plus(round, e.ahead.variation().saturating_mul(4)).max(BUSY) {
+    if timer && e.after.is_some() && after >= plus(round, e.ahead.variation().saturating_mul(4)).max(BUSY) {
         return Resent(Cause::Timeout);
     }
     if let Some(left_after) = e.left_after.filter(|_| e.arrived) {
@@ -222,7 +243,7 @@ fn is_overdue(e: &Evidence) -> bool {
 ///
 /// During recovery, segments are retransmitted in the order of their positions (RFC 6675, section 4, NextSeg). RACK notices the
 /// loss of a retransmission when one that was sent later is delivered (RFC 8985, section 6.2), so it responds to ACKs, which
-/// come without pause. Without RACK, the timer expires after a silence.
+/// come without pause, within about a round trip. Without RACK, the timer expires later and after a silence.
 fn needs_timer(e: &Evidence) -> bool {
     if e.phase != Phase::Fast || !e.sacks || !e.first || e.lately && e.arrived {
         return false;
@@ -231,8 +252,9 @@ fn needs_timer(e: &Evidence) -> bool {
         return !e.arrived && e.overtaken.is_none();
     }
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let longest = LEAST_TIMER.max(round.scale(3, 2));
     let silent = e.idle > BUSY.max(round.scale(1, 8));
-    e.passed.is_some() && (e.arrived || e.unseen && silent)
+    e.passed.is_some_and(|passed| e.arrived || e.unseen && silent && passed > longest)
 }
 
 /// Whether a segment sent later was delivered, either just now or within the longest time that RFC 8985 (section 6.2,
@@ -373,18 +395,34 @@ mod tests {
             sacks: true,
             reported_above: 9000,
             known_for: Some(ms(300)),
+            after: Some(ms(400)),
             unseen: true,
             phase: Phase::Fast,
             ..at_receiver()
         };
         let passed = |passed, idle| judge(&Evidence { passed: Some(ms(passed)), idle: ms(idle), ..hole });
         assert_eq!(judge(&hole), Verdict::Resent(Cause::Fast), "the first one that is repaired");
-        assert_eq!(passed(110, 1), Verdict::Resent(Cause::Fast), "RACK");
-        assert_eq!(passed(110, 40), Verdict::Resent(Cause::Timeout));
+        assert_eq!(passed(310, 1), Verdict::Resent(Cause::Fast), "RACK");
+        assert_eq!(passed(110, 40), Verdict::Resent(Cause::Fast), "RACK after a pause of the path");
+        assert_eq!(passed(310, 40), Verdict::Resent(Cause::Timeout));
         let arrived = Evidence { arrived: true, unseen: false, after: None, ..hole };
         assert_eq!(judge(&arrived), Verdict::Resent(Cause::Fast), "it was on its way");
         let again = Evidence { passed: Some(ms(50)), ..arrived };
         assert_eq!(judge(&again), Verdict::Resent(Cause::Timeout), "it was repaired before");
+    }
+
+    #[test]
+    fn no_timer_expires_for_a_segment_that_was_sent_shortly_before() {
+        // Duplicate ACKs have asked for it for longer than a sender takes to answer them, and now nothing is sent.
+        let hole =
+            Evidence { first: true, dup_acks: 9, known_for: Some(ms(300)), idle: ms(20), ..at_sender() };
+        let of = |after| judge(&Evidence { after: Some(ms(after)), ..hole });
+        assert_eq!([140, 160].map(of), [Cause::Fast, Cause::Timeout].map(Verdict::Resent));
+        let by_clock = |clock| judge(&Evidence { after: Some(ms(300)), by_clock: Some(ms(clock)), ..hole });
+        let found = [140, 160].map(by_clock);
+        assert_eq!(found, [Cause::Fast, Cause::Timeout].map(Verdict::Resent), "a queue has held the first");
+        let unseen = Evidence { unseen: true, after: Some(ms(140)), ..hole };
+        assert_eq!(judge(&unseen), Verdict::Resent(Cause::Timeout), "it was sent before what is known");
     }
 
     #[test]
@@ -395,7 +433,7 @@ mod tests {
             again: true,
             reported_above: 9000,
             phase: Phase::Fast,
-            after: Some(ms(95)),
+            after: Some(ms(295)),
             ..at_sender()
         };
         assert_eq!(judge(&again), Verdict::Resent(Cause::Timeout));
@@ -405,7 +443,8 @@ mod tests {
 
     #[test]
     fn a_loss_report_may_still_travel_to_the_sender_when_the_segment_arrives() {
-        let overtaken = Evidence { arrived: true, first: true, quiet: ms(90), ..at_receiver() };
+        let overtaken =
+            Evidence { arrived: true, first: true, quiet: ms(90), after: Some(ms(160)), ..at_receiver() };
         assert_eq!(judge(&Evidence { lately: true, ..overtaken }), Verdict::Resent(Cause::Fast));
         assert_eq!(judge(&overtaken), Verdict::Resent(Cause::Timeout), "no loss was reported");
     }
@@ -440,7 +479,8 @@ mod tests {
 
     #[test]
     fn silence_of_both_ends_distinguishes_the_timer_from_a_response() {
-        let early = Evidence { quiet: ms(30), first: true, dup_acks: 2, idle: ms(200), ..at_sender() };
+        let after = Some(ms(200));
+        let early = Evidence { quiet: ms(30), first: true, dup_acks: 2, idle: ms(200), after, ..at_sender() };
         assert_eq!(
             judge(&early),
             Verdict::Resent(Cause::Timeout),
@@ -459,7 +499,8 @@ mod tests {
         let longer =
             Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), repaired: ms(200), ..patient };
         assert_eq!(judge(&longer), Verdict::Resent(Cause::Timeout));
-        assert_eq!(judge(&Evidence { overtaken: None, ..patient }), Verdict::Resent(Cause::Timeout));
+        let timer = Evidence { overtaken: None, after: Some(ms(155)), ..patient };
+        assert_eq!(judge(&timer), Verdict::Resent(Cause::Timeout));
         let next = Evidence { phase: Phase::Fast, repaired: ms(30), ..longer };
         assert_eq!(judge(&next), Verdict::Resent(Cause::Fast));
         assert_eq!(judge(&Evidence { again: true, ..next }), Verdict::Resent(Cause::Timeout));

@@ -40,6 +40,7 @@ impl Stream {
             again: false,
             same_packet: None,
             left_after: None,
+            by_clock: None,
             asked: self.asked.is_some_and(|asked| {
                 (asked.start..asked.end).contains(&start) && last.is_none_or(|last| last.at < asked.at)
             }),

@@ -269,7 +269,8 @@ impl Stream {
         if let Some(&gap) = self.gaps.around(start, end) {
             let opener = Some(&gap.opener);
             let evidence = self.evidence(start, end, opener, opening, behind, sending.at);
-            let evidence = Evidence { unseen: true, ..evidence };
+            let by_clock = sending.left_after(&gap.opener);
+            let evidence = Evidence { unseen: true, by_clock, ..evidence };
             self.gaps.close(start, end);
             let (resent, event) = match judge_late(&evidence, &sending, &gap.opener) {
                 Late::Overtaken => {
@@ -301,6 +302,7 @@ impl Stream {
         // What was acknowledged long ago is not remembered; the newest data left after it.
         evidence.left_after =
             last.or_else(|| self.pieces.newest_sending()).and_then(|last| sending.left_after(&last));
+        evidence.by_clock = last.and_then(|last| sending.left_after(&last));
         evidence.same_packet = last
             .filter(|last| last.identification != 0 && sending.identification != 0)
             .map(|last| last.identification == sending.identification);
