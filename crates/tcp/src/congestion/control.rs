@@ -111,6 +111,9 @@ pub trait CongestionControl: core::fmt::Debug + Send {
         let _ = (cwnd, ssthresh);
     }
 
+    /// The peer has reported a mark: what was reduced before is not restored (Linux, `prior_ssthresh = 0`).
+    fn forbid_undo(&mut self) {}
+
     /// The connection is open and paces; `srtt` is the RTT of the handshake, if it gave a sample. An algorithm with a pacing
     /// rate of its own sets the first one.
     fn begin_pace(&mut self, srtt: Option<Span>) {

@@ -281,6 +281,11 @@ impl Congestion {
         self.cwnd = self.algorithm.get().cwnd();
     }
 
+    /// What was reduced before is not restored.
+    pub(crate) fn forbid_undo(&mut self) {
+        self.algorithm.get_mut().forbid_undo();
+    }
+
     /// A user-defined algorithm.
     pub(crate) fn custom(mut own: Box<dyn CongestionControl>, start: &Start) -> Self {
         own.begin(start);

@@ -12,6 +12,7 @@ mod as_linux_segments;
 mod bursts_and_probes;
 mod cwnd_in_packets;
 mod marks_and_parts;
+mod marks_and_undo;
 mod old_acks;
 mod recounted;
 mod retransmitted_sizes;

@@ -362,6 +362,10 @@ impl CongestionControl for CubicLinux {
         }
     }
 
+    fn forbid_undo(&mut self) {
+        self.last.forget();
+    }
+
     fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
         self.set(cwnd, ssthresh);
     }

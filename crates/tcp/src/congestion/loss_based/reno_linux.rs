@@ -89,6 +89,10 @@ impl CongestionControl for RenoLinux {
         }
     }
 
+    fn forbid_undo(&mut self) {
+        self.last.forget();
+    }
+
     fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set(cwnd, ssthresh);
     }

@@ -4,7 +4,7 @@
 #[path = "../../../tests/world/writer.rs"]
 mod writer;
 
-use crate::config::{Config, Cutting, EcnUse, Recovery, profile};
+use crate::config::{Config, Cutting, EcnUse, Grows, Recovery, profile};
 use crate::congestion::Kind;
 use crate::connection::pairs::Dice;
 use crate::connection::prediction::ack_run::AckFacts;
@@ -343,12 +343,16 @@ fn an_answer_in_a_run_does_the_same_too() {
 
 #[test]
 fn an_answer_outside_of_runs_lets_the_probe_come_no_later_than_the_timeout_of_the_first_segment() {
-    // Each ACK announces the same window and sets one segment free: no other call arms the probe again.
-    let steady = |dice: &mut Dice| {
-        let acking = Acking::EverySegment;
-        Config { initial_receive_window: None, acking, receive_window: 60_000, ..linux(dice) }
+    // One segment for each ACK: no other call arms the probe again.
+    let rack = |dice: &mut Dice| loop {
+        let mut config = sack(dice);
+        (config.recovery, config.tail_loss_probe) = (Recovery::Rack, true);
+        (config.acking, config.growth.grows) = (Acking::EverySegment, Grows::WhenUsed);
+        if config.validate().is_ok() {
+            return config;
+        }
     };
-    let all = (0..60).map(|seed| live(seed, steady, false)).fold(Counts::default(), Counts::and);
+    let all = (0..100).map(|seed| live(seed, rack, false)).fold(Counts::default(), Counts::and);
     assert!(all.answered[0] > 2000 && all.in_run == [0; 2], "{:?}", all.answered);
 }
 

@@ -355,7 +355,9 @@ impl LossRecovery {
     /// The reports of an ACK are processed. `again`: the end of what its D-SACK reports. `is_bare`: it acknowledges nothing and
     /// carries no data.
     pub(crate) fn conclude(&mut self, una: u64, again: Option<u64>, is_bare: bool) -> Option<Concluded> {
+        let reduces = self.loss.phase == Phase::Fast || self.is_reducing();
         let rack = self.rack_mut()?;
+        rack.prr = rack.prr.filter(|_| reduces);
         rack.note_order();
         let delivered = core::mem::take(&mut rack.delivered);
         let answer = rack.probe.answered(una, again, delivered == 0 && is_bare);
@@ -415,7 +417,8 @@ impl LossRecovery {
     /// was outstanding restores the windows, but the recovery and its PRR go on (`tcp_try_undo_recovery()`), and so does that of a
     /// timeout unless F-RTO has shown it to be spurious (`tcp_try_undo_loss()`).
     ///
-    /// D-SACKs that undo a fast recovery leave what is lost, so another one may begin at once (`tcp_try_undo_dsack()`).
+    /// D-SACKs that undo a fast recovery, and an ACK that ends it, leave what is lost, so another one may begin at once
+    /// (`tcp_try_undo_dsack()`, `tcp_try_undo_recovery()`).
     pub(crate) fn undo(&mut self, as_linux: bool, una: u64, shown: Shown) -> bool {
         let Some(departures) = &mut self.departures else { return false };
         let Some(rack) = &mut departures.rack else { return false };
@@ -424,7 +427,7 @@ impl LossRecovery {
         }
         let counted = rack.counted.filter(|_| self.loss.phase == Phase::Fast && una < self.loss.recover);
         let passes_over = as_linux && self.loss.phase != Phase::Loss;
-        let keeps_lost = passes_over && shown == Shown::Duplicates && rack.counted.is_none();
+        let keeps_lost = passes_over && (shown == Shown::Duplicates || rack.ended) && rack.counted.is_none();
         if keeps_lost {
             rack.ended = true;
         } else {

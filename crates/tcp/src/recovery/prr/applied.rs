@@ -11,6 +11,12 @@ impl LossRecovery {
         (self.loss.phase == Phase::Fast || self.is_reducing()).then(|| prr.window())
     }
 
+    /// cwnd of Linux when an ACK shows that a recovery was spurious: that of PRR, also if the ACK has just ended the recovery.
+    pub(crate) fn window_at_undo(&self) -> Option<u64> {
+        let ended = self.rack().filter(|rack| rack.ended).and_then(|rack| rack.prr.as_ref());
+        self.prr_window().or(ended.map(Prr::window))
+    }
+
     /// The window of PRR in a recovery that was undone and goes on: cwnd keeps it (`tcp_end_cwnd_reduction()`).
     pub(crate) fn undone_window(&self) -> Option<u64> {
         let rack = self.rack()?;
@@ -23,10 +29,12 @@ impl LossRecovery {
         self.loss.reduces_until > 0
     }
 
-    /// A congestion mark begins to reduce the window. `prr` is the rule, if any, and cwnd before that.
+    /// A congestion mark begins to reduce the window. `prr` is the rule, if any, and cwnd before that. Nothing undoes an earlier
+    /// recovery any more (`tcp_enter_cwr()`).
     pub(crate) fn begin_reduction(&mut self, max: u64, prr: Option<(PrrRule, u32)>) {
         self.loss.trouble().reduces_until = max;
         if let Some(rack) = self.rack_mut() {
+            rack.undo = None;
             rack.prr = prr.map(|(rule, cwnd)| {
                 let cwnd = u64::from(cwnd);
                 Prr::new(rule, Start { outstanding: cwnd, sacked: 0, newly: 0, cwnd })

@@ -237,9 +237,8 @@ impl Rack {
         self.reordering.note_order(self.fack);
     }
 
-    /// A recovery has ended.
+    /// A recovery has ended. The present ACK may still show that it was spurious.
     pub(super) fn recovered(&mut self) {
-        self.prr = None;
         self.forget_counted();
         self.ended = true;
         self.reordering.recovered();

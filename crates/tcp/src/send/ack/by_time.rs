@@ -33,19 +33,25 @@ impl Sender {
         let is_bare = !advanced && segment.seq_len() == 0;
         // An old ACK may reveal losses. It opens no window, answers no probe and reports no mark (`old_ack` in `tcp_ack()`).
         let is_old = self.space.is_old_ack(segment.ack) && self.takes_acks_as_linux(cx);
+        let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|stamps| stamps.echo);
+        if marked && self.takes_acks_as_linux(cx) && !is_old {
+            self.congestion.forbid_undo();
+        }
         if !advanced && self.takes_acks_as_linux(cx) && self.recovery.is_at_its_end(self.space.una) {
-            self.end_recovery(cx, now);
+            self.end_recovery(cx, now, echo);
         }
         if advanced && self.takes_acks_as_linux(cx) && self.recovery.has_first_reported() {
             self.expect_reneging(cx, now);
         } else {
-            let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|stamps| stamps.echo);
+            let repairs = self.recovery.phase() == Phase::Fast;
             if advanced {
                 self.undo_by_ack(cx, now, echo, una_before);
             }
+            // A partial ACK that undoes a recovery does nothing else (`tcp_try_undo_partial()`).
+            let undoes = repairs && self.recovery.phase() == Phase::Open;
             self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
             // A mark reduces the window that an undo has restored (`tcp_try_to_open()`).
-            if self.takes_acks_as_linux(cx) && !is_old {
+            if self.takes_acks_as_linux(cx) && !is_old && !undoes {
                 self.judge_echo(cx, now, una_before, flight_before, marked);
             }
         }
@@ -69,13 +75,17 @@ impl Sender {
 
     /// A recovery that has continued the reduction for a mark ends where that does, which may be SND.UNA already. In Linux the next
     /// ACK ends it, whatever it acknowledges, and another recovery may begin at once (`tcp_fastretrans_alert()`).
+    /// An old echo undoes it then, too (`tcp_try_undo_recovery()`).
     #[cold]
-    fn end_recovery(&mut self, cx: &mut Context, now: Time) {
+    fn end_recovery(&mut self, cx: &mut Context, now: Time, echo: Option<u32>) {
         self.recovery.leave();
         if cx.config.loss_means == LossMeans::Congestion {
             self.signal(cx, now, Signal::ExitRecovery, self.space.max - self.space.una);
         }
         cx.note(now, Event::Phase(self.phase()));
+        if echo.is_some_and(|echo| self.recovery.answers_original(u64::MAX, echo)) {
+            self.undo(cx, now, Shown::Echo);
+        }
     }
 
     /// Opens cwnd by what the present ACK was the first to acknowledge or to report, after all its other effects: not if it begins
@@ -92,7 +102,13 @@ impl Sender {
         let progress = advanced || reports_new && self.grows_by_reports(cx);
         let may_grow = self.recovery.phase() != Phase::Fast && !self.recovery.is_reducing() && progress;
         if may_grow && delivered > 0 {
-            self.open_window_unless_marked(cx, now, delivered as u32, self.space.max - self.space.una);
+            let flight = self.space.max - self.space.una;
+            if self.reduces_gradually(cx) {
+                // A mark that reduces nothing, as after a timeout, prevents nothing (`tcp_cong_control()`).
+                self.open_window_apart(cx, now, delivered as u32, flight);
+            } else {
+                self.open_window_unless_marked(cx, now, delivered as u32, flight);
+            }
             self.note_window(cx, now);
         }
     }
@@ -284,6 +300,7 @@ impl Sender {
     /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
     pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time, shown: Shown) {
         let (as_linux, before) = (cx.config.counts_as_linux(), self.recovery.phase());
+        let window = self.recovery.window_at_undo().filter(|_| as_linux);
         if !cx.config.undo || !self.recovery.undo(as_linux, self.space.una, shown) {
             return;
         }
@@ -292,6 +309,10 @@ impl Sender {
             self.timers.unanswered = 0;
         }
         cx.counters().undone += 1;
+        if let Some(window) = window {
+            // If nothing may be restored, cwnd is what it is now (`tcp_undo_cwnd_reduction()`).
+            self.keep_cwnd(cx, window);
+        }
         self.signal(cx, now, Signal::Undo, self.space.max - self.space.una);
         cx.note(now, Event::Undone);
         cx.note(now, Event::Phase(self.phase()));

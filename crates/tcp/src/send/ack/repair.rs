@@ -37,9 +37,7 @@ impl Sender {
                 let undone = self.recovery.undone_window().filter(|_| cx.config.counts_as_linux());
                 self.recovery.leave();
                 if let Some(window) = undone {
-                    let mss = u64::from(cx.agreed.payload.max(1));
-                    let cwnd = u32::try_from(window.div_ceil(mss) * mss).unwrap_or(u32::MAX);
-                    self.congestion.set_windows(cwnd, self.congestion.ssthresh());
+                    self.keep_cwnd(cx, window);
                 }
                 if after_timeout {
                     if !self.takes_acks_as_linux(cx) {
@@ -67,6 +65,13 @@ impl Sender {
                 first
             }
         }
+    }
+
+    /// cwnd becomes the window of PRR, in whole segments: Linux has no other one in a recovery.
+    pub(in crate::send) fn keep_cwnd(&mut self, cx: &Context, window: u64) {
+        let mss = u64::from(cx.agreed.payload.max(1));
+        let cwnd = u32::try_from(window.div_ceil(mss) * mss).unwrap_or(u32::MAX);
+        self.congestion.set_windows(cwnd, self.congestion.ssthresh());
     }
 
     /// A duplicate acknowledgment.

@@ -52,7 +52,7 @@ impl Sender {
 
     /// The same off the path of most connections.
     #[inline(never)]
-    fn open_window_apart(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
+    pub(in crate::send) fn open_window_apart(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
         self.open_window(cx, now, bytes, flight);
     }
 
@@ -102,7 +102,9 @@ impl Sender {
     #[cold]
     fn restart_after(&mut self, cx: &mut Context, now: Time, pause: Span) {
         let rto = self.timers.rto();
-        if pause > rto {
+        // In a recovery, and while a mark reduces cwnd, Linux restarts from the window of PRR, which is small then.
+        let reduces = self.takes_acks_as_linux(cx) && self.recovery.prr_window().is_some();
+        if pause > rto && !reduces {
             let timeouts = (pause.as_ps() - 1) / rto.as_ps().max(1);
             let timeouts = u32::try_from(timeouts).unwrap_or(u32::MAX);
             self.signal(cx, now, Signal::IdleRestart { timeouts }, 0);

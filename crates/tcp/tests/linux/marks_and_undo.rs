@@ -1,0 +1,147 @@
+//! Marks beside recoveries, timeouts and undos, and the windows that they leave, as in Linux.
+
+use crate::common::lone::ACK;
+use crate::lab::{Lab, MSS};
+use crate::recounted::rules;
+use netspurt_tcp::config::{Config, EcnUse, Grows, InitialWindow, WithoutSack};
+use netspurt_tcp::event::Phase;
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, Timeout};
+use netspurt_tcp::segment::{Flags, Segment};
+
+/// Ten segments at 100 ms, of 40, with ECN, SACK and timestamps. It is 200 ms.
+fn marked() -> Lab {
+    marked_with(10)
+}
+
+/// The same with another initial window.
+fn marked_with(segments: u32) -> Lab {
+    let stamps = Some(Timestamps::default());
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps, ..Options::NONE };
+    let initial_window = InitialWindow::Segments(segments);
+    let config = Config { ecn: EcnUse::Rfc3168, timestamps: true, initial_window, ..rules(Grows::WhenUsed) };
+    let mut lab = Lab::open_with(config, offer, Flags::ECE);
+    lab.write(40).out();
+    lab.at(200);
+    lab
+}
+
+/// An ACK up to segment `n` that echoes what left at `sent_ms` and reports the segments of `block`, and perhaps a mark.
+fn ack(lab: &mut Lab, (n, sent_ms): (u32, u32), block: Option<(u32, u32)>, mark: Flags) {
+    let stamps = Some(Timestamps { value: 1, echo: sent_ms });
+    let mut options = Options { timestamps: stamps, ..Options::NONE };
+    if let Some((from, to)) = block {
+        options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
+    }
+    lab.arrives(Segment { ack: Lab::behind(n), flags: ACK | mark, options, ..Segment::default() });
+}
+
+const MARK: Flags = Flags::ECE;
+const NONE: Flags = Flags::NONE;
+
+#[test]
+fn an_undo_that_may_restore_nothing_leaves_cwnd_as_it_is() {
+    // tcp_undo_cwnd_reduction() with prior_ssthresh 0; the end of the recovery does not raise cwnd to ssthresh.
+    let mut lab = marked_with(20);
+    ack(&mut lab, (1, 100), None, MARK);
+    ack(&mut lab, (1, 100), Some((18, 20)), NONE);
+    assert_eq!(lab.out(), [(21, NewData), (2, RackLoss), (3, RackLoss), (4, RackLoss)]);
+    assert_eq!(lab.tcp.info().recovery_window, Some(u64::from(4 * MSS)));
+    // They had only been late.
+    ack(&mut lab, (4, 100), Some((18, 20)), NONE);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!((lab.tcp.ssthresh() / MSS, lab.cwnd()), (10, 7), "three were delivered: slow start");
+}
+
+#[test]
+fn a_mark_during_a_recovery_prevents_that_its_undo_restores_anything() {
+    for (mark, ssthresh) in [(MARK, 5), (NONE, u32::MAX / MSS)] {
+        let mut lab = marked();
+        ack(&mut lab, (0, 100), Some((2, 4)), NONE);
+        ack(&mut lab, (0, 100), Some((2, 5)), mark);
+        ack(&mut lab, (5, 100), None, NONE);
+        assert_eq!(lab.tcp.stats().undone, 1);
+        assert_eq!(lab.tcp.ssthresh() / MSS, ssthresh, "prior_ssthresh in tcp_fastretrans_alert()");
+    }
+}
+
+#[test]
+fn a_partial_ack_that_undoes_a_recovery_does_not_judge_its_mark() {
+    let mut lab = marked();
+    ack(&mut lab, (0, 100), Some((2, 4)), NONE);
+    ack(&mut lab, (5, 100), None, MARK);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.tcp.stats().ecn_reductions, 0, "tcp_try_undo_partial()");
+    ack(&mut lab, (6, 100), None, MARK);
+    assert_eq!(lab.tcp.stats().ecn_reductions, 1);
+}
+
+#[test]
+fn after_a_timeout_a_mark_does_not_prevent_that_cwnd_opens() {
+    let mut lab = marked();
+    lab.at(1100);
+    assert_eq!(lab.out(), [(1, Timeout)]);
+    lab.at(1200);
+    ack(&mut lab, (1, 1100), None, MARK);
+    assert_eq!(lab.tcp.info().phase, Phase::TimeoutRecovery);
+    assert_eq!(lab.cwnd(), 2, "tcp_cong_control()");
+}
+
+#[test]
+fn a_mark_that_reduces_cwnd_ends_the_undo_of_the_recovery_before() {
+    let mut lab = marked();
+    ack(&mut lab, (0, 100), Some((2, 4)), NONE);
+    assert_eq!(lab.out()[0], (1, RackLoss));
+    lab.at(300);
+    ack(&mut lab, (10, 200), None, NONE);
+    ack(&mut lab, (11, 200), None, MARK);
+    assert!(lab.tcp.info().reduces_for_mark);
+    ack(&mut lab, (11, 200), Some((1, 1)), NONE);
+    assert_eq!(lab.tcp.stats().undone, 0, "tcp_enter_cwr()");
+}
+
+#[test]
+fn an_ack_without_new_data_that_ends_a_recovery_may_undo_it_and_leaves_what_is_lost() {
+    let mut lab = marked();
+    ack(&mut lab, (1, 100), None, MARK);
+    lab.at(210);
+    ack(&mut lab, (10, 100), None, NONE);
+    lab.write(20).out();
+    lab.at(310);
+    ack(&mut lab, (10, 210), Some((12, 14)), NONE);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    lab.out();
+    lab.at(312);
+    ack(&mut lab, (10, 210), Some((12, 15)), NONE);
+    assert_eq!(lab.tcp.stats().undone, 1, "tcp_try_undo_recovery()");
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery, "another one, because nothing was marked as not lost");
+}
+
+#[test]
+fn a_pause_within_a_recovery_does_not_lower_what_cwnd_becomes_at_its_end() {
+    let offer = Options { mss: Some(MSS as u16), ..Options::NONE };
+    let config = Config {
+        without_sack: WithoutSack::Linux,
+        idle_restart: true,
+        initial_window: InitialWindow::Segments(4),
+        ..rules(Grows::WhenUsed)
+    };
+    let mut lab = Lab::open(config, offer);
+    lab.write(28).out();
+    for (ms, acked) in [(200, 1..=4), (300, 5..=12)] {
+        lab.at(ms);
+        for n in acked {
+            lab.ack(n);
+        }
+        lab.out();
+    }
+    lab.at(400).ack(12).ack(12).ack(12).ack(12);
+    assert!(lab.out().contains(&(13, FastRetransmit)));
+    // Without SACK, the recovery goes on until something above its data is acknowledged.
+    lab.at(500).ack(28);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery);
+    let ssthresh = lab.tcp.ssthresh() / MSS;
+    lab.at(9000).write(1);
+    lab.at(9100).ack(29);
+    assert_eq!((ssthresh, lab.cwnd()), (8, 8), "tcp_cwnd_restart() knows only the window of the recovery");
+}
