@@ -88,6 +88,9 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let Some(bucket) = fit(steps, least, SLACK * segment) else { return false };
     let fits = |bucket: &Bucket| bucket.unexpected <= LOSSES_OFF && bucket.excessive <= PASSES_OFF;
     let queue = with_rate(steps, link, SLACK * segment);
+    let is_as_good = |queue: &Bucket| {
+        fits(queue) || queue.unexpected <= bucket.unexpected && queue.excessive <= bucket.excessive
+    };
     // Bursts of similar length fit any rate. Where delays show nothing, only the rate distinguishes a policer from a queue.
     let is_sharp = || !fits(&with_rate(steps, bucket.rate * FASTER, SLACK * segment));
     let shows_queue = facts.path.shows_queue;
@@ -123,7 +126,7 @@ fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
         && (fits(&bucket) || fits_often())
         && bytes > if at_once { TIMES_AT_ONCE } else { TIMES } * bucket.depth
         && link > FASTER * bucket.rate
-        && !(fits(&queue) && queue.depth >= LEAST_QUEUE * segment)
+        && !(is_as_good(&queue) && queue.depth >= LEAST_QUEUE * segment)
         && (shows_queue || is_sharp() || is_exact())
         && !waits_in_queue(facts, bucket.depth / bucket.rate, bursts)
         && !delays(facts, steps, link)
@@ -291,6 +294,11 @@ mod tests {
             tokens -= if passes { 1000.0 } else { 0.0 };
             steps.push(Step { lasted, passed: if passes { 1000 } else { 0 }, dropped: u32::from(!passes) });
         }
+        is_policer(&facts(parts), &steps)
+    }
+
+    /// Thirty seconds with losses now and then, in segments of 1000 bytes.
+    fn facts(parts: (u64, u64)) -> Facts {
         let slice = |n: u64| Slice {
             until: n * 10_000_000,
             lost: u16::from(n.is_multiple_of(300)),
@@ -298,8 +306,7 @@ mod tests {
         };
         let totals = Totals { segment: 1000, ..Totals::default() };
         let none = Trains::default();
-        let slices = (1..=3000).map(slice).collect();
-        is_policer(&Facts::new(slices, parts, totals, [&none, &none], Default::default()), &steps)
+        Facts::new((1..=3000).map(slice).collect(), parts, totals, [&none, &none], Default::default())
     }
 
     const AT_SENDER: (u64, u64) = (0, 20_000_000);
@@ -329,5 +336,34 @@ mod tests {
         let twice = |count: u64| (0..count).map(|n| if n % 3 == 0 { 9 } else { 8 });
         assert!(shows(AT_SENDER, 100_000.0, twice(420)));
         assert!(!shows(AT_SENDER, 100_000.0, twice(320)), "less passed than its depth");
+    }
+
+    #[test]
+    fn losses_that_a_queue_explains_as_well_as_a_bucket_show_no_policer() {
+        // Each second a burst on a link of 10 MB/s, whose queue has room for 50 segments. Of each third burst one more is lost.
+        let (rate, room) = (10e-3, 50_000.0);
+        let mut backlog = 0.0_f64;
+        let mut steps = Vec::new();
+        for burst in 0..40 {
+            for segment in 0..57 + burst % 3 {
+                let lasted = if segment == 0 { 1_000_000_000 } else { 10_000 };
+                backlog = (backlog - rate * lasted as f64).max(0.0);
+                let is_lost = backlog + 1000.0 > room || (burst % 3 == 0 && segment == 7);
+                backlog += if is_lost { 0.0 } else { 1000.0 };
+                steps.push(Step {
+                    lasted,
+                    passed: if is_lost { 0 } else { 1000 },
+                    dropped: u32::from(is_lost),
+                });
+            }
+        }
+        let policed_on = |link: f64| {
+            let mut facts = facts(AT_SENDER);
+            facts.path.shows_queue = true;
+            facts.path.peak = link * 1e9;
+            is_policer(&facts, &steps)
+        };
+        assert!(!policed_on(rate));
+        assert!(policed_on(20.0 * rate), "on a faster link no queue would drop here");
     }
 }
