@@ -170,7 +170,7 @@ def test_several_connections_are_listed_and_a_poor_simulation_of_one_is_named(
     page: Page, tmp_path: Path
 ) -> None:
     shared = tmp_path / "shared.pcapng"
-    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "1 MB")).run(3, pcap=shared)
+    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "500 kB")).run(3, pcap=shared)
     remedied(page)
     page.evaluate(DROP, ["shared.pcapng", list(shared.read_bytes())])
     expect(page.locator("#capture-list tbody tr")).to_have_count(3, timeout=TIME_LIMIT_MS)
