@@ -6,7 +6,7 @@ use crate::fast_open::Keys;
 use crate::socket_options::{Family, SocketOptions};
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Time;
-use netspurt_tcp::{Behind, Change, Connection};
+use netspurt_tcp::{Behind, Change, Connection, Info, Segments};
 use nix::errno::Errno;
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -188,6 +188,24 @@ pub(crate) struct Socket {
     /// Whether new data arrived with an ECN-capable codepoint. Linux notes that even if ECN was not agreed
     /// (`tcp_data_ecn_check()`).
     pub(crate) ecn_seen: bool,
+    /// The connection before the peer's reset, for TCP_INFO.
+    pub(crate) ended: Option<Box<Ended>>,
+}
+
+/// A connection before a reset ends it. Linux then frees the queue, but keeps what it knew of losses (`tcp_write_queue_purge()`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    state: State,
+    is_closing: bool,
+    pub(crate) info: Info,
+    pub(crate) segments: Option<Segments>,
+}
+
+impl Ended {
+    pub(crate) fn of(stream: &Connection) -> Self {
+        let (info, segments) = (stream.info(), stream.segments());
+        Self { state: stream.state(), is_closing: stream.is_closing(), info, segments }
+    }
 }
 
 impl Socket {
@@ -220,6 +238,7 @@ impl Socket {
             last_progress: Progress::START,
             last_data: Time::ZERO,
             ecn_seen: false,
+            ended: None,
         }
     }
 
@@ -237,6 +256,14 @@ impl Socket {
             Role::Stream(connection) => Some(connection),
             Role::Fresh | Role::Listening { .. } => None,
         }
+    }
+
+    /// The peer's reset has ended the connection. In CLOSE-WAIT calls report a broken pipe (`tcp_reset()`).
+    pub(crate) fn reset(&mut self, before: Ended) {
+        if self.end == End::NotYet && before.state == State::CloseWait && !before.is_closing {
+            self.end = End::Failed(Errno::EPIPE);
+        }
+        self.ended = Some(Box::new(before));
     }
 
     /// Stores the error that calls report if the connection has just ended.

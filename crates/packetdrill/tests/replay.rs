@@ -39,7 +39,8 @@ impl Script {
     /// A segment with a window.
     fn announce(&mut self, ms: u64, window: u16, segment: Segment) {
         let (source, destination) = (Ipv4Addr::new(10, 9, 0, 2), Ipv4Addr::new(10, 9, 0, 1));
-        let ip = Ip::new(Addresses::V4 { source, destination });
+        let mut ip = Ip::new(Addresses::V4 { source, destination });
+        ip.ecn = segment.ecn;
         let segment = Segment { window, ..segment };
         let (body, mut bytes) = (vec![0; segment.payload.len as usize], Vec::new());
         encode_packet(&segment, PORTS, &ip, Layout::SHARED, Body::Bytes(&body), &mut bytes).unwrap();
@@ -283,4 +284,57 @@ fn tcp_info_reports_disorder_only_if_duplicate_acks_report_something() {
     // One segment is outstanding: it cannot be among those that a duplicate ACK without SACK reports.
     let script = Script::open("linux", "exact").call(200, "write 1000 0").gets(300, Flags::ACK, 1, 1, 0);
     assert_eq!(info(script)[1], 0, "TCP_CA_Open");
+}
+
+#[test]
+fn after_a_reset_tcp_info_keeps_the_state_of_the_recovery() {
+    // tcp_write_queue_purge() frees the queue alone. No ACK arrives before the timeout.
+    let script = Script::open("linux", "exact").call(200, "write 8000 0").line("to 900000000");
+    let unacknowledged = |info: &[u8]| u32::from_ne_bytes(info[24..28].try_into().unwrap());
+    let before = info(Script(script.0.clone()));
+    assert_eq!((before[1], unacknowledged(&before)), (4, 8), "TCP_CA_Loss");
+    let after = info(script.gets(910, Flags::RST, 1, 0, 0));
+    assert_eq!((after[0], after[1], unacknowledged(&after)), (7, 4, 0));
+    assert_eq!(after[28..40], before[28..40], "sacked, lost, retrans");
+}
+
+#[test]
+fn a_reset_in_close_wait_breaks_the_pipe() {
+    let fin = Flags::FIN | Flags::ACK;
+    let write = |script: Script| {
+        let mut output = Vec::new();
+        replay(script.call(400, "write 100 0").0.as_bytes(), &mut output).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        let result = text.lines().rfind(|line| line.contains(" write ")).expect("a result");
+        result.rsplit(' ').next().unwrap().parse::<i32>().unwrap()
+    };
+    let open = || Script::open("linux", "exact");
+    let reset = |script: Script, seq| write(script.gets(300, Flags::RST, seq, 0, 0));
+    assert_eq!(reset(open().gets(200, fin, 1, 1, 0), 2), -libc::EPIPE);
+    assert_eq!(reset(open(), 1), -libc::ECONNRESET);
+}
+
+#[test]
+fn a_time_wait_socket_echoes_no_mark() {
+    // tcp_v4_timewait_ack(). The second ACK of a FIN is that of the TIME-WAIT socket, and of an orphan the first one.
+    let mut script = Script(format!("new linux - 4000000 exact {ISS} 0\n"));
+    for call in ["socket", "listen 8080"] {
+        writeln!(script.0, "call 0 {call}").unwrap();
+    }
+    let options = Options { mss: Some(1000), ..Options::NONE };
+    let flags = Flags::SYN | Flags::ECE | Flags::CWR;
+    script.segment(0, Segment { seq: Seq(IRS), flags, options, ..Segment::default() });
+    let mut script = script.gets(100, Flags::ACK, 1, 1, 0).call(100, "accept");
+    let (seq, ack, payload) = (Seq(IRS + 1), Seq(ISS + 1), Payload { offset: 0, len: 1000 });
+    let ecn = netspurt_tcp::segment::Ecn::Ce;
+    script.segment(150, Segment { seq, ack, flags: Flags::ACK, payload, ecn, ..Segment::default() });
+    let fin = Flags::FIN | Flags::ACK;
+    let read = script.call(160, "read 100000");
+    let answers = |script: Script| {
+        let left = script.gets(350, fin, 1001, 2, 0).gets(1350, fin, 1001, 2, 0).left(340, 1400);
+        left.iter().map(|left| left.1.has(Flags::ECE)).collect::<Vec<_>>()
+    };
+    let closed = |how| Script(read.0.clone()).call(200, how).gets(300, Flags::ACK, 1001, 2, 0);
+    assert_eq!(answers(closed("shutdown 1")), [true, false]);
+    assert_eq!(answers(closed("close")), [false, false]);
 }

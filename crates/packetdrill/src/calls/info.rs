@@ -1,6 +1,6 @@
 //! TCP_INFO: the statistics of a connection as Linux's `struct tcp_info` (include/uapi/linux/tcp.h).
 
-use crate::socket::Role;
+use crate::socket::{Ended, Role};
 use crate::stack::Stack;
 use netspurt_tcp::config::StateMachine;
 use netspurt_tcp::event::Phase;
@@ -77,7 +77,8 @@ impl Stack {
         match socket.stream() {
             Some(stream) => {
                 let idle = (self.now - socket.last_data).as_ps() / 1_000_000_000;
-                write(&mut fields, stream, self.now, idle as u32, socket.ecn_seen);
+                let ended = socket.ended.as_deref();
+                write(&mut fields, (stream, ended), self.now, idle as u32, socket.ecn_seen);
             }
             None => {
                 let listens = matches!(socket.role, Role::Listening { .. });
@@ -91,15 +92,25 @@ impl Stack {
 }
 
 /// Appends the fields. Those without a counterpart here are zero.
-fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_seen: bool) {
-    let (info, stats, mss) = (stream.info(), stream.stats(), stream.segment_payload().max(1));
+///
+/// `ended`: the connection before a reset has ended it. Linux keeps the state of its recovery.
+fn write(
+    fields: &mut Fields,
+    (stream, ended): (&Connection, Option<&Ended>),
+    now: Time,
+    idle_ms: u32,
+    ecn_seen: bool,
+) {
+    let (stats, mss) = (stream.stats(), stream.segment_payload().max(1));
+    let info = ended.map_or_else(|| stream.info(), |ended| Info { backoff: 0, ..ended.info });
+    let known = ended.map_or_else(|| stream.segments(), |ended| ended.segments);
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
     let syn_data = syn_data_acknowledged(stream);
     let used =
         [info.timestamps, info.sack, info.own_shift > 0, info.ecn, info.ecn_seen || ecn_seen, syn_data];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
-    let outstanding = outstanding(stream, &info, mss);
+    let outstanding = outstanding(stream, &info, known, mss);
     let rules = stream.config().state_machine;
     // Without outstanding data the timer has sent window probes, which back off beside the timeout (`tcp_send_probe0()`).
     let is_probing =
@@ -141,7 +152,7 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32, ecn_
 }
 
 /// The counts of outstanding segments. Those of the connection know short ones; otherwise all count as full.
-fn outstanding(stream: &Connection, info: &Info, mss: u32) -> Segments {
+fn outstanding(stream: &Connection, info: &Info, known: Option<Segments>, mss: u32) -> Segments {
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
     let mut counts = Segments {
         unacknowledged: segments(info.unacknowledged),
@@ -149,7 +160,7 @@ fn outstanding(stream: &Connection, info: &Info, mss: u32) -> Segments {
         lost: segments(info.lost),
         resent: segments(info.resent.saturating_sub(info.probed)),
     };
-    if let Some(known) = stream.segments().filter(|known| known.unacknowledged > 0) {
+    if let Some(known) = known.filter(|known| known.unacknowledged > 0) {
         // Without SACK, duplicate ACKs tell how many have arrived.
         let sacked = if info.sack { known.sacked } else { counts.sacked };
         let probed = u32::from(info.probed > 0);

@@ -7,7 +7,7 @@ use crate::fair_queue;
 use crate::fast_open::{self, Pending};
 use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
-use crate::socket::{Descriptor, End, FastOpenResult, Id, Origin, Role, Socket};
+use crate::socket::{Descriptor, End, Ended, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
@@ -17,7 +17,7 @@ use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::seq::Seq;
-use netspurt_tcp::state::State;
+use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Behind, Change, Connection, Transmission, reset_for, reset_in_listen_for};
 use nix::errno::Errno;
@@ -325,7 +325,11 @@ impl Stack {
         let Some(stream) = socket.stream_mut() else { return };
         let behind_gap = descriptor == Descriptor::Closed && is_fin_behind_gap(stream, segment);
         let was_waiting = stream.state() == State::FinWait1;
+        let may_end =
+            segment.flags.has(Flags::RST) && self.settings.config.old_segments == OldSegments::Linux;
+        let before_reset = may_end.then(|| Ended::of(stream));
         stream.handle_segment(now, segment);
+        let before_reset = before_reset.filter(|_| stream.closed() == Some(CloseReason::Reset));
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
         let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
@@ -346,6 +350,9 @@ impl Stack {
         }
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.ecn_seen |= ecn_seen;
+            if let Some(before) = before_reset {
+                socket.reset(before);
+            }
             // The cork of MSG_MORE ends when Linux looks for data to send (`tcp_data_snd_check()`): not if header prediction
             // takes data in order that acknowledges nothing, nor if the segment is refused (`tcp_rcv_established()`).
             let looks = segment.flags.has(Flags::ACK) && !is_predicted && !is_refused;

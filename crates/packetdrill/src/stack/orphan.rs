@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 /// What happens to a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// The connection processes it: it is a FIN in order.
+    /// The connection processes it: it is a FIN in order. An ACK answers it.
     Taken,
     /// It is outside the window: an ACK without SACK blocks answers it, also a reset.
     Answered,
@@ -65,8 +65,11 @@ impl Stack {
         let stream = self.sockets.get(&id).filter(orphan).and_then(Socket::stream);
         let Some(stream) = stream.filter(|stream| stream.state() == State::FinWait2) else { return false };
         match judge(stream, segment) {
-            Verdict::Taken => return false,
-            Verdict::Answered => self.answer_for_orphan(id, (local, remote), segment),
+            Verdict::Taken => self.answer_for_orphan(id, (local, remote), segment),
+            Verdict::Answered => {
+                let plain = Segment { flags: Flags::ACK, options: Options::NONE, header_len: 20, ..*segment };
+                self.answer_for_orphan(id, (local, remote), &plain);
+            }
             Verdict::Dropped => {}
             Verdict::Ends => drop(self.sockets.remove(&id)),
             Verdict::Reset => {
@@ -77,16 +80,17 @@ impl Stack {
         true
     }
 
-    /// Answers a segment outside the window of a TIME-WAIT socket. That socket keeps neither its timestamp nor reports of old
-    /// data, and it limits the answers to segments without data (`tcp_timewait_check_oow_rate_limit()`).
+    /// Answers a FIN, or a segment outside the window, for a TIME-WAIT socket. That socket keeps neither a timestamp of the latter
+    /// nor reports of old data, and echoes no mark. It limits the answers to segments without data
+    /// (`tcp_timewait_check_oow_rate_limit()`).
     #[cold]
     fn answer_for_orphan(&mut self, id: Id, (local, remote): (SocketAddr, SocketAddr), segment: &Segment) {
         let (now, layout) = (self.now, self.settings.config.layout);
         let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) else { return };
-        let plain = Segment { flags: Flags::ACK, options: Options::NONE, header_len: 20, ..*segment };
-        stream.handle_segment(now, &plain);
+        stream.handle_segment(now, segment);
         while let Some(mut out) = stream.poll_transmit(now) {
             out.segment.options.sack = SackBlocks::EMPTY;
+            out.segment.flags = Flags(out.segment.flags.0 & !Flags::ECE.0);
             out.segment.header_len = 20 + out.segment.options.wire_len(layout);
             let ports = Ports { source: local.port(), destination: remote.port() };
             let ip = Ip::new(addresses(local, remote));

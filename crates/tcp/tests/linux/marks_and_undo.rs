@@ -145,3 +145,21 @@ fn a_pause_within_a_recovery_does_not_lower_what_cwnd_becomes_at_its_end() {
     lab.at(9100).ack(29);
     assert_eq!((ssthresh, lab.cwnd()), (8, 8), "tcp_cwnd_restart() knows only the window of the recovery");
 }
+
+#[test]
+fn without_sack_a_late_original_raises_the_number_of_duplicates_before_the_rest_is_judged() {
+    let stamps = Some(Timestamps::default());
+    let offer = Options { mss: Some(MSS as u16), timestamps: stamps, ..Options::NONE };
+    let config = Config { timestamps: true, without_sack: WithoutSack::Linux, ..rules(Grows::WhenUsed) };
+    let mut lab = Lab::open(config, offer);
+    lab.write(40).out();
+    lab.at(200);
+    for _ in 0..6 {
+        ack(&mut lab, (0, 100), None, NONE);
+    }
+    // Three of six duplicates remain: enough to begin another recovery, but for the four segments that were late.
+    ack(&mut lab, (4, 100), None, NONE);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.tcp.info().dup_acks_needed, Some(4), "tcp_try_undo_partial()");
+    assert_ne!(lab.tcp.info().phase, Phase::Recovery, "tcp_newreno_mark_lost()");
+}

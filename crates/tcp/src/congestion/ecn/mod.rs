@@ -246,6 +246,11 @@ impl Memory {
         }
     }
 
+    /// No later segment echoes a mark.
+    pub(crate) fn stop_echo(&mut self) {
+        self.echoing = false;
+    }
+
     /// The codepoint and the flags of a departing segment.
     pub(crate) fn fields_of_departure(&mut self, capable: bool) -> (Ecn, Flags) {
         let mut flags = if self.echoing { Flags::ECE } else { Flags::NONE };

@@ -120,8 +120,12 @@ impl Connection {
         }
         self.cx.counters().duplicates_received += 1;
         let counts_fin = self.cx.config.old_segments == OldSegments::Linux && segment.flags.has(Flags::FIN);
-        // A TIME-WAIT socket of Linux has no options for SACK (`tcp_v4_timewait_ack()`).
-        if !self.is_time_wait_on_linux() {
+        // A TIME-WAIT socket of Linux knows neither what to report by SACK nor marks (`tcp_v4_timewait_ack()`).
+        if self.is_time_wait_on_linux() {
+            if let Some(memory) = self.cx.ecn() {
+                memory.stop_echo();
+            }
+        } else {
             self.note_duplicate(start, segment.payload.len + u32::from(counts_fin));
         }
         if segment.flags.has(Flags::SYN) {

@@ -318,6 +318,10 @@ impl LossRecovery {
             return OnLateOriginal::Undo;
         };
         rack.reordering.note_late(start);
+        if rack.counted.is_some() {
+            // It raises the number of duplicate ACKs that reveal a loss before the rest of them is judged.
+            rack.note_order();
+        }
         on_late_original(rack.has_resends(flight, loss.reported()))
     }
 
