@@ -69,6 +69,11 @@ impl Trains {
         found
     }
 
+    /// The next bytes have waited for something else than the path: they begin a train, and end none.
+    pub(in crate::diagnosis) fn interrupt(&mut self) {
+        self.began = None;
+    }
+
     /// A quantile of their rates in bytes per second; `None` with too few trains.
     pub(in crate::diagnosis) fn rate(&self, quantile: f64) -> Option<f64> {
         if self.count < 4 {

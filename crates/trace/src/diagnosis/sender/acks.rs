@@ -25,6 +25,10 @@ impl SenderView {
         if !self.sacks {
             let front = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
             self.departures.note_filled((front, ack), self.totals.segment);
+            // This ACK fills a hole. A part of what it covers had arrived when the ones before it left, and so before a train began.
+            if ack > front && self.repeats() {
+                self.trains.interrupt();
+            }
         }
         self.incidents.note_ack(at, packet, ack, self.ahead);
         self.note_heard(at);
@@ -43,6 +47,15 @@ impl SenderView {
             self.take_ack(&oldest);
         }
         self.acks.push_back(ack);
+    }
+
+    /// Whether the last ACK was a duplicate.
+    fn repeats(&self) -> bool {
+        let mut latest = self.acks.iter().rev();
+        match (latest.next(), latest.next()) {
+            (Some(last), before) => last.bare && last.ack == before.map_or(self.una, |before| before.ack),
+            (None, _) => self.duplicates > 0,
+        }
     }
 
     /// The receiver has reported data by SACK.
@@ -217,5 +230,27 @@ mod tests {
         assert!(!fills_the_path((12_000, 24_000), 12_000_000, 14_000_000));
         assert!(!fills_the_path((0, 24_000), 12_000_000, 14_000_000));
         assert!(!fills_the_path((-1000, 24_000), 12_000_000, 14_000_000), "some was not captured");
+    }
+
+    #[test]
+    fn what_had_arrived_beyond_a_hole_makes_no_train_faster() {
+        const MS: u64 = 1_000_000;
+        // Segments of 1000 bytes arrive, one each 2 ms, and each second one is acknowledged. Of each 18, the second one arrives after
+        // the fourth, and the first is acknowledged when the third has come.
+        let mut view = SenderView::new(false);
+        view.note_behind(0, 1000, 0);
+        view.note_data(0, 1, 0, 1000, 1000);
+        for cycle in 0..20 {
+            let (from, first) = (cycle * 12, cycle as i64 * 6);
+            view.note_data(from * MS, 1, first * 1000 + 1000, (first + 14) * 1000, 1000);
+            let late = [(6, 1, 1), (8, 1, 0), (9, 4, 3), (12, 6, 2)];
+            let even = [(4, 2, 2), (8, 4, 2), (10, 5, 1), (12, 6, 1)];
+            for (after, all, fresh) in if cycle % 3 == 0 { late } else { even } {
+                let at = (from + after) * MS;
+                view.note_ack(at, 2, ((first + all) * 1000, 0), 500_000, true);
+                view.note_delivered(at, fresh * 1000);
+            }
+        }
+        assert!(view.trains.rate(1.0).is_some_and(|rate| rate < 0.6e6), "{:?}", view.trains.rate(1.0));
     }
 }
