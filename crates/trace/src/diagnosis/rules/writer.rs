@@ -8,9 +8,9 @@ use crate::diagnosis::sender::departures::Block;
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
-/// So many intervals in succession are compared, and one in so many of them may differ.
+/// So many intervals in succession are compared, and so many of them may differ.
 const INTERVALS: usize = 10;
-const OTHERS: usize = 5;
+const OTHERS: usize = 2;
 /// Intervals of one writer differ by less than this share.
 const SAME: f64 = 0.03;
 /// Intervals that differ from those of ACKs by less than this share may be theirs.
@@ -18,10 +18,8 @@ const NEAR: f64 = 0.06;
 /// Between blocks that are farther apart nothing is outstanding for most of the time. Away from the sender, ACKs may release those
 /// that are a round trip apart, with the queues on it.
 const MOST_ROUNDS: u64 = 4;
-/// Smaller blocks, in segments, also come in pairs as ACKs release them. So more of them are compared, from every few on.
+/// Smaller blocks, in segments, also come in pairs as ACKs release them.
 const LEAST_SEGMENTS: i64 = 4;
-const INTERVALS_OF_SMALL: usize = 30;
-const STEP_OF_SMALL: usize = 3;
 
 /// When blocks of the same length came at the same intervals, which are not those of ACKs. A round trip takes `round` nanoseconds.
 ///
@@ -33,26 +31,24 @@ pub(super) fn writes_at_intervals(
     (round, beside_sender): (u64, bool),
 ) -> Vec<(u64, u64)> {
     let longest = if beside_sender { MOST_ROUNDS * round } else { round };
-    let period = |near: &[Block], small: bool| {
-        let interval = one_interval(near, segment, small)?;
+    let mut periods: Vec<(u64, u64)> = Vec::new();
+    for near in blocks.windows(INTERVALS + 1) {
+        let Some(interval) = one_interval(near, segment) else { continue };
         let woken = near.iter().filter(|block| block.woken).count() * 2 > near.len();
-        let own = !woken && interval < longest && !is_of_acks(near, interval, round);
-        own.then(|| (near[0].at, near[near.len() - 1].at + interval))
-    };
-    let large = blocks.windows(INTERVALS + 1).filter_map(|near| period(near, false));
-    let small = blocks.windows(INTERVALS_OF_SMALL + 1).step_by(STEP_OF_SMALL);
-    let mut periods: Vec<(u64, u64)> = large.chain(small.filter_map(|near| period(near, true))).collect();
-    periods.sort_unstable();
-    periods.dedup_by(|next, before| {
-        let joins = next.0 <= before.1;
-        before.1 = if joins { before.1.max(next.1) } else { before.1 };
-        joins
-    });
+        if woken || interval >= longest || is_of_acks(near, interval, round) {
+            continue;
+        }
+        let (from, until) = (near[0].at, near[INTERVALS].at + interval);
+        match periods.last_mut() {
+            Some(last) if last.1 >= from => last.1 = until,
+            _ => periods.push((from, until)),
+        }
+    }
     periods
 }
 
-/// The interval at which these blocks come, if it is one, and if all have the same length but for a segment: a `small` one or not.
-fn one_interval(blocks: &[Block], segment: u32, small: bool) -> Option<u64> {
+/// The interval at which these blocks come, if it is one, and if all have the same length but for a segment.
+fn one_interval(blocks: &[Block], segment: u32) -> Option<u64> {
     let pairs = || blocks.windows(2);
     let interval = median(pairs().map(|pair| pair[1].at - pair[0].at));
     let length = median(pairs().map(|pair| (pair[1].start - pair[0].start).max(0) as u64)) as i64;
@@ -62,11 +58,8 @@ fn one_interval(blocks: &[Block], segment: u32, small: bool) -> Option<u64> {
         let longer = pair[1].start - pair[0].start - length;
         apart as f64 <= interval as f64 * SAME && longer.abs() <= segment
     };
-    if small != (length < LEAST_SEGMENTS * segment) || length * 2 < segment {
-        return None;
-    }
-    let (all, same) = (blocks.len() - 1, pairs().filter(is_same).count());
-    (same + all / OTHERS >= all).then_some(interval)
+    let same = pairs().filter(is_same).count();
+    (same + OTHERS >= INTERVALS && length >= LEAST_SEGMENTS * segment).then_some(interval)
 }
 
 /// Whether blocks come a round trip after others, or later by the time that a block takes.
@@ -100,37 +93,13 @@ mod tests {
     }
 
     fn periods_at(beside_sender: bool, intervals: impl Fn(u64) -> u64, woken: bool) -> Vec<(u64, u64)> {
-        periods_of((20, 10), beside_sender, intervals, woken)
-    }
-
-    /// As `periods`, of so many blocks with so many segments each.
-    fn periods_of(
-        (count, segments): (u64, u32),
-        beside_sender: bool,
-        intervals: impl Fn(u64) -> u64,
-        woken: bool,
-    ) -> Vec<(u64, u64)> {
         let mut at = 0;
         let block = |n: u64| {
             at += intervals(n) * 1_000_000;
-            Block {
-                at,
-                until: at + 4_000_000,
-                start: (n * u64::from(segments)) as i64 * 1000,
-                segments,
-                woken,
-            }
+            Block { at, until: at + 4_000_000, start: n as i64 * 10_000, segments: 10, woken }
         };
-        let blocks: Vec<Block> = (0..count).map(block).collect();
+        let blocks: Vec<Block> = (0..20).map(block).collect();
         writes_at_intervals(&blocks, 1000, (100_000_000, beside_sender))
-    }
-
-    #[test]
-    fn small_blocks_at_even_intervals_are_written_so_if_there_are_many() {
-        let of = |count| periods_of((count, 2), false, |_| 30, false);
-        assert_eq!(of(30), []);
-        assert_eq!(of(40), [(30_000_000, 1_230_000_000)]);
-        assert_eq!(periods_of((40, 2), false, |_| 50, false), [], "ACKs release pairs at even intervals");
     }
 
     #[test]
