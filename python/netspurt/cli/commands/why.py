@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from netspurt.cli.arguments import picture_options
 from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
 from netspurt.cli.arguments.reading import stepper, steps_of
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.interrupt import asked_to_end
+from netspurt.cli.interrupt import Request, asked_to_end
 from netspurt.cli.progress import progress
 from netspurt.cli.views import tables
 from netspurt.diagnosing.connection_filter import ConnectionFilter
@@ -122,7 +121,7 @@ def _diagnose(options: argparse.Namespace) -> int:
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         advance = writing.enter_context(progress(sum(map(steps_of, options.files)), "reading"))
         # Ctrl-C also ends the tcpdump that writes to standard input. The packets that it has written are diagnosed.
-        asked = writing.enter_context(asked_to_end()) if "-" in options.files else threading.Event()
+        asked = writing.enter_context(asked_to_end()) if "-" in options.files else None
 
         def work(number: int) -> Diagnosis | str:
             try:
@@ -153,7 +152,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     faults = failures | {n: fault for n, diagnosis in found.items() if (fault := diagnosis.fault)}
     for number in sorted(faults):
         print(f"netspurt: {faults[number]}", file=sys.stderr)
-    if not whole or asked.is_set():
+    if not whole or (asked and asked.is_set()):
         return INTERRUPTED
     return FELL_SHORT if faults else FINE
 
@@ -183,7 +182,7 @@ def _read(
     file: str,
     min_bytes: int,
     wanted: ConnectionFilter | None,
-    asked: threading.Event,
+    asked: Request | None,
     advance: Callable[[str], None],
 ) -> Diagnosis:
     reading = Reading(file, min_bytes)
@@ -191,7 +190,7 @@ def _read(
 
     def stepped() -> None:
         moved()
-        if asked.is_set():
+        if asked and asked.is_set():
             reading.stop()
 
     return collect(reading, stepped, wanted)

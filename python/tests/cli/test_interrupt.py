@@ -1,0 +1,81 @@
+"""Ctrl-C and SIGTERM end in good order what would go on for ever."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from netspurt.cli.interrupt import asked_to_end
+
+LIMIT_S = 60
+
+SENDER = """
+import os, random, signal, sys, time
+
+random.seed(1)
+for _ in sys.stdin:
+    time.sleep(random.random() / 3000)
+    os.kill(os.getppid(), signal.SIGTERM)
+"""
+
+WAITS_OFTEN = """
+import subprocess, sys
+from netspurt.cli.interrupt import asked_to_end
+
+# Another process: a thread of this one would send signals only while no other thread runs.
+with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=subprocess.PIPE, text=True) as sender:
+    for _ in range(200):
+        with asked_to_end() as asked:
+            print(file=sender.stdin, flush=True)
+            while not asked.wait(0.0):
+                pass
+    sender.stdin.close()
+print("all ended")
+"""
+
+
+def test_a_signal_at_any_step_of_the_waiting_ends_it() -> None:
+    words = [sys.executable, "-c", WAITS_OFTEN, SENDER]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "all ended\n", "")
+
+
+def test_a_request_ends_a_long_wait_and_stays_known() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with asked_to_end() as asked:
+        assert not asked.wait(0.0)
+        assert not asked.wait(-1.0)
+        main = threading.main_thread().ident
+        assert main is not None
+        threading.Timer(0.05, signal.pthread_kill, (main, signal.SIGINT)).start()
+        began = time.monotonic()
+        assert asked.wait(LIMIT_S)
+        assert time.monotonic() - began < LIMIT_S / 2
+        assert asked.wait(LIMIT_S), "at once"
+    assert asked.is_set()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_second_signal_breaks_it_off() -> None:
+    with asked_to_end() as asked, pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+        assert asked.is_set()
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_outside_of_the_main_thread_nothing_is_requested() -> None:
+    found = []
+
+    def look() -> None:
+        with asked_to_end() as asked:
+            found.append(asked.wait(0.0))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [False]
