@@ -36,7 +36,8 @@ impl Channel {
         ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
     }
 
-    fn mishaps(&self) -> Mishaps {
+    /// What happened to packets: nothing, as long as none is counted.
+    pub(super) fn mishaps(&self) -> Mishaps {
         self.mishaps.as_deref().copied().unwrap_or_default()
     }
 

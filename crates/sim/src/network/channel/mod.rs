@@ -496,7 +496,7 @@ impl Channel {
 
     /// The hash of the dropped packets.
     pub(crate) fn digest(&self) -> Digest {
-        self.mishaps.as_ref().map_or_else(Digest::default, |mishaps| mishaps.digest)
+        self.mishaps().digest
     }
 
     /// Whether packets may be reordered here.

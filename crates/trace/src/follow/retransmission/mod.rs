@@ -166,9 +166,10 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return Copied;
     }
     let numbered = e.same_packet == Some(false) || e.left_after.is_some();
+    let timer = !is_too_soon_for_timer(e);
     if e.rescue && e.phase == Phase::Fast {
         // A NAK's data is retransmitted even if it was first sent just now.
-        return Resent(if is_silent(e) && !is_too_soon_for_timer(e) { Cause::Timeout } else { Cause::Fast });
+        return Resent(if timer && is_silent(e) { Cause::Timeout } else { Cause::Fast });
     }
     // A segment that was reported lost is retransmitted, even if its original has come meanwhile.
     if !numbered && !e.lately && nobody_could_know(e, after) {
@@ -179,7 +180,6 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
-    let timer = !is_too_soon_for_timer(e);
     if timer && needs_timer(e) {
         return Resent(Cause::Timeout);
     }
