@@ -19,9 +19,6 @@ COMPRESSION_NS = 1_200_000
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
-INITIAL_WINDOW = 10
-"""Segments of the initial cwnd (TCP_INIT_CWND)."""
-
 
 def reason(run: Run, difference: Difference) -> str | None:
     """The name of the class that explains a difference."""
@@ -172,39 +169,12 @@ def _d_sack_outlasts(run: Run, difference: Difference) -> bool:
     return any(segment.seq == left and segment.seq + segment.length > right for segment in data[-3:-1])
 
 
-def _outstanding(sent: list[Sent], acknowledged: int) -> list[int]:
-    """The numbers, from 1 on, of the segments whose data is not acknowledged."""
-    ends = (one.segment.seq + one.segment.length for one in sent)
-    return [
-        number
-        for number, (one, end) in enumerate(zip(sent, ends, strict=True), 1)
-        if one.segment.length and end > acknowledged
-    ]
-
-
-def _fin_waits(run: Run, difference: Difference) -> bool:
-    """Our FIN without data leaves at once; the kernel's waits, because cwnd is full.
-
-    That can be if the initial window is outstanding, or less in a recovery.
-    """
-    kind, at = difference.kind, difference.at
-    if not (kind.endswith(("ours FIN", "only ours sends: FIN")) or kind == "time of FIN"):
-        return False
-    before = run.played.sent[: difference.index]
-    acks = (e.segment.ack for time, e in run.happened if time <= at and isinstance(e, Arrival))
-    outstanding = _outstanding(before, max(acks, default=0))
-    recovers = any(repeats(before, number) for number in outstanding)
-    kernel_is_later = kind != "time of FIN" or run.played.sent[difference.index].at > at
-    return kernel_is_later and bool(outstanding) and (recovers or len(outstanding) >= INITIAL_WINDOW)
-
-
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
     "ACKs of out-of-order data are joined": _compressed,
     "ACKs behind a slow reader depend on the kernel's memory": _slow_reader,
     "cwnd of an application that sends little": _sends_little,
-    "a FIN without data and a full cwnd": _fin_waits,
     "a D-SACK outlasts a segment that header prediction takes": _d_sack_outlasts,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

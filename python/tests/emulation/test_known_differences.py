@@ -21,7 +21,6 @@ JOINED = "ACKs of out-of-order data are joined"
 PUSHED = "PSH where writes are joined"
 UNREAD = "ACKs behind a slow reader depend on the kernel's memory"
 LITTLE = "cwnd of an application that sends little"
-WAITS = "a FIN without data and a full cwnd"
 OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
@@ -180,24 +179,3 @@ def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
     arrivals = [(10 * MS, data(1)), (20 * MS, partly_old), (30 * MS, data(201))]
     sent = [Sent(31 * MS, Segment(ACK, 1, 301, 1000, sack=(block,)))]
     assert reason(run(arrivals, sent), Difference("sack of ACK", 0, "", 31 * MS)) == expected
-
-
-@pytest.mark.parametrize(
-    ("segments", "again", "acknowledged", "kind", "expected"),
-    [
-        (10, False, 1, "only ours sends: FIN", WAITS),
-        (9, False, 1, "only ours sends: FIN", None),
-        (2, True, 1, "kernel sends data again, ours FIN", WAITS),
-        (2, True, 201, "kernel sends data again, ours FIN", None),
-        (10, False, 1, "kernel sends FIN, ours ACK", None),
-    ],
-    ids=["the initial window", "less than that", "a recovery", "all is acknowledged", "not our FIN"],
-)
-def test_a_fin_of_the_kernel_waits_only_if_cwnd_can_be_full(
-    segments: int, again: bool, acknowledged: int, kind: str, expected: str | None
-) -> None:
-    sent = [Sent(n * MS, data(1 + 100 * n)) for n in range(segments)]
-    if again:
-        sent.append(Sent(20 * MS, data(1)))
-    arrivals = [(15 * MS, Segment(ACK, 1, acknowledged, 1000))]
-    assert reason(run(arrivals, sent), Difference(kind, len(sent), "", 30 * MS)) == expected

@@ -8,7 +8,7 @@ use netspurt_tcp::config::{
 };
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
-use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, TailProbeData, Timeout};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::{Behind, Segments, congestion};
 
@@ -178,6 +178,52 @@ fn a_fin_waits_for_a_closed_window_to_open() {
         lab.window = 5000;
         lab.ack(1);
         assert_eq!(fins(&lab), 1);
+    }
+}
+
+/// The application closes: whether a FIN leaves at once.
+fn sends_fin(lab: &mut Lab) -> bool {
+    lab.tcp.close(lab.now);
+    lab.tcp.poll_transmit(lab.now).is_some_and(|sent| sent.segment.flags.has(Flags::FIN))
+}
+
+fn ends_with_fin(lab: &Lab) -> bool {
+    lab.sent.last().is_some_and(|sent| sent.1.segment.flags.has(Flags::FIN))
+}
+
+#[test]
+fn a_fin_waits_for_a_full_congestion_window() {
+    for (grows, at_once) in [(Grows::WhenUsed, false), (Grows::Always, true)] {
+        let mut lab = Lab::with_sack(rules(grows));
+        lab.write(10);
+        assert_eq!(sends_fin(&mut lab), at_once, "tcp_cwnd_test()");
+        lab.at(200).ack(1);
+        assert_ne!(ends_with_fin(&lab), at_once);
+    }
+}
+
+#[test]
+fn a_fin_takes_its_turn_among_paced_segments() {
+    for (grows, at_once) in [(Grows::WhenUsed, false), (Grows::Always, true)] {
+        let mut lab = Lab::with_sack(Config { pacing: true, ..rules(grows) });
+        lab.write(10).at(200).ack(10).write(1);
+        assert_eq!(sends_fin(&mut lab), at_once, "tcp_pacing_check()");
+        lab.at(250);
+        assert_ne!(ends_with_fin(&lab), at_once);
+    }
+}
+
+#[test]
+fn a_tail_loss_probe_sends_the_fin_that_waits_for_cwnd() {
+    for data in [0, 1] {
+        let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+        lab.write(u64::from(10 + data));
+        lab.tcp.close(lab.now);
+        lab.at(1000);
+        let probes: Vec<_> = lab.sent.iter().filter(|sent| sent.1.reason == TailProbeData).collect();
+        let [probe] = probes[..] else { panic!("{probes:?}") };
+        assert_eq!(probe.1.segment.payload.len, data * MSS, "tcp_send_loss_probe()");
+        assert!(probe.1.segment.flags.has(Flags::FIN));
     }
 }
 

@@ -143,14 +143,8 @@ impl Sender {
         let available = stop.saturating_sub(start);
         let fin_waits = self.is_closing() && start <= snd.data_end();
         if available == 0 {
-            return if fin_waits && start == snd.data_end() && self.is_behind_window(cx, start) {
-                Decision::Hold(Hold::ReceiveWindow)
-            } else if fin_waits && start == snd.data_end() {
-                let reason = self.reason_at(start, Reason::Fin);
-                Decision::Send(snd.plan(start, 0, reason, true))
-            } else {
-                Decision::Hold(Hold::NoData)
-            };
+            let ends = fin_waits && start == snd.data_end();
+            return if ends { self.decide_fin(cx, start) } else { Decision::Hold(Hold::NoData) };
         }
         if self.unusual.has(RECORDS)
             && let Some(decision) = self.decide_record_tail(cx, start, stop)
@@ -189,6 +183,18 @@ impl Sender {
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
             Verdict::Hold(why) => Decision::Hold(why),
         }
+    }
+
+    /// Decides about a FIN without data. In Linux it waits for the peer's window, and for cwnd, like any other segment
+    /// (`tcp_snd_wnd_test()`, `tcp_cwnd_test()`).
+    fn decide_fin(&self, cx: &Context, start: u64) -> Decision {
+        if self.is_behind_window(cx, start) {
+            return Decision::Hold(Hold::ReceiveWindow);
+        }
+        if self.takes_acks_as_linux(cx) && self.allowed(cx, start).0 == 0 {
+            return Decision::Hold(Hold::CongestionWindow);
+        }
+        Decision::Send(self.space.plan(start, 0, self.reason_at(start, Reason::Fin), true))
     }
 
     /// The reason for the segment at SND.NXT.
@@ -271,6 +277,11 @@ impl Sender {
 
     /// The plan that retransmits `range`. Where each segment is known, a FIN that left alone does not join one that left before.
     fn resend(&self, range: Range, reason: Reason) -> Plan {
+        if reason == Reason::TailProbeData {
+            // It is new: a FIN that follows leaves with it.
+            let len = range.end.min(self.space.data_end()) - range.start;
+            return self.space.plan(range.start, len as u32, reason, self.is_closing());
+        }
         let mut plan = self.space.again(range, reason);
         if self.recovery.is_by_time() && range.end <= self.space.data_end() {
             plan.flags = Flags(plan.flags.0 & !Flags::FIN.0);

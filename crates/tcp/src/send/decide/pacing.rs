@@ -9,6 +9,7 @@ use crate::send::extras::Paced;
 use crate::send::space::{Decision, Plan};
 use crate::send::{PACED, Sender};
 use crate::time::Time;
+use crate::wire::segment::Flags;
 
 impl Sender {
     /// Starts pacing and delivery rate measurement after the handshake, if either is required.
@@ -68,7 +69,7 @@ impl Sender {
 
     /// The hold by the pacer or by the interface, if any.
     fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
-        if self.waits_for_turn(now) && is_paced_segment(plan) {
+        if self.waits_for_turn(now) && is_paced_segment(cx, plan) {
             return Some(Hold::Pacing);
         }
         extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))
@@ -102,11 +103,12 @@ impl Sender {
     }
 }
 
-/// Whether pacing applies to the segment: to all data except probes.
-fn is_paced_segment(plan: &Plan) -> bool {
+/// Whether pacing applies to the segment: to all data except probes, and in Linux to a FIN without data (`tcp_pacing_check()`).
+fn is_paced_segment(cx: &Context, plan: &Plan) -> bool {
     let asks = matches!(
         plan.reason,
         Reason::Timeout | Reason::TailProbe | Reason::TailProbeData | Reason::WindowProbe
     );
-    plan.len > 0 && !asks
+    let is_fin = plan.flags.has(Flags::FIN) && cx.config.counts_as_linux();
+    (plan.len > 0 || is_fin) && !asks
 }

@@ -268,7 +268,7 @@ impl Sender {
             return self.count_timeout_from_first(cx, now);
         }
         let (mss, max) = (u64::from(cx.agreed.payload), self.space.max);
-        let fresh = Range::new(max, self.space.data_end().min(max + mss).max(max));
+        let fresh = self.fresh_behind(max, mss);
         // The window must permit the whole segment (Linux, `tcp_snd_wnd_test()`).
         let fits = fresh.end <= self.space.una + u64::from(self.space.wnd);
         let (range, reason) = if fresh.is_empty() || !fits || self.space.fin_sent() {
@@ -279,6 +279,14 @@ impl Sender {
             (fresh, Reason::TailProbeData)
         };
         self.recovery.send_probe(range, reason, cx.config.counts_as_linux());
+    }
+
+    /// What a probe behind `max` can carry that was never sent: data, and the FIN if the data ends with it.
+    fn fresh_behind(&self, max: u64, mss: u64) -> Range {
+        let data_end = self.space.data_end();
+        let end = data_end.min(max + mss);
+        let fin = u64::from(self.is_closing() && end == data_end);
+        Range::new(max, (end + fin).max(max))
     }
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
