@@ -183,21 +183,31 @@ fn a_sender_that_knows_its_timeout_to_be_needless_repairs_what_is_reported() {
     assert_eq!(causes(400), Some(("retransmitted", "timeout", 100)));
 }
 
+/// After a timeout and its ACK, `new` segments of new data, and three ACKs that report them; the ACK `reports` something too.
+fn cause_after_new_data(reports: &[(u32, u32)], new: u32) -> Option<(&'static str, &'static str, i64)> {
+    let mut script = opened();
+    five(&mut script, &[]);
+    script.at(400).data(0, 100).at(430).ack(false, 300, sack(reports));
+    for n in 0..new {
+        script.at(440 + u64::from(n)).data(500 + 100 * n, 100);
+    }
+    for time in [470, 471, 472] {
+        script.at(time).ack(false, 300, sack(&[(500, 500 + 100 * new)]));
+    }
+    script.at(480).data(300, 100);
+    script.told().happened().last().copied()
+}
+
 /// The ACK of the needless retransmission reports a copy, because earlier ACKs were lost.
 #[test]
 fn a_reported_copy_shows_a_sender_that_its_timeout_was_needless() {
-    let cause = |reports: &[(u32, u32)]| {
-        let mut script = opened();
-        for n in 0..5 {
-            script.at(100 + u64::from(n)).data(100 * n, 100);
-        }
-        script.at(400).data(0, 100).at(430).ack(false, 300, sack(reports));
-        script.at(440).data(500, 100).at(441).data(600, 100).at(442).data(700, 100);
-        script.at(470).ack(false, 300, sack(&[(500, 800)])).at(480).data(300, 100);
-        script.told().happened().last().copied()
-    };
-    assert_eq!(cause(&[(0, 100)]), Some(("retransmitted", "fast", 300)));
-    assert_eq!(cause(&[]), Some(("retransmitted", "timeout", 300)));
+    assert_eq!(cause_after_new_data(&[(0, 100)], 2), Some(("retransmitted", "fast", 300)));
+    assert_eq!(cause_after_new_data(&[], 2), Some(("retransmitted", "timeout", 300)));
+}
+
+#[test]
+fn new_data_before_what_is_missing_shows_that_the_timeout_was_taken_back() {
+    assert_eq!(cause_after_new_data(&[], 3), Some(("retransmitted", "fast", 300)));
 }
 
 /// The network delayed the first transmission, and both come.

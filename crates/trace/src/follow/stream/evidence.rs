@@ -23,7 +23,12 @@ impl Stream {
         // Whether the sender cannot have received an ACK of that time when it sent this segment.
         let not_yet_received = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
         let Repair { phase, before: (before, over), .. } = self.repair;
-        let phase = if phase == Phase::Open && not_yet_received(over) { before } else { phase };
+        let recent = phase == Phase::Open && not_yet_received(over);
+        let phase = if recent { before } else { phase };
+        let passed = self.passed.since(start).map(|then| at.since(then));
+        let left_out = phase == Phase::Timeout
+            && self.repair.leaves_out(start, next, passed.is_some() || recent, self.report.segment_most);
+        let phase = if left_out { Phase::Open } else { phase };
         let evidence = Evidence {
             opening,
             after: last.map(|last| at.since(last.at)),
@@ -49,7 +54,7 @@ impl Stream {
             reported_above: self.reported.above(end),
             unseen: false,
             sacks: self.sacks,
-            passed: self.passed.since(start).map(|then| at.since(then)),
+            passed,
             overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
             segment: self.report.segment_most,
             phase,
