@@ -105,6 +105,8 @@ pub(super) struct Evidence {
     pub(super) unseen: bool,
     /// SACK is in use.
     pub(super) sacks: bool,
+    /// The receiver has sent neither a duplicate ACK nor SACK so far.
+    pub(super) unasked: bool,
     /// Time since data after it was retransmitted in this recovery; `None` if none was.
     pub(super) passed: Option<Span>,
     /// SACK is in use, and a segment sent after it was delivered.
@@ -180,8 +182,8 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
-    if timer && needs_timer(e) {
-        return Resent(Cause::Timeout);
+    if let Some(cause) = only_timer(e, timer, numbered) {
+        return Resent(cause);
     }
     if waited_for_reordering(e) {
         return Resent(Cause::Fast);
@@ -228,6 +230,23 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Unexplained) }
 }
 
+/// The timer that sent it again if nothing else can have. `timer` says whether a retransmission timer can have expired, and
+/// `numbered` whether it is no copy.
+fn only_timer(e: &Evidence, timer: bool, numbered: bool) -> Option<Cause> {
+    let unasked = e.unasked && e.arrived && !e.last && e.phase == Phase::Open;
+    if unasked || timer && needs_timer(e) {
+        return Some(Cause::Timeout);
+    }
+    (numbered && !timer && is_probe(e)).then_some(Cause::TailProbe)
+}
+
+/// Whether the last segment is sent again although nothing is reported lost. Only a timer does that, and the shortest one is that
+/// of a tail loss probe (RFC 8985, section 7).
+fn is_probe(e: &Evidence) -> bool {
+    let reported = e.dup_acks > 0 || e.reported_above > 0 || e.lately || e.known_for.is_some() || e.asked;
+    e.phase == Phase::Open && e.last && !e.unseen && !reported
+}
+
 /// Whether the sender has known of the loss for so long that it will not react to the report. Some react once per
 /// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs. Duplicate ACKs permit
 /// no new data, so such a sender is silent. One that was sending until now waits for no timer: its queue is long.
@@ -249,7 +268,13 @@ fn needs_timer(e: &Evidence) -> bool {
         return false;
     }
     if e.again {
-        return !e.arrived && e.overtaken.is_none();
+        let overtaken = e.overtaken.map(|overtaken| overtaken.known_for);
+        if !e.arrived {
+            return overtaken.is_none();
+        }
+        // It has arrived now, but the sender did not know.
+        let waited = e.left_after.is_some_and(|left_after| left_after >= LEAST_TIMER);
+        return waited && overtaken.is_none_or(|known_for| known_for < e.behind.least());
     }
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let longest = LEAST_TIMER.max(round.scale(3, 2));
@@ -378,6 +403,50 @@ mod tests {
         let tail = Evidence { last: true, quiet: ms(200), after: Some(ms(200)), ..at_sender() };
         assert_eq!(judge(&tail), Verdict::Resent(Cause::TailProbe));
         assert_eq!(judge(&Evidence { first: true, ..tail }), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn the_last_segment_is_a_probe_if_no_loss_is_reported_and_no_other_timer_is_so_short() {
+        let last = Evidence { last: true, left_after: Some(ms(7)), after: Some(ms(7)), ..at_sender() };
+        assert_eq!(judge(&last), Verdict::Resent(Cause::TailProbe));
+        let acknowledged = Evidence { arrived: true, first: true, ..last };
+        assert_eq!(
+            judge(&acknowledged),
+            Verdict::Resent(Cause::TailProbe),
+            "the ACK has not reached the sender"
+        );
+        let reported = Evidence { reported_above: 3000, ..last };
+        assert_ne!(judge(&reported), Verdict::Resent(Cause::TailProbe));
+        assert_ne!(judge(&Evidence { last: false, ..last }), Verdict::Resent(Cause::TailProbe));
+    }
+
+    #[test]
+    fn data_is_sent_again_by_a_timer_if_its_receiver_never_reported_a_loss() {
+        let held = Evidence { arrived: true, first: true, after: None, quiet: ms(0), ..at_receiver() };
+        assert_eq!(judge(&held), Verdict::Resent(Cause::Unexplained));
+        assert_eq!(judge(&Evidence { unasked: true, ..held }), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_second_retransmission_of_what_has_just_arrived_needs_the_timer_if_the_sender_did_not_know() {
+        let again = Evidence {
+            first: true,
+            sacks: true,
+            arrived: true,
+            again: true,
+            phase: Phase::Fast,
+            after: Some(ms(100)),
+            ..at_receiver()
+        };
+        let left_after =
+            |time| judge(&Evidence { left_after: Some(ms(time)), by_clock: Some(ms(time)), ..again });
+        assert_eq!([140, 280].map(left_after), [Cause::Fast, Cause::Timeout].map(Verdict::Resent));
+        let known = |time| {
+            let overtaken = Some(Overtaken { known_for: ms(time), rtt: ms(0) });
+            let clock = Some(ms(280));
+            judge(&Evidence { left_after: clock, by_clock: clock, overtaken, ..again })
+        };
+        assert_eq!([20, 110].map(known), [Cause::Timeout, Cause::Fast].map(Verdict::Resent), "RACK");
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl Stream {
             reported_above: self.reported.above(end),
             unseen: false,
             sacks: self.sacks,
+            unasked: !self.sacks && self.report.duplicate_acks == 0,
             passed,
             overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
             segment: self.report.segment_most,
