@@ -185,8 +185,8 @@ pub(crate) struct Socket {
     last_progress: Progress,
     /// When data was last received, for TCP_INFO.
     pub(crate) last_data: Time,
-    /// Whether new data arrived with an ECN-capable codepoint. Linux notes that even if ECN was not agreed
-    /// (`tcp_data_ecn_check()`).
+    /// Whether new data arrived with an ECN-capable codepoint before either end closed. Linux notes that even if ECN was not
+    /// agreed (`tcp_ecn_received_counters()` in `tcp_rcv_established()`).
     pub(crate) ecn_seen: bool,
     /// The connection before the peer's reset, for TCP_INFO.
     pub(crate) ended: Option<Box<Ended>>,

@@ -176,6 +176,19 @@ fn tcp_info_says_that_the_peer_uses_ecn_codepoints_even_if_ecn_was_not_agreed() 
 }
 
 #[test]
+fn tcp_info_ignores_ecn_codepoints_of_data_that_arrives_after_our_fin() {
+    const TCPI_OPT_ECN_SEEN: u8 = 16;
+    let drill = Drill::new();
+    let (fd, first) = drill.connected();
+    // SAFETY: no pointer is passed; 1 is SHUT_WR.
+    assert_eq!(unsafe { (drill.0.shutdown)(drill.0.userdata, fd, 1) }, 0);
+    assert!(drill.receive().expect("our FIN").0.tcp.segment.flags.has(Flags::FIN));
+    drill.send_marked(101, first + 1, Flags::ACK, 100, Ecn::Ect0);
+    assert_eq!(drill.receive().expect("the ACK").0.tcp.segment.ack, Seq(201));
+    assert_eq!(drill.options(fd) & TCPI_OPT_ECN_SEEN, 0, "tcp_rcv_established()");
+}
+
+#[test]
 fn reading_the_clock_and_sleeping_advance_it_and_run_timers() {
     let drill = Drill::new();
     let (fd, first) = drill.connected();

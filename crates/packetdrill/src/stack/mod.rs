@@ -316,7 +316,8 @@ impl Stack {
         // Header prediction compares the length of the header, too.
         let usual_header = if stream.info().timestamps { 32 } else { 20 };
         let in_order = in_order && ahead == 0 && segment.header_len == usual_header;
-        let in_order = in_order && stream.state() == State::Established;
+        let is_established = stream.state() == State::Established;
+        let in_order = in_order && is_established;
         if segment.flags.has(Flags::URG) {
             // The pointer is counted from the segment's number to behind the urgent byte (`tcp_check_urg()`).
             let behind = stream.place(segment.seq) + i64::from(segment.urgent);
@@ -341,7 +342,7 @@ impl Stack {
         if is_consumed && used && !segment.flags.has(Flags::FIN) && !took {
             while stream.poll_transmit(now).is_some() {}
         }
-        let ecn_seen = took && segment.ecn != Ecn::NotEct;
+        let ecn_seen = took && is_established && segment.ecn != Ecn::NotEct;
         if descriptor == Descriptor::Closed && (took || behind_gap) {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
             stream.abort(now);
