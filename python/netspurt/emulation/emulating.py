@@ -23,6 +23,10 @@ Task = Mapping[str, Any]
 """The task of a host: ``program``, a name in ``programs.start.PROGRAMS``, and its parameters."""
 
 
+_under_way: set[subprocess.Popen[str]] = set()
+"""The emulations of all threads."""
+
+
 class NotPossible(Exception):  # noqa: N818 - not an error of the caller
     """This machine cannot make the emulation; the text says why."""
 
@@ -93,6 +97,12 @@ def emulated(
         yield Emulated(found, report, files, late_s)
 
 
+def end_all() -> None:
+    """Ends the emulations of all threads, for the end of a program that no longer waits for them."""
+    for process in list(_under_way):
+        process.terminate()
+
+
 def _captures(files: Mapping[str, Path]) -> list[str]:
     return [word for host, file in files.items() for word in ("--capture", f"{host}={file}")]
 
@@ -106,6 +116,7 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
     process = subprocess.Popen(
         [*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+    _under_way.add(process)
     try:
         output, errors = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
@@ -116,6 +127,8 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
         process.terminate()
         process.communicate()
         raise
+    finally:
+        _under_way.discard(process)
     lines = errors.strip().splitlines() or ["netspurt emulate exited without output"]
     if process.returncode:
         raise NotPossible(lines[-1].removeprefix("netspurt: ") if process.returncode == 2 else errors.strip())

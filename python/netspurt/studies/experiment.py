@@ -161,12 +161,14 @@ class PathExperiment:
 class LiveExperiment:
     """A measurement on this machine during the study. It runs once: its result is not reproducible.
 
-    ``measure`` receives the text of the request file.
+    ``measure`` receives the text of the request file. ``slow`` says that the path is slow, so that its programs
+    mostly wait: measurements of other studies at the same time do not disturb it.
     """
 
     key: Key
     scenario: str
     measure: Callable[[str], Any]
+    slow: bool = False
     settings: Mapping[str, Value] = field(default_factory=dict)
     seeds: int = 1
 

@@ -47,8 +47,10 @@ class Seen:
         return f" The machine was busy: {100 * self.late:.0f} % of the packets were more than a millisecond late."
 
 
-def experiment(key: Key, request: str, plan: Callable[[Mapping[str, Any]], Emulation]) -> LiveExperiment:
-    """An emulation made from the request in a file."""
+def experiment(
+    key: Key, request: str, plan: Callable[[Mapping[str, Any]], Emulation], *, slow: bool
+) -> LiveExperiment:
+    """An emulation made from the request in a file; for ``slow`` see ``LiveExperiment``."""
 
     def measure(text: str) -> Seen:
         import tomllib
@@ -60,7 +62,7 @@ def experiment(key: Key, request: str, plan: Callable[[Mapping[str, Any]], Emula
         except NotPossible as reason:
             return Seen({}, why_not=str(reason))
 
-    return LiveExperiment(key=key, scenario=request, measure=measure)
+    return LiveExperiment(key=key, scenario=request, measure=measure, slow=slow)
 
 
 def seen(samples: Samples, *keys: Key) -> tuple[Seen | None, tuple[str, ...]]:

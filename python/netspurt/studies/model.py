@@ -194,7 +194,11 @@ class Findings:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A study's outcome. ``seconds`` is wall time; ``scenarios`` maps a file name to its merged TOML."""
+    """A study's outcome.
+
+    ``seconds`` is wall time, ``live_seconds`` the part of it for measurements with real programs (of several studies at
+    the same time). ``scenarios`` maps a file name to its merged TOML.
+    """
 
     study: str
     title: str
@@ -205,6 +209,7 @@ class StudyResult:
     scenarios: Mapping[str, str] = field(default_factory=dict)
     runs: int = 0
     interrupted: bool = False
+    live_seconds: float = 0.0
 
     @property
     def falls_short(self) -> bool:
@@ -225,6 +230,7 @@ class StudyResult:
         return {
             "study": self.study,
             "seconds": self.seconds,
+            "live_seconds": self.live_seconds,
             "runs": self.runs,
             "interrupted": self.interrupted,
             "tables": [table.as_json() for table in self.findings.tables],

@@ -120,17 +120,11 @@ def _fit(studies: list[Study], options: argparse.Namespace) -> int:
 
 
 def _run_all(works: list[Work], jobs: int) -> list[StudyResult]:
-    """All studies in turn; after Ctrl-C the rest are evaluated without runs, so that they show as not run."""
-    from netspurt.studies.runner import run
+    """All studies; what Ctrl-C keeps from running shows as not run."""
+    from netspurt.studies.runner import run_all
 
-    results: list[StudyResult] = []
-    with progress(sum(len(work.tasks) for work in works), "simulating") as advance:
-        for work in works:
-            if results and results[-1].interrupted:
-                results.append(run(work, jobs, advance, begin=False))
-            else:
-                results.append(run(work, jobs, advance))
-    return results
+    with progress(sum(len(work.tasks) for work in works), "running") as advance:
+        return run_all(works, jobs, advance)
 
 
 def _asked(options: argparse.Namespace) -> str:

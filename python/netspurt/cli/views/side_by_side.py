@@ -38,7 +38,10 @@ def show(console: Console, result: StudyResult) -> None:
         )
     for note in result.findings.notes:
         console.print(f"[dim]{escape(note)}[/]", highlight=False)
-    console.print(f"{words.headline(result)} {result.runs} runs in {result.seconds:.1f} s.", highlight=False)
+    live = f", {result.live_seconds:.1f} s of them live" if result.live_seconds else ""
+    console.print(
+        f"{words.headline(result)} {result.runs} runs in {result.seconds:.1f} s{live}.", highlight=False
+    )
     console.print()
 
 

@@ -82,7 +82,7 @@ class Live:
         """One emulation of all cases at once, and simulations of the same exchange."""
         if not plan.live:
             return
-        yield live.experiment(("live",), ASKED, _plan)
+        yield live.experiment(("live",), ASKED, _plan, slow=False)
         for policy, reply in product(POLICIES, REPLIES):
             yield Experiment(
                 key=("live simulated", policy, reply.name),

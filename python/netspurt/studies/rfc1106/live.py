@@ -126,7 +126,7 @@ class Live:
         groups = range(len(_groups(_request(plan.quick)))) if plan.live else ()
         self._keys = [("live", str(group)) for group in groups]
         for group, key in zip(groups, self._keys, strict=True):
-            yield live.experiment(key, ASKED[plan.quick], partial(_plan, group))
+            yield live.experiment(key, ASKED[plan.quick], partial(_plan, group), slow=True)
 
     def evaluate(self, samples: Samples) -> Findings:
         """A table; where no measurement was possible, the reason."""

@@ -95,7 +95,7 @@ class Live:
         """One emulation; the same load simulated with Linux's TCP at both ends."""
         if not plan.live:
             return
-        yield live.experiment(("live",), ASKED[plan.quick], _plan)
+        yield live.experiment(("live",), ASKED[plan.quick], _plan, slow=True)
         for window in WINDOWS:
             yield Experiment(
                 key=("live simulated", window),

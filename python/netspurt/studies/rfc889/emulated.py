@@ -80,6 +80,7 @@ class Emulated:
                 key=("emulated",),
                 scenario=ASKED[plan.quick],
                 measure=lambda text: probe(tomllib.loads(text)),
+                slow=True,
             )
 
     def evaluate(self, samples: Samples) -> Findings:
