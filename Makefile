@@ -114,7 +114,7 @@ wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
 
 wheel-portable: $(INSTALLED) | need-rust ## a wheel for Linux with glibc 2.28 and newer, into dist/
 	$(VENV)/bin/pip install --quiet --require-hashes -r requirements-wheel.txt
-	VIRTUAL_ENV=$(VENV) PATH=$(VENV)/bin:$$PATH $(VENV)/bin/maturin build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
+	CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 VIRTUAL_ENV=$(VENV) PATH=$(VENV)/bin:$$PATH $(VENV)/bin/maturin build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
 
 wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and uses it; checks the source distribution
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin sdist --out dist
