@@ -1,125 +1,23 @@
 //! The cause of a retransmission, as far as packets at one capture point show it.
 
+mod cause;
+mod evidence;
 pub(super) mod probes;
 pub(super) mod reordering;
 pub(super) mod spurious;
+mod timers;
+mod times;
 
-use crate::follow::rtt::estimate::Estimate;
-use crate::follow::stream::delivered::Overtaken;
+pub use cause::Cause;
+pub(super) use evidence::{Evidence, Phase};
 use netspurt_tcp::time::Span;
-
-/// Lower bound of the RTT used here, because a host may respond late.
-const BUSY: Span = Span::from_ms(10);
+pub(super) use timers::LEAST_TIMER;
+use timers::{is_overdue, is_too_soon_for_timer, only_timer};
+use times::BUSY;
+pub(super) use times::plus;
 
 /// A copy that arrives sooner than this, without any sign of loss, was made by the network or by the capture.
 const AT_ONCE: Span = Span::from_ms(5);
-
-/// Retransmission timers are longer (RFC 6298 has 1 s, Linux 200 ms).
-pub(super) const LEAST_TIMER: Span = Span::from_ms(150);
-
-/// The cause of a retransmission.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Cause {
-    /// The retransmission timer expired, now or shortly before: the data that was outstanding then is retransmitted.
-    Timeout,
-    /// Duplicate ACKs or SACK reported a loss (RFC 5681, section 3.2; RFC 6675; RFC 8985).
-    Fast,
-    /// A tail loss probe: the last segment, after a silence, so that the receiver reports the ones before it (RFC 8985,
-    /// section 7).
-    TailProbe,
-    /// A NAK requested it (RFC 1106).
-    Nak,
-    /// Nothing in the capture explains it.
-    Unexplained,
-}
-
-impl Cause {
-    /// Every cause, in declaration order.
-    pub const ALL: [Self; 5] = [Self::Timeout, Self::Fast, Self::TailProbe, Self::Nak, Self::Unexplained];
-
-    /// The name used in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Fast => "fast",
-            Self::TailProbe => "tail-probe",
-            Self::Nak => "nak",
-            Self::Unexplained => "unexplained",
-        }
-    }
-}
-
-/// The kind of the sender's loss recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Phase {
-    /// No recovery.
-    #[default]
-    Open,
-    /// Recovery after duplicate ACKs or SACK.
-    Fast,
-    /// Recovery after a timeout.
-    Timeout,
-}
-
-/// The facts when data is seen again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Evidence {
-    /// The segment is a SYN.
-    pub(super) opening: bool,
-    /// Time since its last transmission; `None` if it was acknowledged too long ago.
-    pub(super) after: Option<Span>,
-    /// Time since the last ACK or its last transmission, whichever is later.
-    pub(super) quiet: Span,
-    /// Time since the last packet of the sender.
-    pub(super) idle: Span,
-    /// Time since the last retransmission of the sender.
-    pub(super) repaired: Span,
-    /// No data before it is outstanding.
-    pub(super) first: bool,
-    /// No data after it was sent.
-    pub(super) last: bool,
-    /// All of it was acknowledged or reported.
-    pub(super) arrived: bool,
-    /// It was reported lost, and that may be the latest report the sender has received.
-    pub(super) lately: bool,
-    /// It is the last outstanding segment, SACK is in use, and it was not retransmitted in this recovery.
-    pub(super) rescue: bool,
-    /// It was retransmitted in this recovery.
-    pub(super) again: bool,
-    /// Whether the IP identifications are equal; `None` if the sender does not use them.
-    pub(super) same_packet: Option<bool>,
-    /// By its timestamp, in the usual unit of 1 ms, so much later than the transmission before it left: it is no copy of that.
-    /// `None` if it did not, or without timestamps.
-    pub(super) left_after: Option<Span>,
-    /// By its timestamp, so much later than the transmission before it, or than the one that opened its gap.
-    pub(super) by_clock: Option<Span>,
-    /// A NAK has requested it since.
-    pub(super) asked: bool,
-    /// Time since three duplicate ACKs or SACK reported a loss at the left edge; `None` if none did.
-    pub(super) known_for: Option<Span>,
-    /// Consecutive duplicate ACKs.
-    pub(super) dup_acks: u32,
-    /// Bytes after it that SACK has reported.
-    pub(super) reported_above: u64,
-    /// No transmission of it was captured before.
-    pub(super) unseen: bool,
-    /// SACK is in use.
-    pub(super) sacks: bool,
-    /// The receiver has sent neither a duplicate ACK nor SACK so far.
-    pub(super) unasked: bool,
-    /// Time since data after it was retransmitted in this recovery; `None` if none was.
-    pub(super) passed: Option<Span>,
-    /// SACK is in use, and a segment sent after it was delivered.
-    pub(super) overtaken: Option<Overtaken>,
-    /// The largest segment so far.
-    pub(super) segment: u32,
-    /// The sender's recovery.
-    pub(super) phase: Phase,
-    /// RTT from the capture point to the receiver.
-    pub(super) ahead: Estimate,
-    /// RTT from the capture point to the sender.
-    pub(super) behind: Estimate,
-}
 
 /// The kind of data that is seen again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,20 +41,6 @@ pub(super) fn is_silent(e: &Evidence) -> bool {
     let stray = plus(behind, e.behind.variation().saturating_mul(4));
     e.quiet > plus(behind, slack.max(BUSY))
         || e.after.is_some() && e.quiet.min(e.idle) > plus(behind, stray.max(BUSY))
-}
-
-/// Whether no timer of a usual sender can have expired for it by now: it was sent too short a time ago.
-///
-/// The clock of the sender shows that time, if it has timestamps; else a queue may have held the earlier transmission, and so the
-/// time is longer than it seems. Of a segment that was not captured before, only a later one is known: it may be a round trip
-/// older than that. What follows an expired timer follows at once.
-fn is_too_soon_for_timer(e: &Evidence) -> bool {
-    let (smoothed, least) = (e.behind.smoothed(), e.behind.least());
-    let queue = Span::from_ps(smoothed.as_ps().saturating_sub(least.as_ps()));
-    let older = if e.unseen { plus(e.ahead.smoothed(), smoothed) } else { Span::ZERO };
-    let sent = e.by_clock.or(e.after.map(|after| plus(after, queue)));
-    let soon = sent.is_some_and(|sent| plus(sent, older) < LEAST_TIMER);
-    soon && e.phase != Phase::Timeout && !e.opening
 }
 
 /// Classifies data that is seen again.
@@ -230,58 +114,6 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Unexplained) }
 }
 
-/// The timer that sent it again if nothing else can have. `timer` says whether a retransmission timer can have expired, and
-/// `numbered` whether it is no copy.
-fn only_timer(e: &Evidence, timer: bool, numbered: bool) -> Option<Cause> {
-    let unasked = e.unasked && e.arrived && !e.last && e.phase == Phase::Open;
-    if unasked || timer && needs_timer(e) {
-        return Some(Cause::Timeout);
-    }
-    (numbered && !timer && is_probe(e)).then_some(Cause::TailProbe)
-}
-
-/// Whether the last segment is sent again although nothing is reported lost. Only a timer does that, and the shortest one is that
-/// of a tail loss probe (RFC 8985, section 7).
-fn is_probe(e: &Evidence) -> bool {
-    let reported = e.dup_acks > 0 || e.reported_above > 0 || e.lately || e.known_for.is_some() || e.asked;
-    e.phase == Phase::Open && e.last && !e.unseen && !reported
-}
-
-/// Whether the sender has known of the loss for so long that it will not react to the report. Some react once per
-/// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs. Duplicate ACKs permit
-/// no new data, so such a sender is silent. One that was sending until now waits for no timer: its queue is long.
-fn is_overdue(e: &Evidence) -> bool {
-    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
-    let reaction = plus(e.behind.smoothed(), round.max(BUSY));
-    let silent = e.idle > BUSY;
-    e.phase == Phase::Open && e.first && silent && e.known_for.is_some_and(|known_for| known_for > reaction)
-}
-
-/// Whether nothing but a timer can have made the sender retransmit this segment during recovery: the retransmission of the
-/// first missing one was lost, or one that was repaired before is sent again.
-///
-/// During recovery, segments are retransmitted in the order of their positions (RFC 6675, section 4, NextSeg). RACK notices the
-/// loss of a retransmission when one that was sent later is delivered (RFC 8985, section 6.2), so it responds to ACKs, which
-/// come without pause, within about a round trip. Without RACK, the timer expires later and after a silence.
-fn needs_timer(e: &Evidence) -> bool {
-    if e.phase != Phase::Fast || !e.sacks || !e.first || e.lately && e.arrived {
-        return false;
-    }
-    if e.again {
-        let overtaken = e.overtaken.map(|overtaken| overtaken.known_for);
-        if !e.arrived {
-            return overtaken.is_none();
-        }
-        // It has arrived now, but the sender did not know.
-        let waited = e.left_after.is_some_and(|left_after| left_after >= LEAST_TIMER);
-        return waited && overtaken.is_none_or(|known_for| known_for < e.behind.least());
-    }
-    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
-    let longest = LEAST_TIMER.max(round.scale(3, 2));
-    let silent = e.idle > BUSY.max(round.scale(1, 8));
-    e.passed.is_some_and(|passed| e.arrived || e.unseen && silent && passed > longest)
-}
-
 /// Whether a segment sent later was delivered, either just now or within the longest time that RFC 8985 (section 6.2,
 /// step 4) waits for reordering: one RTT more than the RTT itself.
 fn is_lost_by_time(e: &Evidence) -> bool {
@@ -340,13 +172,11 @@ pub(super) const fn is_reported_itself(e: &Evidence) -> bool {
     e.first && e.dup_acks >= 3 || e.reported_above > 2 * e.segment as u64
 }
 
-pub(super) const fn plus(a: Span, b: Span) -> Span {
-    Span::from_ps(a.as_ps().saturating_add(b.as_ps()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::follow::rtt::estimate::Estimate;
+    use crate::follow::stream::delivered::Overtaken;
 
     const fn ms(n: u64) -> Span {
         Span::from_ms(n)
