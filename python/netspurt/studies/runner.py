@@ -79,12 +79,13 @@ def run_all(works: Sequence[Work], jobs: int, advance: Callable[[str], None]) ->
     """
     studies = [_Running(work, advance) for work in works]
     slow, fast = ([study for study in studies if study.measurements(slow=each)] for each in (True, False))
-    whole = (
-        all(study.simulate(jobs) for study in studies)
-        and for_each(slow, partial(_Running.measure, slow=True), _nothing, len(slow))
-        and for_each(fast, partial(_Running.measure, slow=False), _nothing, 1)
-    )
-    if not whole:
+    try:
+        if all(study.simulate(jobs) for study in studies) and for_each(
+            slow, partial(_Running.measure, slow=True), _nothing, len(slow)
+        ):
+            for_each(fast, partial(_Running.measure, slow=False), _nothing, 1)
+    finally:
+        # After Ctrl-C or an error, measurements may still run in other threads.
         for study in studies:
             study.close()
         end_all()

@@ -155,3 +155,21 @@ def test_the_seconds_of_measurements_are_told_apart() -> None:
     results = run_all([prepare(each, Plan()) for each in (simulated, measured)], 1, quietly)
     assert results[0].live_seconds == 0 < results[0].seconds
     assert 0 < results[1].live_seconds <= results[1].seconds
+
+
+def test_an_error_in_one_measurement_ends_the_emulations_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from netspurt.studies import runner
+
+    ended = threading.Event()
+    monkeypatch.setattr(runner, "end_all", ended.set)
+
+    def fail() -> None:
+        raise ValueError("the measurement broke")
+
+    one, _ = study("one", live("broken", fail, slow=True))
+    other, _ = study("other", live("endless", lambda: ended.wait(30), slow=True))
+    with pytest.raises(ValueError, match="the measurement broke"):
+        run_all([prepare(each, Plan()) for each in (one, other)], 1, quietly)
+    assert ended.is_set()
