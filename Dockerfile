@@ -11,11 +11,8 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends python3 python3-venv python3-pip \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
-COPY requirements.txt requirements-dev.txt ./
-# The exact versions that are tested, with their hashes; maturin is among those for development.
-RUN python3 -m venv /build \
-    && grep -A 60 '^maturin==' requirements-dev.txt | awk 'NR > 1 && /^[a-z]/ { exit } { print }' > maturin.txt \
-    && /build/bin/pip install --no-cache-dir --require-hashes --no-deps --requirement maturin.txt
+COPY requirements-build.txt ./
+RUN python3 -m venv /build && /build/bin/pip install --no-cache-dir --require-hashes --requirement requirements-build.txt
 COPY . .
 RUN /build/bin/maturin build --release --strip --locked --out /wheels
 

@@ -9,10 +9,15 @@ FUZZ_SECONDS  ?= 60
 BENCH_COMMAND ?= $(PYTHON) tools/bench.py $(BENCH)
 
 VENV          := $(CURDIR)/.venv
-PIP           := $(VENV)/bin/python -m pip --quiet
-REQUIREMENTS  := requirements.txt requirements-dev.txt
+# Python compiles a module when it is first imported. Most never are.
+INSTALL       := $(VENV)/bin/python -m pip --quiet install --no-compile --require-hashes
+MATURIN       := VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin
+REQUIREMENTS  := requirements-build.txt requirements.txt requirements-dev.txt
+BUILDER       := .venv/.builder-installed
 INSTALLED     := .venv/.requirements-installed
+TOOLS         := .venv/.tools-installed
 SITE_READY    := .venv/.docs-installed
+COMPILED      := .venv/.extension-compiled
 EXTENSION     := .venv/.extension-built
 CRATES        := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type f 2>/dev/null)
 
@@ -37,13 +42,14 @@ MAKEFLAGS += --no-builtin-rules
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-reproduce: $(EXTENSION) ## the studies' tables beside the published figures; leaves report/index.html (STUDIES="rfc1106" for one)
+reproduce: ## the studies' tables beside the published figures; leaves report/index.html (STUDIES="rfc1106" for one)
+	@$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs=2) $(EXTENSION)
 	$(VENV)/bin/netspurt reproduce $(STUDIES) --quick --out $(REPORT)
 
 test: test-rust test-python ## all tests of all languages
 
 # All that the tests need. The extension ends in one long step on one processor: 'make --jobs=2 tests-built' uses the other one meanwhile.
-tests-built: $(EXTENSION) rust-tests-built
+tests-built: $(EXTENSION) $(TOOLS) rust-tests-built
 
 rust-tests-built: | need-rust
 	cargo test --workspace --exclude netspurt-python --no-run --quiet $(LOCKED)
@@ -56,7 +62,7 @@ test-rust: | need-rust
 	cargo test --workspace --exclude netspurt-python --no-fail-fast $(LOCKED)
 
 # Tests that depend on real time run afterwards: those that mostly wait four at once, the others one by one (see python/tests/conftest.py).
-test-python: $(EXTENSION)
+test-python: $(EXTENSION) $(TOOLS)
 	status=0; \
 	$(VENV)/bin/python -m pytest -rs -m "not waiting and not alone" --numprocesses auto python/tests || status=1; \
 	$(VENV)/bin/python -m pytest -rs -m waiting --numprocesses 4 python/tests || status=1; \
@@ -66,7 +72,7 @@ test-python: $(EXTENSION)
 agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated and emulated (needs root or user namespaces; half an hour)
 	$(VENV)/bin/python tools/agreement.py
 
-endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
+endure: $(EXTENSION) $(TOOLS) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
 	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/emulation/test_endure.py
 
 host-load: $(EXTENSION) ## honest clients of 'netspurt host http' under five loads (docs/engineering/host-load.md; needs the same, ten minutes)
@@ -80,12 +86,12 @@ lint-structure: | need-python
 	$(PYTHON) tools/check_size.py
 	$(PYTHON) tools/requirements.py --check
 
-lint-rust: $(INSTALLED) | need-rust
+lint-rust: $(BUILDER) | need-rust
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --quiet $(LOCKED) -- -D warnings
 
-lint-python: $(INSTALLED)
+lint-python: $(TOOLS)
 	$(VENV)/bin/ruff check python tools
 	$(VENV)/bin/ruff format --check python tools
 	$(VENV)/bin/mypy python/netspurt tools
@@ -99,7 +105,7 @@ bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH
 
 docs: docs-rust docs-site ## the documentation: the site into site/, the Rust API's pages into target/doc
 
-docs-rust: $(INSTALLED) | need-rust
+docs-rust: $(BUILDER) | need-rust
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(LOCKED)
 
 # The studies' pages show the numbers of the last report, whoever made it.
@@ -109,22 +115,22 @@ docs-site: $(EXTENSION) $(SITE_READY) | report/reproduce.json
 report/reproduce.json:
 	$(MAKE) reproduce REPORT=report STUDIES=
 
-wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build $(RELEASE) --out dist
+wheel: $(BUILDER) | need-rust ## a Python wheel, into dist/
+	$(MATURIN) build $(RELEASE) --out dist
 
-wheel-portable: $(INSTALLED) | need-rust ## a wheel for Linux with glibc 2.28 and newer, into dist/
-	$(VENV)/bin/pip install --quiet --require-hashes -r requirements-wheel.txt
-	CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 VIRTUAL_ENV=$(VENV) PATH=$(VENV)/bin:$$PATH $(VENV)/bin/maturin build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
+wheel-portable: $(BUILDER) | need-rust ## a wheel for Linux with glibc 2.28 and newer, into dist/
+	$(INSTALL) -r requirements-wheel.txt
+	CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 PATH=$(VENV)/bin:$$PATH $(MATURIN) build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
 
 wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and uses it; checks the source distribution
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin sdist --out dist
+	$(MATURIN) sdist --out dist
 	$(VENV)/bin/python tools/wheel_test.py
 
 gallery: $(EXTENSION) ## the pictures of the gallery, into gallery/, and its page
 	$(VENV)/bin/python tools/gallery.py --page --out gallery
 
 # A target whose standard library is not installed is left out: rustup target add x86_64-apple-darwin aarch64-unknown-linux-gnu
-cross-check: $(INSTALLED) | need-rust ## whether everything compiles for aarch64, and everything but the kernel parts for macOS
+cross-check: $(BUILDER) | need-rust ## whether everything compiles for aarch64, and everything but the kernel parts for macOS
 	@for target in aarch64-unknown-linux-gnu x86_64-apple-darwin; do \
 		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
 			echo "cargo check for $$target"; cargo check --quiet $(LOCKED) --target $$target -p netspurt-python || exit 1; \
@@ -159,15 +165,15 @@ sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON),
 audit: ## known vulnerabilities, licences and sources of dependencies (needs cargo-deny and pip-audit)
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "make: cargo-deny is not installed; crates were not checked" >&2; fi
 	@command -v pip-audit >/dev/null || { echo "make: pip-audit is not installed; Python packages were not checked" >&2; exit 0; }; \
-	for file in requirements.txt requirements-dask.txt requirements-docs.txt requirements-wheel.txt requirements-dev.txt; do \
+	for file in requirements.txt requirements-dask.txt requirements-docs.txt requirements-wheel.txt requirements-build.txt requirements-dev.txt; do \
 		pip-audit --disable-pip --require-hashes --progress-spinner off --cache-dir .cache/pip-audit -r $$file || exit 1; \
 	done
 
-fetch: $(INSTALLED) $(SITE_READY) | need-rust ## every dependency, so that all the rest works without a network
+fetch: $(TOOLS) $(SITE_READY) | need-rust ## every dependency, so that all the rest works without a network
 	cargo fetch $(LOCKED)
 	cargo fetch $(LOCKED) --manifest-path fuzz/Cargo.toml
 
-format: $(INSTALLED) | need-rust ## puts all sources into the form that lint asks for
+format: $(TOOLS) | need-rust ## puts all sources into the form that lint asks for
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
 	$(VENV)/bin/ruff check --fix python tools
@@ -175,22 +181,38 @@ format: $(INSTALLED) | need-rust ## puts all sources into the form that lint ask
 
 clean: ## removes what was built and reported; keeps .venv and what was fetched
 	cargo clean --quiet
-	rm -rf fuzz/target fuzz/artifacts dist report site gallery python/netspurt/_core*.so $(EXTENSION)
+	rm -rf fuzz/target fuzz/artifacts dist report site gallery python/netspurt/_core*.so $(COMPILED) $(EXTENSION)
 
 distclean: clean ## removes all that make ever made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz/corpus
 
-$(INSTALLED): $(REQUIREMENTS) | need-python
+# The environment, with what compiles the extension. It is made anew when any of its packages change.
+$(BUILDER): $(REQUIREMENTS) | need-python
 	$(PYTHON) -m venv --clear .venv || { echo "make: $(PYTHON) cannot make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
-	$(PIP) install --require-hashes $(addprefix -r ,$(REQUIREMENTS))
+	$(INSTALL) -r requirements-build.txt
 	@touch $@
 
-$(SITE_READY): requirements-docs.txt $(INSTALLED)
-	$(PIP) install --require-hashes -r $<
+# What the package needs to run.
+$(INSTALLED): $(BUILDER)
+	$(INSTALL) -r requirements.txt
 	@touch $@
 
-$(EXTENSION): $(INSTALLED) $(CRATES) | need-rust
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin develop $(RELEASE)
+# What checks and tests need besides.
+$(TOOLS): $(INSTALLED)
+	$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+$(SITE_READY): requirements-docs.txt $(TOOLS)
+	$(INSTALL) -r $<
+	@touch $@
+
+# Compiling does not need the packages: with two jobs they are installed meanwhile.
+$(COMPILED): $(BUILDER) $(CRATES) | need-rust
+	$(MATURIN) develop --skip-install $(RELEASE)
+	@touch $@
+
+$(EXTENSION): $(COMPILED) $(INSTALLED)
+	$(MATURIN) develop $(RELEASE)
 	@touch $@
 
 need-rust:

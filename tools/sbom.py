@@ -22,6 +22,7 @@ PYTHON = {
     "requirements.txt": "required",
     "requirements-dask.txt": "optional",
     "requirements-docs.txt": "excluded",
+    "requirements-build.txt": "excluded",
     "requirements-dev.txt": "excluded",
     "requirements-wheel.txt": "excluded",
 }
