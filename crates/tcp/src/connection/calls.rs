@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::opening::state::{CloseReason, State};
 use crate::ranges::Range;
 use crate::time::Time;
-use crate::wire::segment::Payload;
+use crate::wire::segment::{Payload, Segment};
 use crate::wire::seq::Seq;
 
 /// Why [`Connection::write`] accepted no data (RFC 9293, section 3.10.2).
@@ -179,6 +179,17 @@ impl Connection {
     /// Since when an ACK is delayed, with a resolution of one microsecond; `None` if no ACK is delayed.
     pub fn ack_delayed_since(&self, now: Time) -> Option<Time> {
         self.rcv.waits_since(now)
+    }
+
+    /// Answers to invalid segments count anew: a driver replaces the socket by a smaller one that has answered none.
+    pub fn forget_invalid_answers(&mut self) {
+        self.cx.forget_invalid_answers();
+    }
+
+    /// Whether a segment carries an older timestamp than the last one that was stored (RFC 7323, section 5).
+    pub fn is_stamped_before(&self, segment: &Segment) -> bool {
+        let stamps = segment.options.timestamps.filter(|_| self.cx.agreed.timestamps);
+        stamps.is_some_and(|stamps| self.rcv.is_older(stamps.value))
     }
 
     /// The stream offset of the byte with this sequence number, as the offset nearest to the next expected byte. It

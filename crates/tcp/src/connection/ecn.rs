@@ -176,7 +176,7 @@ impl Connection {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let bare = self.rcv.is_in_order() && self.cx.state().is_synchronized();
         (must_report_syn_ack && bare && self.cx.state() != State::Closed).then(|| Plan {
-            start: self.snd.ack_position(reason),
+            start: self.snd.ack_position(&self.cx, reason),
             len: 0,
             flags: Flags::NONE,
             reason,

@@ -356,7 +356,7 @@ impl Connection {
         match self.rcv.due() {
             // A closed connection sends no ACKs, although its received data may still be read.
             AckDue::Now(reason) if self.cx.state() != State::Closed => {
-                let start = self.snd.ack_position(reason);
+                let start = self.snd.ack_position(&self.cx, reason);
                 Decision::Last(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
             AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
@@ -367,7 +367,7 @@ impl Connection {
     #[cold]
     fn bare_ack(&self) -> Option<Plan> {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
-        let start = self.snd.ack_position(reason);
+        let start = self.snd.ack_position(&self.cx, reason);
         let is_open = self.cx.state() != State::Closed;
         is_open.then_some(Plan { start, len: 0, flags: Flags::NONE, reason })
     }
@@ -407,7 +407,7 @@ impl Connection {
                     | State::CloseWait
             )
         {
-            let position = self.snd.ack_position(Reason::Reset);
+            let position = self.snd.ack_position(&self.cx, Reason::Reset);
             self.cx.reply(Reply::abort(self.snd.space().seq(position), self.rcv.seq(self.rcv.nxt())));
         }
         self.finish(now, why);

@@ -42,9 +42,14 @@ impl Reassembly {
         }
     }
 
+    /// Whether a report of data or of a FIN above `nxt` exists.
+    pub(super) fn reports_above(&self, nxt: u64) -> bool {
+        self.recent.iter().any(|range| range.start > nxt)
+    }
+
     /// Whether no data is stored, no report waits, and the gap of the last NAK is filled.
     pub(super) fn is_of_no_more_use(&self, nxt: u64) -> bool {
-        let reports_fin = self.reports_fin && self.recent.iter().any(|range| range.start > nxt);
+        let reports_fin = self.reports_fin && self.reports_above(nxt);
         self.held.is_empty()
             && self.duplicate.is_none()
             && self.nak.is_none()

@@ -16,7 +16,7 @@ impl Receiver {
     pub(crate) fn has_blocks(&self) -> bool {
         self.reassembly
             .as_ref()
-            .is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some() || r.recent[0].start > self.nxt)
+            .is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some() || r.reports_above(self.nxt))
     }
 
     /// At most `room` blocks: first the D-SACK, once (RFC 2883, section 4), then the last changed ranges.

@@ -177,7 +177,7 @@ impl Sender {
 
     /// Whether cwnd counts packets. Only the log of loss detection by time knows them.
     #[inline]
-    fn cwnd_counts_packets(&self, cx: &Context) -> bool {
+    pub(in crate::send) fn cwnd_counts_packets(&self, cx: &Context) -> bool {
         cx.config.cwnd_counts == CwndCounts::Packets && self.recovery.is_by_time()
     }
 

@@ -102,6 +102,20 @@ fn a_duplicate_that_is_reported_counts_as_delivered() {
 }
 
 #[test]
+fn a_duplicate_from_before_the_stream_counts_against_the_next_ones() {
+    // tcp_dsack_seen()
+    for (begins, undone) in [(1, 0), (10_000, 1)] {
+        let mut lab = Lab::with_sack(linux());
+        lab.write(10).at(200);
+        let mut options = Options::NONE;
+        let left = Lab::behind(0).minus(begins);
+        options.sack.push(SackBlock { left, right: left.plus(if begins == 1 { 1 } else { 70_000 }) });
+        lab.ack_with(0, options).sack(0, &[(2, 5)]).at(260).sack(5, &[(1, 1)]);
+        assert_eq!(lab.tcp.stats().undone, undone, "more than the largest window is none");
+    }
+}
+
+#[test]
 fn more_duplicates_than_retransmissions_are_not_believed() {
     let mut lab = Lab::with_sack(linux());
     lab.write(40).out();

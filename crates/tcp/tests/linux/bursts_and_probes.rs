@@ -180,6 +180,19 @@ fn a_peer_that_does_not_acknowledge_what_it_has_reported_gets_half_an_rtt() {
 }
 
 #[test]
+fn what_remains_of_a_report_that_the_peer_has_discarded_is_sent_alone() {
+    // tcp_shift_skb_data() has joined the segments of the report, but not the next one.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(10).at(200).sack(0, &[(3, 4)]);
+    lab.out();
+    let ack = Lab::behind(4).minus(1);
+    lab.arrives(Segment { ack, flags: Flags::ACK, ..Segment::default() });
+    lab.at(251);
+    let last = lab.sent.last().expect("a timeout").1;
+    assert_eq!((last.reason, last.segment.payload.len), (Timeout, 1));
+}
+
+#[test]
 fn a_lone_fin_uses_cwnd() {
     // tcp_cwnd_validate() counts packets.
     let mut lab = Lab::with_sack(Config { cwnd_counts: CwndCounts::Packets, ..linux() });

@@ -39,6 +39,14 @@ fn a_segment_that_is_acknowledged_in_two_parts_counts_as_reordering() {
 }
 
 #[test]
+fn without_sack_a_segment_that_is_acknowledged_in_two_parts_is_no_reordering() {
+    let mut lab = without_sack(10);
+    ack_bytes(&mut lab, 500);
+    lab.ack(1);
+    assert_eq!(lab.tcp.info().reorderings, 0);
+}
+
+#[test]
 fn a_segment_whose_rest_was_sent_again_shows_nothing_when_it_is_acknowledged() {
     let mut lab = Lab::with_sack(linux());
     lab.write(10).at(200);

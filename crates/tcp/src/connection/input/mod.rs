@@ -77,6 +77,10 @@ impl Connection {
             }
             return;
         }
+        if self.is_time_wait_on_linux() && segment.seq_len() == 0 && start == self.rcv.nxt() as i64 {
+            // A TIME-WAIT socket does not look at the acknowledgment number (`tcp_timewait_state_process()`).
+            return self.rcv.renew_ts_recent(&self.cx, now, start, segment);
+        }
         let is_unpredicted = self.is_unpredicted_on_linux(segment, start);
         let renews = !self.is_old_on_linux(segment) || self.renews_by_old_ack(now, start, segment);
         if !self.take_ack(now, segment) {
@@ -145,6 +149,28 @@ impl Connection {
             && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
             && segment.header_len == self.cx.agreed.header_len
             && self.rcv.waits_for_nothing()
+            && !self.awaits_first_window()
+    }
+
+    /// Whether header prediction has taken data in order that acknowledges nothing. WL1 is its number then, also if that is a lower
+    /// one (`tcp_update_wl()` in `tcp_rcv_established()`).
+    fn is_text_predicted_on_linux(&self, segment: &Segment) -> bool {
+        self.cx.config.old_segments == OldSegments::Linux
+            && self.snd.space().wl1() != segment.seq
+            && self.cx.state() == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && self.snd.space().acknowledges_nothing_new(segment.ack)
+            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
+            && segment.header_len == self.cx.agreed.header_len
+            && self.rcv.waits_for_nothing()
+    }
+
+    /// Whether Linux has no header prediction yet: a client of a peer that scales its window has none before the window changes or
+    /// data arrives (`tcp_finish_connect()`). The window of the SYN-ACK, which is not scaled, counts as unchanged while none was
+    /// larger.
+    fn awaits_first_window(&self) -> bool {
+        let (space, (theirs, _)) = (self.snd.space(), self.cx.agreed.shifts());
+        !self.cx.passive && theirs > 0 && self.rcv.nxt() == 1 && space.wnd() == space.max_wnd()
     }
 
     /// Whether a segment acknowledges less than SND.UNA, which Linux treats differently if it carries a timestamp.

@@ -36,6 +36,9 @@ impl Connection {
                 Text::Duplicate => {}
             }
         }
+        if text == (Text::InOrder { fills_gap: false }) && self.is_text_predicted_on_linux(segment) {
+            self.snd.expect_window_from(segment.seq);
+        }
         self.schedule_ack(now, text, segment);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.rcv.acknowledge(Reason::Ack);

@@ -55,7 +55,7 @@ impl Connection {
         }
         let receive = self.rcv.begin_run(&self.cx)?;
         let window = agreed.window_field(space.wnd())?;
-        let position = self.snd.ack_position(Reason::Ack);
+        let position = self.snd.ack_position(&self.cx, Reason::Ack);
         Some(DataFacts { ack, window, seq: space.seq(position), offset: position.saturating_sub(1), receive })
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod data_run;
 pub(crate) mod in_repair;
 mod measured;
 
+use crate::config::OldSegments;
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::{Hold, Reason};
@@ -118,7 +119,11 @@ impl Connection {
             return false;
         }
         // WL1 may be larger after a segment without data.
-        self.snd.confirm_window(segment.seq, segment.ack);
+        if self.cx.config.old_segments == OldSegments::Linux {
+            self.snd.note_window_source(segment.seq, segment.ack);
+        } else {
+            self.snd.confirm_window(segment.seq, segment.ack);
+        }
         true
     }
 
@@ -274,7 +279,7 @@ impl Connection {
     /// Writes an acknowledgment that announces `window`.
     #[inline(always)]
     fn write_ack(&mut self, now: Time, (reason, window): (Reason, (u16, u32)), segment: &mut Segment) {
-        let position = self.snd.ack_position(reason);
+        let position = self.snd.ack_position(&self.cx, reason);
         self.write_header(now, (position, window), segment);
         self.rcv.segment_leaves(&self.cx, now, 0);
         segment.flags = Flags::ACK;

@@ -214,11 +214,12 @@ impl LossRecovery {
     }
 
     /// An ACK of `range` may complete a segment of which an earlier one had acknowledged a part. Linux takes that for
-    /// reordering, because the segment begins below what was acknowledged before (`tcp_clean_rtx_queue()`).
+    /// reordering, because the segment begins below what was acknowledged before; not without SACK (`tcp_clean_rtx_queue()`).
     pub(crate) fn note_completion(&mut self, range: Range) {
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return };
-        if let Some(start) = flight.completes_first(range)
+        if rack.counted.is_none()
+            && let Some(start) = flight.completes_first(range)
             && loss.reported().first().is_none_or(|reported| reported.start > range.start)
         {
             rack.reordering.note_late(start);
@@ -344,7 +345,14 @@ impl LossRecovery {
     /// Lost data may be retransmitted again.
     pub(crate) fn permit_repairs(&mut self) {
         if let Some(rack) = self.rack_mut() {
-            (rack.holds_repairs, rack.turn_has_come) = (false, false);
+            (rack.holds_repairs, rack.turn_has_come, rack.has_looked_for_new) = (false, false, false);
+        }
+    }
+
+    /// All new data that may leave after an ACK has left.
+    pub(crate) fn note_look_for_new(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            rack.has_looked_for_new = true;
         }
     }
 
@@ -503,13 +511,14 @@ impl LossRecovery {
         let Self { departures: Some(departures), loss, .. } = self else { return };
         let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
         let enough = u64::from(dup_acks) * mss;
-        if from_open && loss.sacked().max(rack.counted()) >= enough {
+        // Without SACK, nothing counts as reported any more (`tcp_timeout_mark_lost()`).
+        if from_open && loss.sacked() >= enough {
             rack.reordering.doubt_extent(enough);
         }
         if has_reneged {
             rack.forget(flight, Range::new(first.start, max));
         } else if rack.counted.is_some() {
-            rack.lose_all_outstanding(Range::new(first.start, max), begins, dup_acks, mss);
+            rack.lose_all_outstanding(Range::new(first.start, max));
         } else {
             let window =
                 if ignores_reordering { Span::ZERO } else { rack.reordering.window(*least, true, srtt) };

@@ -188,9 +188,9 @@ impl LossRecovery {
         self.rack().map_or((0, 0), |rack| rack.reordering.extent())
     }
 
-    /// Bytes in the network, if losses are detected by time.
-    pub(crate) fn pipe(&self, una: u64, max: u64) -> Option<u64> {
-        self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked()))
+    /// Bytes in the network with so much `padding`, if losses are detected by time.
+    pub(crate) fn pipe(&self, una: u64, max: u64, padding: u64) -> Option<u64> {
+        self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked(), padding))
     }
 
     /// Whether the timer of a tail loss probe may be set when new data up to `max` leaves, and when the retransmission timer
@@ -239,6 +239,11 @@ impl LossRecovery {
     pub(crate) fn sends_only_new(&self) -> bool {
         self.loss.phase == Phase::Loss
             && self.rack().is_some_and(|rack| rack.frto == Frto::Probing && !rack.turn_has_come)
+    }
+
+    /// Whether new data was looked for since the last ACK.
+    pub(crate) fn has_looked_for_new(&self) -> bool {
+        self.rack().is_some_and(|rack| rack.has_looked_for_new)
     }
 
     /// Whether lost data must wait for the next ACK, because the last one showed that data was only late.

@@ -55,14 +55,6 @@ impl Counted {
         if self.threshold > 0 { u64::from(self.threshold) } else { u64::from(configured) }
     }
 
-    /// A timeout before any loss was revealed, although `configured` duplicate ACKs had come, shows that the threshold is too
-    /// large (`tcp_enter_loss()`).
-    pub(super) fn doubt_threshold(&mut self, configured: u8, mss: u64) {
-        if self.bytes() >= u64::from(configured) * mss && self.threshold > u16::from(configured) {
-            self.threshold = 0;
-        }
-    }
-
     /// A duplicate ACK reports a segment (`tcp_add_reno_sack()`).
     fn add(&mut self, data: Outstanding) -> Counting {
         let before = self.bytes();
@@ -155,16 +147,6 @@ mod tests {
         add(&mut counted, 6, 20);
         counted.acknowledge(MSS, data(5));
         assert_eq!((counted.bytes(), counted.threshold(3)), (4 * MSS, 6));
-    }
-
-    #[test]
-    fn a_timeout_despite_enough_reports_lowers_the_threshold_again() {
-        let mut counted = Counted { bytes: 2 * MSS as u32, threshold: 10 };
-        counted.doubt_threshold(3, MSS);
-        assert_eq!(counted.threshold(3), 10);
-        counted.bytes = 3 * MSS as u32;
-        counted.doubt_threshold(3, MSS);
-        assert_eq!(counted.threshold(3), 3);
     }
 
     /// So many duplicate ACKs while `segments` are outstanding.

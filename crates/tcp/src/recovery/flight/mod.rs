@@ -373,11 +373,6 @@ impl Flight {
         self.entries.len().checked_sub(1).map_or(self.edge, |last| self.start_of(last))
     }
 
-    /// The length of the last segment.
-    pub(crate) fn last_len(&self) -> u64 {
-        self.end() - self.last_start()
-    }
-
     /// Frees the memory that outstanding segments do not need.
     pub(crate) fn release_memory(&mut self) {
         self.entries.shrink_to_fit();

@@ -14,9 +14,9 @@ impl Rack {
         Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
-    /// Bytes in the network, without padding.
-    pub(in crate::recovery) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
-        (max - una).saturating_sub(sacked + self.counted() + self.lost.covered())
+    /// Bytes in the network, with so much `padding`: what duplicate ACKs report includes it.
+    pub(in crate::recovery) fn pipe(&self, una: u64, max: u64, sacked: u64, padding: u64) -> u64 {
+        (max - una + padding).saturating_sub(sacked + self.counted() + self.lost.covered())
     }
 
     /// Bytes that duplicate ACKs report.
@@ -67,6 +67,7 @@ impl Rack {
 
     /// Bytes of the outstanding tail loss probe, if it was a retransmission.
     pub(in crate::recovery) fn probed(&self, flight: &Flight) -> u64 {
-        if self.probe.is_resend() { flight.last_len() } else { 0 }
+        let last = |end: u64| flight.all_within(Range::new(end.saturating_sub(1), end)).last();
+        self.probe.resent_up_to().and_then(last).map_or(0, |segment| segment.range.len())
     }
 }

@@ -73,6 +73,8 @@ pub(crate) struct Rack {
     pub(super) holds_repairs: bool,
     /// The pacing timer has expired since the last ACK, which permits to retransmit (Linux, `tcp_tsq_write()`).
     pub(super) turn_has_come: bool,
+    /// New data was looked for since the last ACK.
+    pub(super) has_looked_for_new: bool,
     /// Whether a timer has acted in a recovery since the last ACK.
     pub(super) by_timer: bool,
     /// Outstanding short segments, if cwnd counts packets.
@@ -91,7 +93,7 @@ impl Rack {
             newest: _, rtt: _, fack: _, delivered: _, delivered_newest: _, advanced: _,
             // Outside a recovery, they have no effect on an ACK of the next data.
             lost: _, spared: _, prr: _, undo: _, frto: _, passes_over: _, ended: _, counted: _, short: _,
-            holds_repairs: _, turn_has_come: _, by_timer: _,
+            holds_repairs: _, turn_has_come: _, has_looked_for_new: _, by_timer: _,
             // No decision on an ACK depends on them.
             found: _, timeout: _, duplicates: _,
         } = self;
@@ -308,12 +310,8 @@ impl Rack {
         self.lose(first, sacked);
     }
 
-    /// A timeout without SACK: all outstanding data is lost (`tcp_timeout_mark_lost()`). `begins`: no recovery was under way;
-    /// `threshold` is the configured one.
-    pub(super) fn lose_all_outstanding(&mut self, all: Range, begins: bool, threshold: u8, mss: u64) {
-        if begins && let Some(counted) = &mut self.counted {
-            counted.doubt_threshold(threshold, mss);
-        }
+    /// A timeout without SACK: all outstanding data is lost (`tcp_timeout_mark_lost()`).
+    pub(super) fn lose_all_outstanding(&mut self, all: Range) {
         self.deadline = None;
         self.prr = None;
         self.forget_counted();

@@ -76,7 +76,8 @@ fn what_left_before_something_that_arrived_is_lost_after_the_reordering_window()
     assert_eq!(rack.deadline, Some(at(50)));
     assert!(rack.detect(at(50), window, &sacked));
     assert_eq!((rack.lost.first(), rack.lost.covered()), (Some(Range::new(1, 101)), 100));
-    assert_eq!(rack.pipe(1, 1001, 100), 800);
+    assert_eq!(rack.pipe(1, 1001, 100, 0), 800);
+    assert_eq!(rack.pipe(1, 1001, 100, 50), 850);
 }
 
 #[test]

@@ -116,7 +116,9 @@ impl Sender {
     /// F-RTO after an ACK that `advances` SND.UNA, or `shows_gap` below other data.
     fn probe_after_timeout(&mut self, advances: bool, shows_gap: bool) {
         let (max, wnd_end) = (self.space.max, self.space.una + u64::from(self.space.wnd));
-        let may_send_new = self.space.data_end().min(wnd_end) > max;
+        // A FIN is new, too.
+        let fin = u64::from(self.is_closing() && !self.space.fin_sent());
+        let may_send_new = (self.space.data_end() + fin).min(wnd_end) > max;
         self.recovery.proceed_after_timeout(max, |sent_new| LaterAck {
             advances,
             shows_gap,

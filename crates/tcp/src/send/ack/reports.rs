@@ -33,7 +33,8 @@ impl Sender {
             return Reports::default();
         }
         let reported_again = if self.recovery.is_by_time() { self.duplicate_report(segment) } else { None };
-        let reported_again = reported_again.filter(|&again| self.counts_duplicate(cx, again));
+        let reported_again = reported_again.filter(|&(_, len)| self.counts_duplicate(cx, len));
+        let reported_again = reported_again.map(|(again, _)| again);
         let again = reported_again.map(|again| again.end);
         if let Some(again) = reported_again {
             let advances = self.space.position(segment.ack) > self.space.una as i64;
@@ -88,14 +89,17 @@ impl Sender {
     }
 
     /// Whether a D-SACK is believed. Linux ignores one if more duplicates were reported than segments were retransmitted. A
-    /// duplicate counts as delivered, because it has left the network (`tcp_dsack_seen()`).
+    /// duplicate counts as delivered, because it has left the network (`tcp_dsack_seen()`). `len` may be more than was sent.
     #[cold]
-    fn counts_duplicate(&mut self, cx: &mut Context, again: Range) -> bool {
+    fn counts_duplicate(&mut self, cx: &mut Context, len: u64) -> bool {
         if !cx.config.counts_as_linux() {
             return true;
         }
+        if len > u64::from(self.space.max_wnd) {
+            return false;
+        }
         let mss = u64::from(cx.agreed.payload);
-        let segments = again.len().div_ceil(mss.max(1));
+        let segments = len.div_ceil(mss.max(1));
         let retransmitted = u64::from(cx.counters().retransmitted);
         let believed = self.recovery.count_duplicates(segments, mss, retransmitted);
         if believed && let Some(paced) = self.paced_mut() {
@@ -105,9 +109,9 @@ impl Sender {
     }
 
     /// The first block if it is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883,
-    /// section 4).
+    /// section 4), and its length, also of what was never sent.
     #[cold]
-    fn duplicate_report(&self, segment: &Segment) -> Option<Range> {
+    fn duplicate_report(&self, segment: &Segment) -> Option<(Range, u64)> {
         let [first, rest @ ..] = segment.options.sack.as_slice() else { return None };
         let (left, right) = (self.space.position(first.left), self.space.position(first.right));
         let within = |block: &SackBlock| {
@@ -115,7 +119,7 @@ impl Sender {
         };
         let duplicate =
             left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within));
-        duplicate.then(|| Range::new(left.max(0) as u64, right.max(0) as u64))
+        duplicate.then(|| (Range::new(left.max(0) as u64, right.max(0) as u64), (right - left) as u64))
     }
 
     /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).

@@ -37,12 +37,22 @@ impl Sender {
     /// has set SND.NXT back, but not after data beyond the window such as a probe byte or a FIN. A keep-alive probe is
     /// one position lower (RFC 9293, section 3.8.4), so that the peer replies.
     #[inline]
-    pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
+    pub(crate) fn ack_position(&self, cx: &Context, reason: Reason) -> u64 {
         if matches!(reason, Reason::KeepAlive | Reason::WindowProbe) {
             // The second is a probe without a byte.
             return if reason == Reason::KeepAlive { self.space.max - 1 } else { self.space.una - 1 };
         }
-        self.space.max.min(self.space.una + u64::from(self.space.wnd))
+        let edge = self.space.una + u64::from(self.space.wnd);
+        if self.space.max <= edge { self.space.max } else { self.position_behind_window(cx, edge) }
+    }
+
+    /// [`Self::ack_position`] if more was sent than the window permits now. In Linux a window that can only be announced in steps
+    /// may lie that much lower (`tcp_acceptable_seq()`).
+    #[cold]
+    fn position_behind_window(&self, cx: &Context, edge: u64) -> u64 {
+        let (_, ours) = cx.agreed.shifts();
+        let is_step = cx.config.counts_as_linux() && self.space.max - edge < (1 << ours);
+        if is_step { self.space.max } else { edge }
     }
 
     /// Decides before the connection is open: a SYN, or nothing.
@@ -77,7 +87,10 @@ impl Sender {
         if let Some(Resend { start, len, reason }) = self.recovery.resend() {
             let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
             let first = if reason == Reason::TailProbe { first } else { self.within_window(cx, first) };
-            return Decision::Send(self.resend(first, reason));
+            let plan = self.resend(first, reason);
+            // New data of a probe may be a short segment, which delays the next one (`tcp_minshall_update()`).
+            let is_short = reason == Reason::TailProbeData && self.remembers_short(cx, &plan);
+            return if is_short { Decision::Short(plan) } else { Decision::Send(plan) };
         }
         if self.unusual.has(PROBE) {
             return Decision::Send(self.space.plan(
@@ -172,17 +185,23 @@ impl Sender {
         match verdict {
             Verdict::Send(len) => {
                 let plan = snd.plan(start, len, self.reason_for_next(cx, start), self.is_closing());
-                // No other segment follows the last one.
-                let remembered = (*policy == Transmit::Minshall || own.is_some())
-                    && len < cx.burst_payload()
-                    && !fin_waits
-                    && start == snd.max
-                    && plan.reason != Reason::SynDataAgain;
-                if remembered { Decision::Short(plan) } else { Decision::Send(plan) }
+                if self.remembers_short(cx, &plan) { Decision::Short(plan) } else { Decision::Send(plan) }
             }
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
             Verdict::Hold(why) => Decision::Hold(why),
         }
+    }
+
+    /// Whether new data is a short segment that may delay the next one, also if Nagle's rule did not apply to it.
+    fn remembers_short(&self, cx: &Context, plan: &Plan) -> bool {
+        let has_policy = self.extras.as_ref().is_some_and(|rare| rare.policy.is_some());
+        let remembers = cx.config.transmit == Transmit::Minshall || has_policy || cx.config.counts_as_linux();
+        remembers
+            && plan.len < cx.burst_payload()
+            // No other segment follows the last one.
+            && !self.is_closing()
+            && plan.start == self.space.max
+            && plan.reason != Reason::SynDataAgain
     }
 
     /// Decides about a FIN without data. In Linux it waits for the peer's window, and for cwnd, like any other segment
@@ -253,8 +272,9 @@ impl Sender {
         }
         if self.recovery.sends_only_new() {
             // If no new data could be sent since the ACK, lost data is retransmitted (RFC 5682, section 3.1, step 2 b).
-            // Linux sends a short segment, too (`TCP_NAGLE_OFF` in `tcp_xmit_recovery()`).
-            let policy = if cx.config.counts_as_linux() { Transmit::NoDelay } else { cx.config.transmit };
+            // Linux then sends a short segment, too (`TCP_NAGLE_OFF` in `tcp_xmit_recovery()`), but not what is written later.
+            let is_free = cx.config.counts_as_linux() && !self.recovery.has_looked_for_new();
+            let policy = if is_free { Transmit::NoDelay } else { cx.config.transmit };
             let fresh = self.decide_next_by(cx, &policy);
             if !matches!(fresh, Decision::Hold(_)) || self.space.max > self.recovery.recover() {
                 return fresh;

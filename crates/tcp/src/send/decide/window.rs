@@ -13,8 +13,16 @@ impl Sender {
     /// How much of cwnd is in use: the bytes in flight, and the padding of short segments if cwnd counts packets.
     #[inline]
     pub(crate) fn in_network(&self, cx: &Context) -> u64 {
-        let bytes = self.bytes_in_network(cx);
-        if self.recovery.is_quiet() { bytes } else { bytes + self.recovery.padding_in_network() }
+        if self.recovery.is_quiet() {
+            return self.bytes_in_network(cx);
+        }
+        // A FIN takes no room beside a full segment of data.
+        let last = self.space.max - self.recovery.last_start().min(self.space.max);
+        let is_longer = self.space.fin_sent() && last == u64::from(cx.agreed.payload) + 1;
+        let fin = u64::from(is_longer && self.cwnd_counts_packets(cx));
+        let padding = self.recovery.padding_in_network();
+        let padded = self.recovery.pipe(self.space.una, self.space.max, padding);
+        padded.map_or_else(|| self.bytes_in_network(cx) + padding, |pipe| pipe.saturating_sub(fin))
     }
 
     /// The sender's estimate of the bytes in flight.
@@ -22,7 +30,7 @@ impl Sender {
     pub(crate) fn bytes_in_network(&self, cx: &Context) -> u64 {
         let (una, nxt) = (self.space.una, self.space.nxt);
         if !self.recovery.is_quiet()
-            && let Some(pipe) = self.recovery.pipe(una, self.space.max)
+            && let Some(pipe) = self.recovery.pipe(una, self.space.max, 0)
         {
             return pipe;
         }
@@ -107,6 +115,9 @@ impl Sender {
 
     /// Ends a sending opportunity for the reason `why`, and updates the measured limit.
     pub(crate) fn rest(&mut self, cx: &mut Context, now: Time, why: Hold) {
+        if self.recovery.phase() == Phase::Loss {
+            self.recovery.note_look_for_new();
+        }
         if matches!(why, Hold::Pacing | Hold::Autocork) {
             return self.arm_pacing_timer(why);
         }

@@ -109,9 +109,11 @@ impl Sender {
         self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
         self.recovery.go_back(self.space.max);
         self.forget_unnamed(true);
+        let reported = self.recovery.reported().first().filter(|range| range.start <= self.space.una);
         let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
         if self.recovery.is_by_time() {
-            self.time_out_by_time(cx, now, has_reneged, before);
+            let reneged = has_reneged.then(|| reported.map_or(self.space.una, |range| range.end));
+            self.time_out_by_time(cx, now, reneged, before);
         }
         Expired::Nothing
     }
@@ -289,9 +291,10 @@ impl Sender {
         Range::new(max, (end + fin).max(max))
     }
 
-    /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
-    fn time_out_by_time(&mut self, cx: &mut Context, now: Time, has_reneged: bool, before: Phase) {
-        let (una, max) = (self.space.una, self.space.max);
+    /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say. `reneged`: where the reports end
+    /// that the peer has not acknowledged. Linux has joined the segments of such a report, and no others (`tcp_shift_skb_data()`).
+    fn time_out_by_time(&mut self, cx: &mut Context, now: Time, reneged: Option<u64>, before: Phase) {
+        let (una, max, has_reneged) = (self.space.una, self.space.max, reneged.is_some());
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
         let is_repeated = self.timers.unanswered > 1;
         let frto =
@@ -305,6 +308,10 @@ impl Sender {
             Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), Reason::Timeout);
+        if let Some(end) = reneged.filter(|&end| una < end && end < first.end && cx.config.counts_as_linux())
+        {
+            self.recovery.send_next(Range::new(una, end), Reason::Timeout);
+        }
         self.widen_by_recent(cx, now);
     }
 

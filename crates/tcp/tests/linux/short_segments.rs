@@ -1,0 +1,71 @@
+//! Short segments, and FINs, where Linux looks for new data: which of them wait, and what they make wait.
+
+use crate::lab::{Lab, MSS};
+use crate::recounted::rules;
+use netspurt_tcp::config::{Config, CwndCounts, Grows};
+use netspurt_tcp::reason::Reason::{NewData, TailProbeData, Timeout};
+use netspurt_tcp::segment::Flags;
+use netspurt_tcp::transmit::Transmit;
+
+fn linux() -> Config {
+    rules(Grows::WhenUsed)
+}
+
+#[test]
+fn what_is_written_after_the_ack_of_a_timeout_obeys_nagle() {
+    // tcp_xmit_recovery() turns Nagle's algorithm off for what the ACK itself permits.
+    let mut lab = Lab::with_sack(Config { transmit: Transmit::NagleStrict, ..linux() });
+    lab.write(9).write_bytes(300).at(1300).ack(1);
+    assert_eq!(lab.out()[9..], [(1, Timeout), (10, NewData)]);
+    lab.write_bytes(10);
+    assert_eq!(lab.out(), []);
+}
+
+#[test]
+fn a_short_segment_after_a_timeout_delays_the_next_one() {
+    // tcp_minshall_update() does not ask whether Nagle's algorithm was on.
+    let mut lab = Lab::with_sack(Config { transmit: Transmit::Minshall, ..linux() });
+    lab.write(9).write_bytes(300).write_bytes(300).at(1300).ack(1);
+    lab.out();
+    lab.ack(9).write_bytes(10);
+    assert_eq!(lab.out(), [], "300 bytes are not acknowledged");
+}
+
+#[test]
+fn a_short_segment_as_a_tail_loss_probe_delays_the_next_one() {
+    let mut lab = Lab::with_sack(Config { transmit: Transmit::Minshall, tail_loss_probe: true, ..linux() });
+    lab.write(10).write_bytes(300).at(550);
+    assert_eq!(lab.out().last(), Some(&(11, TailProbeData)));
+    lab.ack(10).write_bytes(10);
+    assert_eq!(lab.out(), []);
+}
+
+#[test]
+fn a_fin_is_new_data_after_a_timeout() {
+    // tcp_process_loss(): tcp_send_head() is the FIN.
+    for (grows, repairs) in [(Grows::WhenUsed, 0), (Grows::Always, 1)] {
+        let mut lab = Lab::with_sack(rules(grows));
+        lab.write(10);
+        if grows == Grows::WhenUsed {
+            lab.tcp.close(lab.now);
+        }
+        lab.at(1300);
+        lab.out();
+        lab.ack(1);
+        assert_eq!(lab.out().len().min(1), repairs);
+        let ends = lab.sent.last().is_some_and(|sent| sent.1.segment.flags.has(Flags::FIN));
+        assert_eq!(ends, repairs == 0);
+    }
+}
+
+#[test]
+fn a_fin_beside_a_full_segment_takes_no_room_in_a_recovery() {
+    // Of three packets one is reported and one is lost; PRR permits as many as were delivered.
+    let mut lab = Lab::with_sack(Config { cwnd_counts: CwndCounts::Packets, ..linux() });
+    lab.write(7).at(200).ack(7).write(2);
+    assert_eq!(lab.tcp.write(lab.now, u64::from(MSS)), Ok(u64::from(MSS)));
+    lab.tcp.close(lab.now);
+    while lab.tcp.poll_transmit(lab.now).is_some() {}
+    lab.at(320).sack(7, &[(9, 9)]).at(400);
+    assert_eq!(lab.tcp.info().recovery_window.map(|window| window.div_ceil(u64::from(MSS))), Some(2));
+}
