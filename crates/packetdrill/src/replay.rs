@@ -193,10 +193,11 @@ impl Player {
         self.note_timer();
     }
 
-    /// Remembers when the next timer was set: others may run before it and end.
+    /// Remembers when the next timer was set: others may run before it and end. It may be overdue, because it waits for the
+    /// kernel's.
     fn note_timer(&mut self) {
         let due = self.stack.next_deadline();
-        self.set.retain(|&(known, _)| known > self.stack.now);
+        self.set.retain(|&(known, _)| known > self.stack.now || known == due);
         if !due.is_never() && self.set.iter().all(|&(known, _)| known != due) {
             self.set.push((due, self.stack.now));
         }

@@ -2,7 +2,7 @@
 
 use netspurt_packetdrill::replay;
 use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
-use netspurt_tcp::options::{Layout, Options, SackBlock};
+use netspurt_tcp::options::{Layout, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use std::fmt::Write as _;
@@ -53,6 +53,14 @@ impl Script {
         let payload = Payload { offset: u64::from(seq - 1), len };
         let (seq, ack) = (Seq(IRS + seq), Seq(ISS + ack));
         self.segment(ms, Segment { seq, ack, flags, payload, ..Segment::default() });
+        self
+    }
+
+    /// The same without data, with a timestamp.
+    fn stamped(mut self, ms: u64, flags: Flags, seq: u32, ack: u32, value: u32) -> Self {
+        let options = Options { timestamps: Some(stamps(value)), ..Options::NONE };
+        let (seq, ack) = (Seq(IRS + seq), Seq(ISS + ack));
+        self.segment(ms, Segment { seq, ack, flags, options, ..Segment::default() });
         self
     }
 
@@ -142,6 +150,39 @@ fn the_socket_of_a_closed_one_answers_what_is_outside_its_window_without_reporti
     assert_eq!(headers(closing().gets(300, Flags::ACK, 51, 2, 50), 300, 350), []);
 }
 
+/// Like [`orphan`], with timestamps: the last one of the peer is 20. A segment outside the window was answered just before.
+fn stamped_orphan() -> Script {
+    let mut script = Script(format!("new linux - 4000000 exact {ISS} 0\n"));
+    for call in ["socket", "listen 8080"] {
+        writeln!(script.0, "call 0 {call}").unwrap();
+    }
+    let options = Options { mss: Some(1000), timestamps: Some(stamps(10)), ..Options::NONE };
+    script.segment(0, Segment { seq: Seq(IRS), flags: Flags::SYN, options, ..Segment::default() });
+    let open = script.stamped(100, Flags::ACK, 1, 1, 15).call(100, "accept");
+    open.call(200, "close").stamped(290, Flags::ACK, 90_000, 1, 16).stamped(300, Flags::ACK, 1, 2, 20)
+}
+
+fn stamps(value: u32) -> Timestamps {
+    Timestamps { value, echo: 0 }
+}
+
+#[test]
+fn a_closed_socket_in_fin_wait_2_answers_what_carries_an_old_timestamp() {
+    // tcp_timewait_state_process(): also a reset, and data. The TIME-WAIT socket has answered nothing yet.
+    let answers = |flags, len, value| {
+        let mut script = stamped_orphan();
+        let (seq, ack, payload) = (Seq(IRS + 1), Seq(ISS + 2), Payload { offset: 0, len });
+        let options = Options { timestamps: Some(stamps(value)), ..Options::NONE };
+        script.segment(310, Segment { seq, ack, flags, payload, options, ..Segment::default() });
+        script.left(310, 400).iter().map(|left| left.1).collect::<Vec<Flags>>()
+    };
+    assert_eq!(answers(Flags::ACK, 0, 19), [Flags::ACK]);
+    assert_eq!(answers(Flags::ACK, 0, 20), []);
+    assert_eq!(answers(Flags::RST, 0, 19), [Flags::ACK]);
+    assert_eq!(answers(Flags::ACK, 20, 19), [Flags::ACK]);
+    assert_eq!(answers(Flags::ACK, 20, 20), [Flags::RST]);
+}
+
 #[test]
 fn header_prediction_compares_the_length_of_the_header() {
     let mut script = Script::open("linux", "exact").call(200, &format!("write 100 {MSG_MORE}"));
@@ -166,6 +207,17 @@ fn the_cork_of_more_data_to_come_ends_when_linux_looks_for_data_to_send() {
     // The ACK of the data has left after 40 ms.
     let two = corked().gets(210, Flags::ACK, 1, 1, 50).gets(220, Flags::ACK, 51, 1, 50);
     assert_eq!(data(two.gets(300, Flags::ACK, 1, 1, 50).left(200, 350)), 0, "old data");
+    // An answer to an earlier one came just before.
+    let two = corked().gets(210, Flags::ACK, 90_000, 1, 0).gets(220, Flags::ACK, 90_000, 1, 0);
+    assert_eq!(data(two.left(200, 250)), 0, "outside the window");
+}
+
+#[test]
+fn an_overdue_timer_waits_for_the_kernel_as_long_as_when_it_was_set() {
+    // Due at 400 ms, and waiting until 450 ms. A call in between changes nothing.
+    let script = || Script::open("linux", "steered").call(200, "write 2000 0").call(430, "read 100");
+    let probes = |end| script().line(&format!("to {end}000000")).left(210, end).len();
+    assert_eq!([probes(445), probes(455)], [0, 1]);
 }
 
 #[test]
@@ -277,6 +329,17 @@ fn tcp_info_counts_window_probes_apart_from_retransmissions() {
     assert_eq!(counts, [0; 3]);
     // Timeouts of 300 ms and of 600 ms.
     assert_eq!(stalled(1300), ([0, 2, 2], timeout), "no retransmission, two probes, backed off twice");
+}
+
+#[test]
+fn tcp_info_counts_no_probe_as_lost_when_new_data_follows_it() {
+    // tcp_send_loss_probe()
+    let probed = || Script::open("linux", "exact").call(200, "write 1000 0").line("to 650000000");
+    for script in [probed(), probed().call(660, "write 100 0")] {
+        let info = info(script);
+        assert_eq!(info[32..40], [0; 8], "lost, retrans");
+        assert_eq!(info[100], 1, "total_retrans");
+    }
 }
 
 #[test]

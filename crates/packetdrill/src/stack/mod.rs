@@ -329,16 +329,23 @@ impl Stack {
         let may_end =
             segment.flags.has(Flags::RST) && self.settings.config.old_segments == OldSegments::Linux;
         let before_reset = may_end.then(|| Ended::of(stream));
+        let refused = stream.stats().duplicates_received;
         stream.handle_segment(now, segment);
         let before_reset = before_reset.filter(|_| stream.closed() == Some(CloseReason::Reset));
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
         let took = stream.readable() > before || stream.info().out_of_order > ahead;
         let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
-        let is_refused = stream.answers_refused();
+        // The answer to a refused segment may be too soon.
+        let is_old = stream.stats().duplicates_received > refused && segment.payload.len == 0;
+        let is_refused = stream.answers_refused() || is_old;
         // The ACK of our FIN replaces a closed socket by a TIME-WAIT socket, and is consumed with its data
         // (`tcp_rcv_state_process()`).
         let is_consumed =
             descriptor == Descriptor::Closed && was_waiting && stream.state() == State::FinWait2;
+        if is_consumed {
+            // The TIME-WAIT socket counts its answers anew (`tcp_time_wait()`).
+            stream.forget_invalid_answers();
+        }
         if is_consumed && used && !segment.flags.has(Flags::FIN) && !took {
             while stream.poll_transmit(now).is_some() {}
         }

@@ -9,6 +9,7 @@ use netspurt_tcp::codec::{Ip, Ports};
 use netspurt_tcp::config::OldSegments;
 use netspurt_tcp::options::{Options, SackBlocks};
 use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use std::net::SocketAddr;
 
@@ -17,7 +18,7 @@ use std::net::SocketAddr;
 enum Verdict {
     /// The connection processes it: it is a FIN in order. An ACK answers it.
     Taken,
-    /// It is outside the window: an ACK without SACK blocks answers it, also a reset.
+    /// It is outside the window, or its timestamp is old: an ACK without SACK blocks answers it, also a reset.
     Answered,
     /// Nothing.
     Dropped,
@@ -34,7 +35,7 @@ fn judge(stream: &Connection, segment: &Segment) -> Verdict {
     let (end, edge) = (start + len, next + i64::from(stream.receive_window()));
     let is_inside = start == next || end > next && start < edge || len == 0 && start == edge;
     let flags = segment.flags;
-    if !is_inside {
+    if !is_inside || stream.is_stamped_before(segment) {
         Verdict::Answered
     } else if flags.has(Flags::RST) {
         Verdict::Ends
@@ -47,6 +48,14 @@ fn judge(stream: &Connection, segment: &Segment) -> Verdict {
     } else {
         Verdict::Reset
     }
+}
+
+/// A sequence number at which the segment lies outside the window, whatever its timestamp is.
+fn long_ago(stream: &Connection, segment: &Segment) -> Seq {
+    segment
+        .seq
+        .minus(u32::try_from(stream.place(segment.seq) - stream.received() as i64).unwrap_or(0))
+        .minus(1 << 30)
 }
 
 impl Stack {
@@ -67,7 +76,9 @@ impl Stack {
         match judge(stream, segment) {
             Verdict::Taken => self.answer_for_orphan(id, (local, remote), segment),
             Verdict::Answered => {
-                let plain = Segment { flags: Flags::ACK, options: Options::NONE, header_len: 20, ..*segment };
+                let (flags, options, header_len) = (Flags::ACK, Options::NONE, 20);
+                let plain =
+                    Segment { flags, options, header_len, seq: long_ago(stream, segment), ..*segment };
                 self.answer_for_orphan(id, (local, remote), &plain);
             }
             Verdict::Dropped => {}
