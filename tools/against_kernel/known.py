@@ -5,16 +5,29 @@ A rule looks at what differs and at what must have happened in the script for it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from .compare import Difference
 from .kernel import RESPONSE_NS, Run
 from .ours import repeats
 from .packets import FIN, PSH, RST, SYN, Segment, Sent
-from .scripts import Arrival, Call
+from .scripts import MS, Arrival, Call
+from .tcp_info import field_of
 
 COMPRESSION_NS = 1_200_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
+
+TICK_NS = 4_000_000
+"""A tick of the kernel."""
+
+LEAST_AHEAD_MS = 3
+"""A clock in milliseconds cannot be ahead by as much."""
+
+AFTER_A_PAUSE = frozenset(
+    {"time of data", "stamp of data", "only the kernel sends: data", "only ours sends: data"}
+)
+"""Classes of differences that another cwnd causes."""
 
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
@@ -137,7 +150,48 @@ def _slow_reader(run: Run, difference: Difference) -> bool:
     if "data again" in difference.kind and not ours_first:
         return False
     longest = max((e.segment.length for e in run.script.events if isinstance(e, Arrival)), default=0)
-    return longest > 0 and _unread(run, difference) > longest
+    unread = _unread(run, difference)
+    return longest > 0 and (unread > longest or (unread > 0 and _shrinks_window(run, difference)))
+
+
+def _shrinks_window(run: Run, difference: Difference) -> bool:
+    """Whether the kernel announces a smaller window than before: then it delays the ACK of two segments."""
+    sent = run.played.sent[: difference.index + 1]
+    return len(sent) > 1 and sent[-1].segment.window < sent[-2].segment.window
+
+
+def _stamps_ahead(run: Run, difference: Difference) -> bool:
+    """The kernel stamps a segment with the time at which pacing permits the next one, which lies ahead of its clock."""
+    if run.script.algorithm != "bbr" or not difference.kind.startswith("stamp of "):
+        return False
+    stamps = [(s.at, s.segment.stamp) for s in run.played.sent[: difference.index + 1]]
+    stamped = [(at, stamp) for at, stamp in stamps if stamp is not None]
+    (first, first_stamp), (at, stamp) = stamped[0], stamped[-1]
+    return stamp - first_stamp > (at - first) / MS + LEAST_AHEAD_MS
+
+
+def _cut_for_other_size(run: Run, difference: Difference) -> bool:
+    """A segment was prepared for other options than it left with: its rest joins only what the next one had left."""
+    if difference.kind != "length of data":
+        return False
+    sent, index = run.played.sent, difference.index
+    bursts = [one for one in sent[:index] if one.segment.length]
+    if len(bursts) < 2 or sent[index].at - bursts[-1].at > RESPONSE_NS:
+        return False
+    first, earlier = bursts[-1], bursts[-2]
+    grown = len(first.segment.sack) != len(earlier.segment.sack) and first.at - earlier.at > RESPONSE_NS
+    return grown and 0 < sent[index].segment.length < first.segment.length
+
+
+def _pauses_at_limit(run: Run, difference: Difference) -> bool:
+    """Whether a pause of the sender is longer than the timeout: the kernel counts both in ticks."""
+    about_cwnd = difference.kind.startswith("info: snd_") or difference.kind in AFTER_A_PAUSE
+    if not about_cwnd or run.script.algorithm == "bbr" or not run.played.info:
+        return False
+    rto = field_of(run.played.info, "rto") * 1000
+    data = [one.at for one in run.played.sent if one.segment.length and one.at <= difference.at]
+    pauses = [later - at for at, later in itertools.pairwise(data)]
+    return any(abs(pause - rto) <= 2 * TICK_NS for pause in pauses)
 
 
 def _sends_little(run: Run, difference: Difference) -> bool:
@@ -175,6 +229,9 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "ACKs of out-of-order data are joined": _compressed,
     "ACKs behind a slow reader depend on the kernel's memory": _slow_reader,
     "cwnd of an application that sends little": _sends_little,
+    "a pause is as long as the timeout": _pauses_at_limit,
+    "a segment was prepared for other options": _cut_for_other_size,
+    "a timestamp is that of the next departure": _stamps_ahead,
     "a D-SACK outlasts a segment that header prediction takes": _d_sack_outlasts,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

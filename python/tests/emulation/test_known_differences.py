@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from pathlib import Path
 
@@ -21,6 +22,9 @@ JOINED = "ACKs of out-of-order data are joined"
 PUSHED = "PSH where writes are joined"
 UNREAD = "ACKs behind a slow reader depend on the kernel's memory"
 LITTLE = "cwnd of an application that sends little"
+PAUSE = "a pause is as long as the timeout"
+PREPARED = "a segment was prepared for other options"
+AHEAD = "a timestamp is that of the next departure"
 OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
@@ -120,6 +124,74 @@ def test_a_slow_reader_explains_acks_while_more_than_a_segment_is_unread(
     made.happened.append((6 * MS, Call(6 * MS, "read", (1000,))))
     made.played.results = [("read", read)]
     assert reason(made, Difference(kind, 0, "", 10 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("window", "read", "expected"),
+    [(900, 0, UNREAD), (1000, 0, None), (900, 100, None)],
+    ids=["a smaller window", "the same window", "all is read"],
+)
+def test_a_slow_reader_explains_acks_that_announce_a_smaller_window(
+    window: int, read: int, expected: str | None
+) -> None:
+    arrivals = [(5 * MS, data(1))]
+    sent = [Sent(MS, Segment(ACK, 1, 1, 1000)), Sent(10 * MS, Segment(ACK, 1, 101, window))]
+    made = run(arrivals, sent)
+    made.script = Script(1, "reno", True, 0, (Arrival(5 * MS, data(1)),), 1000 * MS)
+    made.happened.append((6 * MS, Call(6 * MS, "read", (1000,))))
+    made.played.results = [("read", read)]
+    assert reason(made, Difference("time of ACK", 1, "", 10 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("stamp", "algorithm", "expected"),
+    [(120, "bbr", AHEAD), (102, "bbr", None), (120, "reno", None)],
+    ids=["ahead", "its clock", "not paced"],
+)
+def test_a_timestamp_ahead_of_the_clock_is_that_of_the_next_departure(
+    stamp: int, algorithm: str, expected: str | None
+) -> None:
+    sent = [
+        Sent(10 * MS, Segment(ACK, 1, 1, 1000, 100, stamp=100)),
+        Sent(12 * MS, Segment(ACK, 1, 1, 1000, stamp=stamp)),
+    ]
+    made = run([], sent)
+    made.script = Script(1, algorithm, True, 0, (), 1000 * MS)
+    assert reason(made, Difference("stamp of ACK", 1, "", 12 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("blocks", "apart", "length", "expected"),
+    [(2, 100, 20, PREPARED), (1, 100, 20, None), (2, 0, 20, None), (2, 100, 80, None)],
+    ids=["another block", "the same options", "one burst", "a full segment"],
+)
+def test_a_segment_that_was_prepared_for_other_options_leaves_a_short_rest(
+    blocks: int, apart: int, length: int, expected: str | None
+) -> None:
+    def left(at: int, seq: int, size: int, reports: int) -> Sent:
+        return Sent(at, Segment(ACK, seq, 1, 1000, size, sack=((1001, 1101),) * reports))
+
+    after = (10 + apart) * MS
+    sent = [left(10 * MS, 1, 88, 1), left(after, 89, 80, blocks), left(after, 169, length, blocks)]
+    assert reason(run([], sent), Difference("length of data", 2, "", after)) == expected
+
+
+@pytest.mark.parametrize(
+    ("pause", "kind", "expected"),
+    [
+        (230, "info: snd_cwnd", PAUSE),
+        (230, "time of data", PAUSE),
+        (250, "info: snd_cwnd", None),
+        (230, "seq of ACK", None),
+    ],
+    ids=["cwnd", "what cwnd permits", "a longer pause", "another field"],
+)
+def test_only_a_pause_of_about_a_timeout_depends_on_ticks(
+    pause: int, kind: str, expected: str | None
+) -> None:
+    made = run([], [Sent(10 * MS, data(1)), Sent((10 + pause) * MS, data(101))])
+    made.played.info = struct.pack("8xI276x", 228_000)
+    assert reason(made, Difference(kind, 1, "", (10 + pause) * MS, 20, 10)) == expected
 
 
 @pytest.mark.parametrize(
