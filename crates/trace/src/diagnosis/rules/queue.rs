@@ -16,6 +16,10 @@ const MOST_SLICES: usize = 96;
 /// A connection without competition reaches the rate of its trains. Below this share of that rate, other traffic has most
 /// of the rest.
 const SHARE: f64 = 0.8;
+/// A path of which a connection has less than this is full of others, if the capacity is sure.
+const HALF: f64 = 0.5;
+/// ACKs of a shorter train may have come together: network cards join interrupts for so long, and links whole bursts.
+const LEAST_TRAIN_S: f64 = 1e-4;
 /// Behind a shaper all trains have its rate: their 90th percentile exceeds the median by less.
 const STEADY: f64 = 1.05;
 /// A link bounds the rates of trains: the highest of them exceed the 90th percentile by less.
@@ -165,15 +169,15 @@ fn pace(facts: &Facts, (first, last): (usize, usize), index: usize) -> Option<Pa
     }
     rates.sort_unstable();
     let quantile = |percent: usize| f64::from(rates[(rates.len() - 1) * percent / 100]) * 1e3;
+    let (usual, capacity, most) = (quantile(50), quantile(90), quantile(98));
     let bytes_of_train = train_length(facts, index) as f64;
-    let longer = bytes_of_train / quantile(90) + facts.path.jitter as f64 / 1e9;
-    Some(Pace {
-        rate: bytes as f64 * 1e9 / time as f64,
-        usual: quantile(50),
-        capacity: quantile(90),
-        least_capacity: bytes_of_train / longer,
-        most: quantile(98),
-    })
+    let longer = bytes_of_train / capacity + facts.path.jitter as f64 / 1e9;
+    // Where the delay of single packets varies, so do the rates of trains. Where they do not, it was the queue that varied.
+    let steady = most < usual * STEADY && bytes_of_train / capacity > LEAST_TRAIN_S;
+    let least = if steady { capacity * HALF / SHARE } else { 0.0 };
+    let least_capacity = least.max(bytes_of_train / longer);
+    let rate = bytes as f64 * 1e9 / time as f64;
+    Some(Pace { rate, usual, capacity, least_capacity, most })
 }
 
 /// The bytes of the trains at this slice. Those of segments that have passed the bottleneck are as short as trains may be.
@@ -249,6 +253,14 @@ mod tests {
         let varying = limits_of(&trains, |n| if n < 4 { 40 } else { 80 + n as u32 % 2 * 10 });
         assert!(varying.iter().all(|limit| *limit == Limit::Bottleneck));
         assert!(limits(&trains).iter().all(|limit| *limit == Limit::CrossTraffic));
+    }
+
+    #[test]
+    fn where_all_trains_have_one_rate_and_less_than_half_of_it_passes_others_have_the_rest() {
+        let varying = |train| limits_of(&[train; 200], |n| if n < 4 { 40 } else { 80 + n as u32 % 2 * 10 });
+        assert!(varying(1000).iter().all(|limit| *limit == Limit::CrossTraffic));
+        assert!(varying(500).iter().all(|limit| *limit == Limit::Bottleneck), "more than half of it passes");
+        assert!(varying(100_000).iter().all(|limit| *limit == Limit::Bottleneck), "they came together");
     }
 
     #[test]
