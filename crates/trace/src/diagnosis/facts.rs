@@ -1,6 +1,6 @@
 //! The input of the rules.
 //!
-//! The last four fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
+//! The last five fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
 
 use super::moment::Moment;
 use super::path::Path;
@@ -33,6 +33,8 @@ pub(super) struct Facts {
     pub(super) first_trains: Vec<(usize, u32)>,
     /// What fills the path where it is full, for each group of slices.
     pub(super) filled_by: Vec<Limit>,
+    /// When segments of full size did not pass.
+    pub(super) black_holes: Vec<(u64, u64)>,
     /// When a policer dropped what exceeded its rate, or cwnd was smaller because of that.
     pub(super) policed: Vec<(u64, u64)>,
     /// When the window grew again after a pause.
@@ -79,6 +81,7 @@ impl Facts {
             incidents,
             first_trains,
             filled_by: Vec::new(),
+            black_holes: Vec::new(),
             policed: Vec::new(),
             restarts: Vec::new(),
             at_intervals: Vec::new(),

@@ -16,7 +16,6 @@ const LEAST_STOP_NS: u64 = 200_000_000;
 pub(super) fn nothing_outstanding(facts: &Facts, moment: &Moment) -> Limit {
     let at = facts.began(moment.index).max(moment.from);
     match facts.incidents.pause_at(at) {
-        Some(pause) if pause.makes_shorter() => Limit::PathMtu,
         Some(pause) if pause.len == pause.before && pause.ends_with_timer() => {
             if pause.until - pause.from > LONG_NS { Limit::Outage } else { Limit::TailLoss }
         }

@@ -1,6 +1,7 @@
 //! The rules, one file for each family of limits. Each is a pure function of the facts and the place in time.
 
 mod application;
+mod black_hole;
 mod growth;
 mod masked;
 mod outage;
@@ -30,6 +31,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
     match phase {
         Phase::Opening => return Limit::Handshake,
         Phase::Closing => return Limit::Teardown,
+        _ if black_hole::is_in_black_hole(facts, moment.at) => return Limit::PathMtu,
         Phase::Empty => return application::nothing_outstanding(facts, moment),
         _ => {}
     }

@@ -1,11 +1,9 @@
-//! Retransmissions have no answer: `outage`, `path-mtu`, `ack-path`.
+//! Retransmissions have no answer: `outage`, `ack-path`.
 
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::moment::Moment;
 use netspurt_budget::Limit;
 
-/// So many retransmissions of full size before a shorter one passes show a path that drops long packets.
-const LONG_ONES: u32 = 2;
 /// So many retransmissions in a row are not lost by chance where hardly any ACK is missing, nor are their ACKs.
 const MANY: u32 = 3;
 
@@ -14,8 +12,7 @@ const MANY: u32 = 3;
 /// If the answer acknowledges all data, and more than was retransmitted, it had arrived and its ACKs were lost: by chance where
 /// others are missing too, and because nothing passed where all others came. If duplicate ACKs had come before, only the first segment
 /// was missing, and chance has lost its retransmission too. If everything was retransmitted, the answer shows
-/// nothing, as none does, and what else was lost on this connection decides. If the answer comes when a shorter segment is sent, or if no
-/// segment of full size was ever acknowledged, long packets do not pass.
+/// nothing, as none does, and what else was lost on this connection decides.
 pub(super) fn no_answer(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let at = facts.began(moment.index).max(moment.from);
     let silence = facts.incidents.silence_at(at)?;
@@ -29,17 +26,7 @@ pub(super) fn no_answer(facts: &Facts, moment: &Moment) -> Option<Limit> {
         let nothing_passed = silence.resent >= MANY && facts.totals.regular.is_sure();
         return Some(if nothing_passed { Limit::Outage } else { Limit::AckPath });
     }
-    let full = silence.longest >= facts.totals.segment;
-    let ended = silence.until != u64::MAX;
-    let shorter_passed = ended && silence.resent > LONG_ONES && silence.last < silence.longest;
-    let none_passed = !ended && facts.totals.bytes < u64::from(facts.totals.segment);
-    Some(if full && (shorter_passed || none_passed) {
-        Limit::PathMtu
-    } else if silence.is_ambiguous() && only_acks_are_lost(facts) {
-        Limit::AckPath
-    } else {
-        Limit::Outage
-    })
+    Some(if silence.is_ambiguous() && only_acks_are_lost(facts) { Limit::AckPath } else { Limit::Outage })
 }
 
 /// Whether some ACKs of this connection were lost, and none of its data, as far as that shows.

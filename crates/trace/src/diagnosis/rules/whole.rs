@@ -1,5 +1,6 @@
 //! What rules conclude about the whole connection before they judge a moment of it.
 
+use super::black_hole::black_holes;
 use super::policer::policed;
 use super::queue::filled_by;
 use super::restart::restarts;
@@ -13,7 +14,7 @@ const PAUSES: u64 = 20;
 
 /// Adds what the slices, the phases and the departures show together; the departures by the sender's own clock if `by_sender`.
 ///
-/// None of the four conclusions depends on another.
+/// None of the five conclusions depends on another.
 pub(in crate::diagnosis) fn conclude_whole(
     mut facts: Facts,
     phases: &Phases,
@@ -21,6 +22,7 @@ pub(in crate::diagnosis) fn conclude_whole(
     by_sender: bool,
 ) -> Facts {
     facts.filled_by = filled_by(&facts);
+    facts.black_holes = black_holes(&facts);
     facts.policed = policed(&facts, phases, &departures.steps(by_sender));
     let blocks = departures.blocks((facts.path.base / PAUSES).max(LEAST_PAUSE_NS));
     facts.at_intervals =

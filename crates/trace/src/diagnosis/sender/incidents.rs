@@ -64,7 +64,8 @@ pub(in crate::diagnosis) struct Silence {
     pub(in crate::diagnosis) all_had_arrived: bool,
     /// Duplicate ACKs came before it: the first segment was missing, and others had arrived.
     pub(in crate::diagnosis) behind_hole: bool,
-    /// Position after the last retransmission, and after everything sent.
+    /// Position of the first retransmission, after the last one, and after everything sent.
+    pub(in crate::diagnosis) front: i64,
     end: i64,
     next: i64,
 }
@@ -151,6 +152,7 @@ impl Incidents {
     ) {
         // What duplicate ACKs asked for is lost as easily as any other segment. A timer shows that nothing came.
         self.now.resent += u32::from(!fast);
+        self.now.front = if self.now.next == 0 { start } else { self.now.front.min(start) };
         self.now.longest = self.now.longest.max(len);
         self.now.last = len;
         self.now.end = self.now.end.max(start + i64::from(len));
