@@ -65,3 +65,9 @@ fn an_ack_behind_a_d_sack_takes_the_full_way_and_may_widen_the_reordering_window
 fn an_ack_that_ends_inside_a_segment_opens_cwnd_by_whole_segments_without_sack_too() {
     repeat(include_bytes!("../../../fuzz/seeds/answers/ack-inside-a-segment"));
 }
+
+#[test]
+fn an_answer_to_data_behind_a_gap_forgets_a_d_sack_that_waits() {
+    // As the full path does where old segments are treated as in Linux.
+    repeat(include_bytes!("../../../fuzz/seeds/answers/d-sack-behind-a-gap"));
+}

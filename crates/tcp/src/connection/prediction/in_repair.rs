@@ -5,6 +5,7 @@
 //! As the other answers (`answer.rs`), these have the same effect as the calls that they replace, and leave unchanged what they
 //! decline. Only connections with SACK have them whose receivers count segments, and whose senders count nothing but losses.
 
+use crate::config::OldSegments;
 use crate::connection::prediction::Situation;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::{Connection, Departure};
@@ -57,6 +58,9 @@ impl Connection {
         }
         self.snd.confirm_window(segment.seq, segment.ack);
         self.note_arrival(now, start, segment);
+        if self.cx.config.old_segments == OldSegments::Linux {
+            self.rcv.forget_duplicate();
+        }
         self.take_text(now, segment, start);
         let len = self.rcv.read_all();
         if len > 0 && !matches!(self.rcv.due(), AckDue::Now(_)) {
