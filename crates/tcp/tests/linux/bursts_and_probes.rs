@@ -3,6 +3,7 @@
 use crate::common::lone::ACK;
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
+use netspurt_tcp::Change;
 use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments};
 use netspurt_tcp::congestion;
 use netspurt_tcp::event::Phase;
@@ -305,4 +306,15 @@ fn a_corked_segment_waits_for_the_timer_of_window_probes() {
         lab.write_bytes(100).at(1500);
         assert_eq!(lab.timed()[0].0, at, "{grows:?}");
     }
+}
+
+#[test]
+fn what_the_timer_of_window_probes_sends_does_not_delay_the_next_short_segment() {
+    // tcp_write_wakeup() does not call tcp_minshall_update().
+    let mut lab = Lab::with_sack(Config { transmit: Transmit::Cork, ..linux() });
+    lab.write_bytes(100).at(1150);
+    assert_eq!(lab.out().len(), 1);
+    lab.tcp.change(lab.now, Change::Transmit(Transmit::Minshall));
+    lab.write_bytes(10);
+    assert_eq!(lab.out().len(), 1);
 }

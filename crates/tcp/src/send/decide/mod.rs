@@ -195,7 +195,10 @@ impl Sender {
     /// Whether new data is a short segment that may delay the next one, also if Nagle's rule did not apply to it.
     fn remembers_short(&self, cx: &Context, plan: &Plan) -> bool {
         let has_policy = self.extras.as_ref().is_some_and(|rare| rare.policy.is_some());
-        let remembers = cx.config.transmit == Transmit::Minshall || has_policy || cx.config.counts_as_linux();
+        // What the timer of window probes sends of corked data does not count (`tcp_write_wakeup()`).
+        let by_linux = cx.config.counts_as_linux()
+            && (cx.config.transmit != Transmit::Cork || plan.reason == Reason::TailProbeData);
+        let remembers = cx.config.transmit == Transmit::Minshall || has_policy || by_linux;
         remembers
             && plan.len < cx.burst_payload()
             // No other segment follows the last one.
