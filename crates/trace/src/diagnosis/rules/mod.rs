@@ -115,4 +115,21 @@ mod tests {
         assert_eq!(rest_held(at_sender, 60_000, 0), Limit::Application);
         assert_eq!(rest_held(at_receiver, 60_000, 1), Limit::NagleDelayedAck);
     }
+
+    #[test]
+    fn in_a_black_hole_long_packets_are_missing_whatever_the_sender_does() {
+        let none = Trains::default();
+        let slices = (1..=40).map(|n| Slice { until: n * 10_000_000, ..Slice::default() }).collect();
+        let mut facts =
+            Facts::new(slices, (0, 40_000_000), Totals::default(), [&none, &none], Default::default());
+        facts.black_holes = vec![(100_000_000, 200_000_000)];
+        let limit = |phase, at: u64| {
+            judge(&facts, &Moment { phase, from: 0, until: 400_000_000, at, index: facts.index_at(at) })
+        };
+        for phase in [Phase::Sending, Phase::FastRecovery, Phase::TailLoss, Phase::Empty] {
+            assert_eq!(limit(phase, 150_000_000), Limit::PathMtu);
+            assert_ne!(limit(phase, 250_000_000), Limit::PathMtu);
+        }
+        assert_eq!(limit(Phase::Closing, 150_000_000), Limit::Teardown);
+    }
 }
