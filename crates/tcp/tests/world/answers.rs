@@ -205,7 +205,10 @@ impl Answers {
     fn serve(&mut self, end: usize, answers: bool, sent: &mut Vec<Transmission>) {
         let (now, all) = (self.now, self.all);
         if end == 1 {
-            self.way(1, answers).read(now, u64::MAX);
+            let reader = self.way(1, answers);
+            if reader.readable() > 0 {
+                reader.read(now, u64::MAX);
+            }
             return self.transmit(1, answers, sent);
         }
         loop {

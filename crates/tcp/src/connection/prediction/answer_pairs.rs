@@ -156,7 +156,9 @@ impl Transfer {
     /// The application of an end reads or writes, and the segments of the end are sent.
     fn serve(&mut self, now: Time, end: usize, sent: &mut Vec<Transmission>) {
         if end == 1 {
-            self.ends[1].read(now, u64::MAX);
+            if self.ends[1].readable() > 0 {
+                self.ends[1].read(now, u64::MAX);
+            }
             return self.transmit(now, 1, sent);
         }
         loop {
@@ -337,8 +339,10 @@ fn an_answer_does_the_same_as_the_calls_that_it_replaces() {
 
 #[test]
 fn an_answer_in_a_run_does_the_same_too() {
-    let Counts { in_run, .. } = live_all(400, linux);
+    let Counts { in_run, in_repair, .. } = live_all(400, linux);
     assert!(in_run.iter().all(|&count| count > 5000), "{in_run:?}");
+    // Data behind a gap, where the receive window adapts and more than the number of segments decides when an ACK leaves.
+    assert!(in_repair[1] > 2000, "{in_repair:?}");
 }
 
 #[test]

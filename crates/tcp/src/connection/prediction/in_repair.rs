@@ -3,7 +3,7 @@
 //! leaves.
 //!
 //! As the other answers (`answer.rs`), these have the same effect as the calls that they replace, and leave unchanged what they
-//! decline. Only connections with SACK have them whose receivers count segments, and whose senders count nothing but losses.
+//! decline. Only connections with SACK have them, and only senders that count nothing but losses.
 
 use crate::config::OldSegments;
 use crate::connection::prediction::Situation;
@@ -33,12 +33,7 @@ impl Connection {
         is_ordinary
             && match who {
                 Repair::Sender => self.rcv.is_in_order() && self.snd.may_repair(&self.cx),
-                Repair::Receiver => {
-                    self.snd.predicts_arrival()
-                        && self.cx.config.acking.counts_segments()
-                        && self.cx.config.initial_receive_window.is_none()
-                        && !self.cx.agreed.nak
-                }
+                Repair::Receiver => self.snd.predicts_arrival() && !self.cx.agreed.nak,
             }
     }
 
@@ -63,7 +58,9 @@ impl Connection {
         }
         self.take_text(now, segment, start);
         let len = self.rcv.read_all();
-        if len > 0 && !matches!(self.rcv.due(), AckDue::Now(_)) {
+        if len > 0 && self.cx.config.initial_receive_window.is_some() {
+            self.tune_to_read_inline(now, len);
+        } else if len > 0 && !matches!(self.rcv.due(), AckDue::Now(_)) {
             self.rcv.on_read(&self.cx, len);
         }
         let mut answer = Answer::Silent;
