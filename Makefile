@@ -9,8 +9,7 @@ FUZZ_SECONDS  ?= 60
 BENCH_COMMAND ?= $(PYTHON) tools/bench.py $(BENCH)
 
 VENV          := $(CURDIR)/.venv
-# Python compiles a module when it is first imported. Most never are.
-INSTALL       := $(VENV)/bin/python -m pip --quiet install --no-compile --require-hashes
+INSTALL       := $(VENV)/bin/python -m pip --quiet install --require-hashes
 MATURIN       := VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin
 REQUIREMENTS  := requirements-build.txt requirements.txt requirements-dev.txt
 BUILDER       := .venv/.builder-installed
