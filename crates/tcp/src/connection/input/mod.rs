@@ -142,13 +142,9 @@ impl Connection {
     /// Whether header prediction takes a segment without data (`tcp_rcv_established()`).
     #[cold]
     fn is_predicted_on_linux(&self, segment: &Segment, start: i64) -> bool {
-        self.cx.state() == State::Established
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+        self.has_predicted_header(segment)
             && segment.payload.len == 0
             && start == self.rcv.nxt() as i64
-            && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
-            && segment.header_len == self.cx.agreed.header_len
-            && self.rcv.waits_for_nothing()
             && !self.awaits_first_window()
     }
 
@@ -157,9 +153,14 @@ impl Connection {
     fn is_text_predicted_on_linux(&self, segment: &Segment) -> bool {
         self.cx.config.old_segments == OldSegments::Linux
             && self.snd.space().wl1() != segment.seq
-            && self.cx.state() == State::Established
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && self.snd.space().acknowledges_nothing_new(segment.ack)
+            && self.has_predicted_header(segment)
+    }
+
+    /// Whether flags, window and length of the header are those that header prediction expects, and nothing is missing.
+    fn has_predicted_header(&self, segment: &Segment) -> bool {
+        self.cx.state() == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
             && segment.header_len == self.cx.agreed.header_len
             && self.rcv.waits_for_nothing()
