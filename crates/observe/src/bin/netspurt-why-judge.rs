@@ -2,10 +2,10 @@
 //!
 //! `netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | page]`: the cases with the seeds from FIRST on; FILE is a capture
 //! that is overwritten.
-//! `list` prints each trial and what was taken for something else, of a single case both timelines too; `mixtures` and `models` do so
-//! for mixtures and for cases on path models. `page` prints a page of the documentation.
+//! `list` prints each trial, the true and the found share of a policer, and what was taken for something else, of a single case both
+//! timelines too; `mixtures` and `models` do so for mixtures and for cases on path models. `page` prints a page of the documentation.
 
-use netspurt_budget::Limit;
+use netspurt_budget::{Budget, Limit};
 use netspurt_observe::judge::{
     Case, Matrix, Place, Sums, Trial, Twins, draw, draw_mixture, draw_on_model, page, run,
 };
@@ -68,6 +68,11 @@ fn show(case: &Case, place: Place, share: f64, trial: &Trial) {
     if let Some((truth, found)) = trial.dominant().filter(|(truth, found)| truth != found) {
         let [of_truth, of_found] = trial.sums().map(|sums| two(&sums));
         println!("dominant {} {} {} of {of_truth} as {of_found}", place.name(), truth.name(), found.name());
+    }
+    let [truth, found] =
+        [&trial.truth, &trial.found].map(|timeline| Budget::of(timeline).share(Limit::Policer));
+    if truth + found > 0.0 {
+        println!("policer {} {truth:.3} {found:.3}", place.name());
     }
     for (truth, found, count) in trial.reasons.pairs() {
         let [truth, found] = [truth, found].map(|cause| cause.map_or("none", Cause::name));
