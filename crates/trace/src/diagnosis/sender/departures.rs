@@ -95,8 +95,8 @@ impl Departures {
         let index = match before.and_then(|index| self.resent.remove(index)) {
             Some((_, then)) => self.index_of(start, then),
             None if seen => self.first_after(start),
-            // It was dropped before this point, after the data that was sent before it.
-            None => self.first_after(start).saturating_sub(1),
+            // It was dropped before this point, after the data before it was sent for the first time.
+            None => self.first_that_ends(start),
         };
         if let Some(departure) = self.all.get_mut(index) {
             departure.dropped = departure.dropped.saturating_add(1);
@@ -146,6 +146,13 @@ impl Departures {
     /// The first step that ends after `start`.
     fn first_after(&self, start: i64) -> usize {
         self.all.partition_point(|departure| departure.end <= start)
+    }
+
+    /// The first step after which the data before `start`, or what came of it, was sent. What was sent again later ends there too.
+    fn first_that_ends(&self, start: i64) -> usize {
+        let last = self.first_after(start).saturating_sub(1);
+        let end = self.all.get(last).map_or(start, |departure| departure.end);
+        self.all.partition_point(|departure| departure.end < end)
     }
 
     /// The step in which the data at `start` was sent at `then`.
@@ -285,6 +292,17 @@ mod tests {
         departures.note_sent(900, 3000, 1000, false);
         departures.note_resent(950, (1000, 1000), false);
         assert_eq!(seen(&departures, false), [(10, 1000, 1)]);
+    }
+
+    #[test]
+    fn a_retransmission_between_does_not_show_when_lost_data_was_sent() {
+        let mut departures = Departures::default();
+        departures.note_sent(10, 1000, 1000, false);
+        departures.note_sent(20, 2000, 1000, false);
+        departures.note_resent(500, (0, 1000), true);
+        departures.note_sent(900, 4000, 1000, false);
+        departures.note_resent(950, (2000, 1000), false);
+        assert_eq!(seen(&departures, false), [(10, 0, 1), (10, 1000, 1)]);
     }
 
     #[test]
