@@ -39,7 +39,7 @@ pub(in crate::diagnosis) struct Bucket {
     pub(in crate::diagnosis) rate: f64,
     /// Bytes.
     pub(in crate::diagnosis) depth: f64,
-    /// The share of steps with drops in which its tokens were not used up.
+    /// The share of dropped packets at which its tokens were not used up.
     pub(in crate::diagnosis) unexpected: f64,
     /// The share of other steps in which more passed than it had tokens for.
     pub(in crate::diagnosis) excessive: f64,
@@ -129,17 +129,22 @@ fn levels(steps: &[Step], rate: f64) -> Vec<f64> {
     steps.iter().map(after).collect()
 }
 
-/// The median of the used tokens at drops, and how much they differ from it as a share of it.
+/// The median of the used tokens at drops, and how much they differ from it as a share of it. Each dropped packet counts.
 fn depth_and_spread(steps: &[Step], used: &[f64]) -> (f64, f64) {
     let at_drops = steps.iter().zip(used).filter(|(step, _)| step.dropped > 0);
-    let mut at_drops: Vec<f64> = at_drops.map(|(_, &used)| used).collect();
-    let middle = at_drops.len() / 2;
-    if at_drops.is_empty() {
-        return (0.0, 0.0);
-    }
-    let depth = *at_drops.select_nth_unstable_by(middle, f64::total_cmp).1;
-    let off = at_drops.iter().map(|used| ((used - depth).abs() / depth.max(1.0)).min(1.0));
-    (depth, off.sum::<f64>() / at_drops.len() as f64)
+    let mut at_drops: Vec<(f64, u32)> = at_drops.map(|(step, &used)| (used, step.dropped)).collect();
+    at_drops.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let all: u32 = at_drops.iter().map(|drop| drop.1).sum();
+    let mut before = 0;
+    let middle = at_drops.iter().find(|drop| {
+        before += drop.1;
+        before > all / 2
+    });
+    let Some(&(depth, _)) = middle else { return (0.0, 0.0) };
+    let off = at_drops
+        .iter()
+        .map(|&(used, count)| ((used - depth).abs() / depth.max(1.0)).min(1.0) * f64::from(count));
+    (depth, off.sum::<f64>() / f64::from(all))
 }
 
 /// Counts what does not agree with a bucket.
@@ -148,8 +153,8 @@ fn agreement(steps: &[Step], used: &[f64], bucket: Bucket, slack: f64) -> Bucket
     let (mut drops, mut unexpected, mut others, mut excessive) = (0, 0, 0, 0);
     for (step, &used) in steps.iter().zip(used) {
         if step.dropped > 0 {
-            drops += 1;
-            unexpected += u32::from((used - bucket.depth).abs() > slack);
+            drops += step.dropped;
+            unexpected += if (used - bucket.depth).abs() > slack { step.dropped } else { 0 };
         } else if step.passed > 0 {
             others += 1;
             excessive += u32::from(used > bucket.depth + slack);
@@ -215,6 +220,14 @@ mod tests {
         let bucket = fit(&steps, least(&steps), 2000.0).unwrap();
         assert!((bucket.rate / 0.002 - 1.0).abs() < 0.002, "{bucket:?}");
         assert!(bucket.unexpected < 0.01 && bucket.excessive < 0.01, "{bucket:?}");
+    }
+
+    #[test]
+    fn each_dropped_packet_counts() {
+        let step = |passed: u64, dropped: u32| Step { lasted: 0, passed, dropped };
+        let steps = [step(10_000, 1), step(1000, 1), step(9000, 6)];
+        let bucket = with_rate(&steps, 1e-6, 2000.0);
+        assert_eq!((bucket.depth, bucket.unexpected), (20_000.0, 0.25));
     }
 
     #[test]

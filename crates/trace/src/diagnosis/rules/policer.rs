@@ -68,8 +68,20 @@ pub(super) fn policed(facts: &Facts, phases: &Phases, steps: &[Step]) -> Vec<(u6
 }
 
 /// Whether a token bucket explains the losses, and a queue does not.
+///
+/// Before a capture point away from the sender, drops show at the segment that passed last: one segment may stand for many drops. Each
+/// of them counts, because single drops in a repair are sometimes seen elsewhere than they happened. Needless retransmissions look
+/// like many drops, too. So it is enough if the bucket explains the segments at which anything was dropped.
 fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let lost: u32 = steps.iter().map(|step| step.dropped).sum();
+    let once = |step: &Step| Step { dropped: step.dropped.min(1), ..*step };
+    explains_losses(facts, steps, lost)
+        || steps.iter().any(|step| step.dropped > 1)
+            && explains_losses(facts, &steps.iter().map(once).collect::<Vec<Step>>(), lost)
+}
+
+/// The same for `steps` as they are, of which `lost` segments were lost.
+fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
     let slices = facts.slices.iter().filter(|slice| slice.lost > 0).count();
     if lost < FEW_LOST || slices < SLICES {
         return false;
@@ -193,7 +205,8 @@ fn waits_in_queue(facts: &Facts, full: f64, bursts: bool) -> bool {
     let last = |index: usize| until(index).min(now.len() - 1);
     let most = |index: usize| now[index..=last(index)].iter().map(|now| now.queueing).max().unwrap_or(0);
     let after = median(facts.losses().map(most)) as f64;
-    after > full * if bursts { DELAY_OF_BURSTS } else { DELAY } || queue_at_losses(facts) > facts.path.base
+    after > full * if bursts { DELAY_OF_BURSTS } else { DELAY }
+        || queue_at_losses(facts) > facts.path.base
 }
 
 /// Whether hardly any queue stands before losses.
@@ -343,11 +356,17 @@ mod tests {
     /// factor. The bucket drops the last segment of each. In every third burst an earlier one seems to be dropped if `disturbed`,
     /// and in every tenth more segments seem to come after the drop.
     fn shows_away(bursts: u64, faster: f64, disturbed: bool) -> bool {
+        shows_with_drops(bursts, faster, (u64::from(disturbed), 1, 1))
+    }
+
+    /// The same, where in so many of three bursts some segments seem to be dropped earlier, and at the end of each so many are.
+    fn shows_with_drops(bursts: u64, faster: f64, (of_three, earlier, at_end): (u64, u32, u32)) -> bool {
+        let disturbed = of_three > 0;
         let (rate, depth) = (60e-6, 100_000.0);
         let mut tokens = depth;
         let mut steps = Vec::new();
         let passes = |lasted: u64, segments: u64| Step { lasted, passed: segments * 1000, dropped: 0 };
-        let dropped = Step { lasted: 0, passed: 0, dropped: 1 };
+        let drop = |dropped: u32| Step { lasted: 0, passed: 0, dropped };
         for burst in 0..bursts {
             let lasted = 1_000_000_000 + burst % 3 * 300_000_000;
             tokens = (tokens + rate * lasted as f64).min(depth);
@@ -355,9 +374,9 @@ mod tests {
             tokens -= passed as f64 * 1000.0;
             steps.push(passes(lasted, 1));
             steps.extend((1..passed - 20).map(|_| passes(0, 1)));
-            steps.extend((disturbed && burst % 3 == 1).then_some(dropped));
+            steps.extend((burst % 3 < of_three).then_some(drop(earlier)));
             steps.extend((0..20).map(|_| passes(0, 1)));
-            steps.push(dropped);
+            steps.push(drop(at_end));
             steps.extend((disturbed && burst % 10 == 5).then_some(passes(0, 15)));
         }
         let mut facts = facts((20_000_000, 0));
@@ -370,6 +389,13 @@ mod tests {
         assert!(shows_away(60, 2.5, true));
         assert!(!shows_away(60, 1.5, true), "the link is not much faster");
         assert!(shows_away(60, 1.5, false), "all of them are where they should be");
+    }
+
+    #[test]
+    fn a_segment_counts_as_often_as_it_stands_for_drops_or_once() {
+        assert!(shows_with_drops(60, 2.5, (2, 1, 5)), "most drops are where they should be");
+        assert!(!shows_with_drops(60, 2.5, (2, 1, 1)));
+        assert!(shows_with_drops(60, 2.5, (1, 5, 1)), "most segments with drops are where they should be");
     }
 
     #[test]
