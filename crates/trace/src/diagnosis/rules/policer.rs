@@ -141,7 +141,7 @@ fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
         && link > FASTER * bucket.rate
         && !(is_as_good(&queue) && queue.depth >= LEAST_QUEUE * segment)
         && (shows_queue || is_sharp() || is_exact())
-        && !waits_in_queue(facts, bucket.depth / bucket.rate, bursts)
+        && !waits_in_queue(facts, &bucket, bursts)
         && !delays(facts, steps, link)
 }
 
@@ -196,9 +196,11 @@ fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
     periods
 }
 
-/// Whether packets waited around losses: for a good part of `full`, the nanoseconds for which the queue would delay that drops
-/// as the bucket does; or for longer than a round trip. `bursts` may wait behind the bucket.
-fn waits_in_queue(facts: &Facts, full: f64, bursts: bool) -> bool {
+/// Whether packets waited around losses: for a good part of the time for which the queue would delay that drops as the bucket
+/// does; or for longer than a round trip, and than a segment needs at the rate of the bucket. `bursts` may wait behind the bucket.
+fn waits_in_queue(facts: &Facts, bucket: &Bucket, bursts: bool) -> bool {
+    let full = bucket.depth / bucket.rate;
+    let one = f64::from(facts.totals.segment) / bucket.rate;
     let now = &facts.path.now;
     // The delay of what was sent with a loss shows a round trip later.
     let until = |index: usize| facts.index_at(facts.slices[index].until + now[index].rtt * 3 / 2);
@@ -206,7 +208,7 @@ fn waits_in_queue(facts: &Facts, full: f64, bursts: bool) -> bool {
     let most = |index: usize| now[index..=last(index)].iter().map(|now| now.queueing).max().unwrap_or(0);
     let after = median(facts.losses().map(most)) as f64;
     after > full * if bursts { DELAY_OF_BURSTS } else { DELAY }
-        || queue_at_losses(facts) > facts.path.base
+        || queue_at_losses(facts) > facts.path.base.max(one as u64)
 }
 
 /// Whether hardly any queue stands before losses.
@@ -396,6 +398,19 @@ mod tests {
         assert!(shows_with_drops(60, 2.5, (2, 1, 5)), "most drops are where they should be");
         assert!(!shows_with_drops(60, 2.5, (2, 1, 1)));
         assert!(shows_with_drops(60, 2.5, (1, 5, 1)), "most segments with drops are where they should be");
+    }
+
+    #[test]
+    fn a_delay_of_one_segment_at_the_rate_of_the_bucket_is_no_queue() {
+        // The bucket needs 17 ms for a segment.
+        let delayed_by = |ms: u64| {
+            let mut facts = facts((0, 5_000_000));
+            facts.path.threshold = 10_000_000;
+            facts.path.now.iter_mut().for_each(|now| now.queueing = ms * 1_000_000);
+            let bucket = Bucket { rate: 60e-6, depth: 10_000.0, ..Bucket::default() };
+            waits_in_queue(&facts, &bucket, false)
+        };
+        assert_eq!([15, 18].map(delayed_by), [false, true]);
     }
 
     #[test]
