@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import platform
 import sys
 from collections import defaultdict
@@ -26,7 +27,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from against_kernel.compare import Difference, difference
 from against_kernel.generate import LEVELS, generate
-from against_kernel.kernel import Kernel, NotPermittedError, Run, enter_namespace, happened, stamp_phase
+from against_kernel.kernel import (
+    QUICK_RESPONSE_NS,
+    RESPONSE_NS,
+    Kernel,
+    NotPermittedError,
+    Run,
+    enter_namespace,
+    happened,
+    stamp_phase,
+)
 from against_kernel.known import reason
 from against_kernel.ours import Ours, Played
 from against_kernel.packets import lines_of
@@ -50,6 +60,8 @@ class Differs:
     difference: Difference
     isn: int | None
     """Our initial sequence number, where it chooses the phase of BBR's cycle."""
+    response: int
+    """Nanoseconds after which a segment counts as that of a timer."""
 
     @property
     def kind(self) -> str:
@@ -135,19 +147,21 @@ def play(kernel: Kernel, ours: Ours, scripts: list[Script], at_once: int, again:
 
 
 def compare(ours: Ours, run: Run) -> Differs | None:
-    """How our play differs from the kernel's; for BBR with the phase of the gain cycle that agrees longest.
+    """How our play differs from the kernel's, with what agrees longest of two choices that nothing tells.
 
-    The kernel chooses the phase at random, and nothing tells which one.
+    The kernel chooses the phase of BBR's gain cycle at random. A segment that leaves soon after an event may be an
+    answer to it, or a timer has expired just then.
     """
     phases: tuple[int | None, ...] = CYCLE_PHASES if run.script.algorithm == "bbr" else (None,)
     best: Differs | None = None
-    for isn in phases:
-        played = ours.replay(run.script, happened(run), run.played.sent, run.end, isn, stamp_phase(run))
+    for response, isn in itertools.product((RESPONSE_NS, QUICK_RESPONSE_NS), phases):
+        events = happened(run, response)
+        played = ours.replay(run.script, events, run.played.sent, run.end, isn, stamp_phase(run))
         one = difference(run, played, JIFFY_NS)
         if one is None:
             return None
         if best is None or one.at > best.difference.at:
-            best = Differs(run, played, one, isn)
+            best = Differs(run, played, one, isn, response)
     return best
 
 
@@ -155,7 +169,7 @@ def states(ours: Ours, one: Differs) -> str:
     """The state of both sides before the difference."""
     run = one.run
     samples = [at for at, _ in run.played.infos]
-    events = happened(run)
+    events = happened(run, one.response)
     played = ours.replay(run.script, events, run.played.sent, run.end, one.isn, stamp_phase(run), samples)
     return timeline(run, played, one.difference.at, LINES_BEFORE)
 

@@ -33,6 +33,8 @@ SYSCTLS = {
 FIRST_PORT = 10_000
 RESPONSE_NS = 200_000
 """A segment that leaves later than this after an event was caused by a timer."""
+QUICK_RESPONSE_NS = 60_000
+"""The same where the machine is not busy: most answers leave sooner."""
 BURST_NS = 20_000
 """The pacing timer may have caused a segment that leaves later than this after the one before it."""
 
@@ -244,14 +246,16 @@ class Kernel:
             run.arrived += 1
 
 
-def happened(run: Run) -> list[tuple[int, Event | int]]:
+def happened(run: Run, response_ns: int = RESPONSE_NS) -> list[tuple[int, Event | int]]:
     """What happened in the order of time. A number is an emission that was not an answer, of that segment.
+
+    A segment that leaves later than `response_ns` after an event was caused by a timer.
 
     The pacing timer is precise, so it often expires while ACKs arrive. All segments of a pacing sender that are not
     of one burst count as emissions: one that is an answer has left on our side when it is reached.
     """
     kept: list[tuple[int, Event | int]] = []
-    last, left, sent = -RESPONSE_NS, -BURST_NS, 0
+    last, left, sent = -response_ns, -BURST_NS, 0
     paces = run.script.algorithm == "bbr"
     for at, event in sorted(run.happened, key=lambda one: one[0]):
         if event is not None:
@@ -259,7 +263,7 @@ def happened(run: Run) -> list[tuple[int, Event | int]]:
             kept.append((at, event))
             continue
         sent += 1
-        if at - last > RESPONSE_NS or (paces and at - left > BURST_NS):
+        if at - last > response_ns or (paces and at - left > BURST_NS):
             kept.append((at, sent))
         else:
             last = at

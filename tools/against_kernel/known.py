@@ -88,19 +88,38 @@ def _compressed(run: Run, difference: Difference) -> bool:
 
 def _repaired_before_data(run: Run, difference: Difference) -> bool:
     sent, index = run.played.sent, difference.index
-    if difference.kind in ("ack of data", "sack of data", "only the kernel sends: ACK") or (
+    if difference.kind == "kernel sends data again, ours RST":
+        # The data is for a socket that was closed, and a reset answers it behind the retransmission.
+        behind = sent[index + 1] if index + 1 < len(sent) else None
+        return behind is not None and bool(behind.segment.flags & RST) and _answers_data(run, behind.at)
+    if difference.kind in ("ack of data", "sack of data"):
+        return _leaves_before_data(run, index)
+    if difference.kind in ("only the kernel sends: ACK", "stamp of ACK", "time of ACK", "ack of ACK") or (
         difference.kind.startswith("kernel sends ACK, ours")
     ):
-        # In a recovery new data leaves as early, and the ACK of the segment's data behind it.
-        by_itself = "ACK" in difference.kind
-        data, before = (sent[index - 1], sent[: index - 1]) if by_itself else (sent[index], sent[:index])
-        acknowledges = max((one.segment.ack for one in before), default=0)
-        keeps_old = data.segment.length > 0 and data.segment.ack == acknowledges
-        at_once = not by_itself or sent[index].at - data.at <= RESPONSE_NS
-        return keeps_old and at_once and _recovers(run, before, data.at) and _answers_data(run, data.at)
+        # The ACK of the segment's data follows alone. Without SACK, those of the next segments may be equal.
+        while index > 1 and sent[index].segment.is_bare_ack:
+            data = sent[index - 1]
+            if sent[index].at - data.at <= RESPONSE_NS and _leaves_before_data(run, index - 1):
+                return True
+            if (data.segment.ack, data.segment.sack) != (sent[index].segment.ack, sent[index].segment.sack):
+                return False
+            index -= 1
+        return False
     if difference.kind not in ("ack of data again", "sack of data again", "length of data again"):
         return False
     return _answers_data(run, sent[index].at)
+
+
+def _leaves_before_data(run: Run, index: int) -> bool:
+    """Whether the kernel sends data in a recovery while it processes the ACK of a segment with data.
+
+    New data leaves as early as retransmissions there.
+    """
+    data, before = run.played.sent[index], run.played.sent[:index]
+    acknowledges = max((one.segment.ack for one in before), default=0)
+    keeps_old = data.segment.length > 0 and data.segment.ack == acknowledges
+    return keeps_old and _recovers(run, before, data.at) and _answers_data(run, data.at)
 
 
 def _answered(run: Run, at: int) -> list[tuple[int, Segment]]:
@@ -176,7 +195,8 @@ def _cut_for_other_size(run: Run, difference: Difference) -> bool:
         return False
     sent, index = run.played.sent, difference.index
     bursts = [one for one in sent[:index] if one.segment.length]
-    if len(bursts) < 2 or sent[index].at - bursts[-1].at > RESPONSE_NS:
+    paces = run.script.algorithm == "bbr"
+    if len(bursts) < 2 or (sent[index].at - bursts[-1].at > RESPONSE_NS and not paces):
         return False
     first, earlier = bursts[-1], bursts[-2]
     grown = len(first.segment.sack) != len(earlier.segment.sack) and first.at - earlier.at > RESPONSE_NS
@@ -223,6 +243,27 @@ def _d_sack_outlasts(run: Run, difference: Difference) -> bool:
     return any(segment.seq == left and segment.seq + segment.length > right for segment in data[-3:-1])
 
 
+def _joined_before_duplicate(run: Run, difference: Difference) -> bool:
+    """A partly old segment begins where another one ends that the socket holds, and a third one covers that place.
+
+    Which of the two the kernel's tree meets first decides whether the segment is joined without a D-SACK.
+    """
+    if difference.kind not in ("sack of ACK", "sack of data"):
+        return False
+    one = run.played.sent[difference.index].segment
+    held = [
+        event.segment
+        for at, event in run.happened
+        if at <= difference.at and isinstance(event, Arrival) and event.segment.length
+    ]
+    if len(held) < 2 or held[-1].seq <= one.ack or (one.sack and one.sack[0][0] == held[-1].seq):
+        return False
+    start = held[-1].seq
+    ends = any(segment.seq < start == segment.seq + segment.length for segment in held[:-1])
+    covers = any(segment.seq <= start < segment.seq + segment.length for segment in held[:-1])
+    return ends and covers
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
@@ -233,5 +274,6 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a segment was prepared for other options": _cut_for_other_size,
     "a timestamp is that of the next departure": _stamps_ahead,
     "a D-SACK outlasts a segment that header prediction takes": _d_sack_outlasts,
+    "a duplicate joins the segment before it": _joined_before_duplicate,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

@@ -36,6 +36,14 @@ def repeats(sent: list[Sent], number: int) -> bool:
     return segment.length > 0 and segment.seq + segment.length <= top
 
 
+def _carries(sent: list[Sent], number: int) -> str:
+    """What the segment of this number carries, in the word of an emission."""
+    if repeats(sent, number):
+        return "again"
+    is_bare = 0 < number <= len(sent) and sent[number - 1].segment.is_bare_ack
+    return "ack" if is_bare else "new"
+
+
 class Ours:
     """A running `netspurt-replay`."""
 
@@ -133,7 +141,7 @@ class Ours:
             while due and due[0] < at:
                 self._sample(due.popleft())
             if isinstance(event, int):
-                self.exchange(f"emission {at} {event} {'again' if repeats(kernel, event) else 'new'}")
+                self.exchange(f"emission {at} {event} {_carries(kernel, event)}")
             elif isinstance(event, Arrival):
                 self.arrival(at, event.segment)
             else:

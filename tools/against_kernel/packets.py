@@ -34,6 +34,11 @@ class Segment:
     echo: int = NOTHING
     ecn: int = 0
 
+    @property
+    def is_bare_ack(self) -> bool:
+        """Whether it has only an acknowledgment."""
+        return not self.length and not self.flags & (SYN | FIN | RST)
+
     def __str__(self) -> str:
         """As tcpdump prints it, with relative numbers."""
         names = "".join(

@@ -9,7 +9,7 @@
 //! | `new PROFILE reno\|- JIFFY_NS exact\|steered ISN\|- STAMP_NS` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances |
 //! | `packet T HEX` | a packet arrives; the payload may be left out, since it is zeros |
 //! | `call T NAME ARGUMENTS` | a socket call: see [`Player::call`] |
-//! | `emission T N new\|again` | the kernel has sent its N-th segment now, which a timer has caused; whether its data is new |
+//! | `emission T N new\|again\|ack` | the kernel has sent its N-th segment now, which a timer has caused; whether its data is new, or it has none |
 //! | `to T` | the clock advances |
 //! | `info` | TCP_INFO, and what the connection knows of its sender |
 //! | `flush` | writes `.` and flushes the output |
@@ -109,7 +109,7 @@ impl Player {
             ["to", at] => self.advance(at)?,
             ["emission", at, number, what] => {
                 self.advance(at)?;
-                self.emit(number.parse().ok()?, *what == "again");
+                self.emit(number.parse().ok()?, what);
             }
             ["packet", at, hex] => {
                 self.advance(at)?;
@@ -150,9 +150,14 @@ impl Player {
 
     /// Sends the segments up to the `number`-th. What only pacing has delayed leaves without any other timer: one that is due too
     /// may belong to a later segment of the kernel. But if the kernel sends `again` what is no repair of ours yet, its timer has
-    /// expired.
-    fn emit(&mut self, number: u64, again: bool) {
-        if again && self.sent < number && !self.stack.is_repairing() {
+    /// expired. If it sends a bare `ack`, that is rather the one that is delayed than an answer of another timer.
+    fn emit(&mut self, number: u64, what: &str) {
+        if what == "ack" && self.sent < number {
+            self.stack.send_delayed_acks(self.stack.now + self.jiffy);
+            self.print_sent();
+            self.note_timer();
+        }
+        if what == "again" && self.sent < number && !self.stack.is_repairing() {
             self.expire();
         }
         if self.sent < number {

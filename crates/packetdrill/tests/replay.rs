@@ -401,3 +401,51 @@ fn a_time_wait_socket_echoes_no_mark() {
     assert_eq!(answers(closed("shutdown 1")), [true, false]);
     assert_eq!(answers(closed("close")), [false, false]);
 }
+
+#[test]
+fn only_a_write_sets_psh() {
+    // __tcp_sock_set_cork(), __tcp_sock_set_nodelay()
+    let corked = || Script::open("linux", "exact").call(200, &format!("write 100 {MSG_MORE}"));
+    for option in ["6 1 1", "6 3 0"] {
+        let left = corked().call(210, &format!("option {option}")).left(200, 250);
+        assert_eq!(left, [(210, Flags::ACK, 1, 100)], "option {option}");
+    }
+    // The segment that has left is sent again as it was.
+    let full = Script::open("linux", "exact").call(200, &format!("write 1000 {MSG_MORE}"));
+    let again = full.call(210, "option 6 3 0").left(400, 650);
+    assert_eq!(again.iter().map(|left| left.1).collect::<Vec<_>>(), [Flags::ACK]);
+}
+
+#[test]
+fn the_timer_of_pacing_ends_the_cork_of_more_data_to_come() {
+    // tcp_write_xmit() looks at pacing first, and tcp_tsq_write() for data to send.
+    let sends_rest = |profile| {
+        let script = Script::open(profile, "exact").call(200, "write 10000 0");
+        let script = script.gets(300, Flags::ACK, 1, 10_001, 0).call(310, &format!("write 3100 {MSG_MORE}"));
+        script.left(310, 350).iter().any(|left| left.3 == 100)
+    };
+    assert_eq!(["bbr", "linux"].map(sends_rest), [true, false]);
+}
+
+#[test]
+fn a_bare_ack_of_the_kernel_is_the_delayed_one_not_the_answer_of_another_timer() {
+    // The tail loss probe is due at 400 ms, the delayed ACK at 401 ms.
+    let left = |what| {
+        let script = Script::open("linux", "steered").gets(190, Flags::ACK, 1, 1, 100);
+        let script = script.call(200, "write 2000 0").gets(361, Flags::ACK, 101, 1, 100);
+        script.line(&format!("emission 398500000 5 {what}")).left(361, 399)
+    };
+    let lengths = |what| left(what).iter().map(|left| (left.0, left.3)).collect::<Vec<_>>();
+    assert_eq!(lengths("ack"), [(398, 0)]);
+    assert_eq!(lengths("again"), [(398, 1000)]);
+}
+
+#[test]
+fn the_end_of_the_peers_stream_is_read_before_an_error() {
+    // tcp_recvmsg_locked()
+    let fin = Flags::FIN | Flags::ACK;
+    let script = Script::open("linux", "exact").gets(200, fin, 1, 1, 0).gets(300, Flags::RST, 2, 0, 0);
+    let mut output = Vec::new();
+    replay(script.call(400, "read 100").0.as_bytes(), &mut output).unwrap();
+    assert!(String::from_utf8(output).unwrap().ends_with("read 0\n"));
+}

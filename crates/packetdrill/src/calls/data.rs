@@ -179,8 +179,10 @@ impl Stack {
             }
             return Ok(readable);
         }
-        let over = stream.peer_finished() || ended || shut;
+        // The end of the peer's stream comes before an error (`tcp_recvmsg_locked()`).
+        let (finished, over) = (stream.peer_finished(), ended || shut);
         match socket.take_error() {
+            _ if finished => Ok(0),
             Some(error) => Err(error),
             None if over => Ok(0),
             None => Err(Errno::EAGAIN),

@@ -154,16 +154,13 @@ impl Stack {
         let default = self.settings.config.transmit;
         let socket = self.socket_mut(fd)?;
         socket.options.set(switch, n);
-        // TCP_NODELAY on and TCP_CORK off send the data that is held back (Linux, `__tcp_sock_set_nodelay()`,
-        // `__tcp_sock_set_cork()`). After MSG_MORE, the application data does not end there.
-        let after = core::mem::replace(&mut socket.options.after_write, Behind::Nothing);
+        // TCP_NODELAY on and TCP_CORK off send the data that is held back, but set no PSH: only a write does (Linux,
+        // `__tcp_sock_set_nodelay()`, `__tcp_sock_set_cork()`).
+        socket.options.after_write = Behind::Nothing;
         let transmit = socket.options.transmit(default);
         let sends = if switch == Switch::Cork { n == 0 } else { n != 0 };
         if sends && let Some(stream) = socket.stream_mut() {
-            match after {
-                Behind::More => stream.release(),
-                Behind::Nothing => stream.uncork(),
-            }
+            stream.release();
         }
         self.change(fd, Change::Transmit(transmit))
     }

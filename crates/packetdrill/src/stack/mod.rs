@@ -171,8 +171,32 @@ impl Stack {
             .map(|(&id, _)| id)
             .collect();
         for id in due {
+            self.pass_turn(id);
             if let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) {
                 stream.handle_deadline(now);
+            }
+            self.update(id);
+        }
+    }
+
+    /// The timer of pacing ends the cork of MSG_MORE: it looks for data to send (`tcp_tsq_write()`).
+    fn pass_turn(&mut self, id: Id) {
+        let (now, transmit) = (self.now, self.settings.config.transmit);
+        if let Some(socket) = self.sockets.get_mut(&id)
+            && socket.options.after_write == Behind::More
+            && socket.stream().is_some_and(|stream| stream.pacing_deadline() <= now)
+        {
+            socket.end_more(now, transmit);
+        }
+    }
+
+    /// The delayed ACKs that are due before `until` leave now.
+    pub(crate) fn send_delayed_acks(&mut self, until: Time) {
+        let is_due = |socket: &Socket| socket.stream().is_some_and(|s| s.delayed_ack_deadline() < until);
+        let due: Vec<Id> = self.sockets.iter().filter(|(_, one)| is_due(one)).map(|(&id, _)| id).collect();
+        for id in due {
+            if let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) {
+                stream.handle_delayed_ack(until);
             }
             self.update(id);
         }
@@ -183,6 +207,7 @@ impl Stack {
         let streams = self.sockets.iter().filter(|(_, socket)| socket.stream().is_some());
         let ids: Vec<Id> = streams.map(|(&id, _)| id).collect();
         for id in ids {
+            self.pass_turn(id);
             if let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) {
                 stream.handle_pacing(self.now);
             }

@@ -35,6 +35,21 @@ impl Connection {
         }
     }
 
+    /// When what pacing delays may leave; [`Time::NEVER`] if pacing delays nothing.
+    pub fn pacing_deadline(&self) -> Time {
+        self.snd.turn()
+    }
+
+    /// When a delayed ACK is due; [`Time::NEVER`] if none is.
+    pub fn delayed_ack_deadline(&self) -> Time {
+        self.rcv.next_deadline()
+    }
+
+    /// Handles the timer of a delayed ACK if it has expired: [`handle_deadline`](Self::handle_deadline) without the other timers.
+    pub fn handle_delayed_ack(&mut self, now: Time) {
+        self.rcv.on_delayed_ack_timer(&mut self.cx, now, self.snd.timeout());
+    }
+
     /// Only what pacing has delayed until `now` may leave: [`handle_deadline`](Self::handle_deadline) without the other timers.
     pub fn handle_pacing(&mut self, now: Time) {
         self.snd.turn_has_come(now);

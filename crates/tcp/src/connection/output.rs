@@ -185,7 +185,12 @@ impl Connection {
             let used = usize::from(options.wire_len(self.cx.config.layout));
             options.sack = self.rcv.take_blocks(room_for_blocks(used));
         }
-        self.make_room(options, plan)
+        let whole = plan.len;
+        let header_len = self.make_room(options, plan);
+        if plan.len < whole {
+            self.snd.move_push_behind_cut(&self.cx, plan, whole);
+        }
+        header_len
     }
 
     /// The payload of a full segment of a burst that begins or goes on now.

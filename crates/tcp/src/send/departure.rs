@@ -150,7 +150,9 @@ impl Sender {
             self.recovery.log_again(now, sent);
         }
         // `tcp_xmit_retransmit_queue()`: the timer runs for the first segment.
-        if plan.reason == Reason::RackLoss && sent.start == self.space.una {
+        let is_queued = plan.reason == Reason::RackLoss
+            || self.takes_acks_as_linux(cx) && plan.reason != Reason::TailProbe && sent.start > 0;
+        if is_queued && sent.start == self.space.una {
             self.restart_retransmit(cx, now);
         }
         cx.counters().retransmitted += 1;

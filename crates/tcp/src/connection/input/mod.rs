@@ -83,7 +83,7 @@ impl Connection {
         }
         let is_unpredicted = self.is_unpredicted_on_linux(segment, start);
         let renews = !self.is_old_on_linux(segment) || self.renews_by_old_ack(now, start, segment);
-        if !self.take_ack(now, segment) {
+        if !self.ignores_ack_on_linux(segment, start) && !self.take_ack(now, segment) {
             return;
         }
         // This must follow the check of the ACK. Otherwise a segment that acknowledges unsent data could set TS.Recent
@@ -153,6 +153,18 @@ impl Connection {
     fn is_text_predicted_on_linux(&self, segment: &Segment) -> bool {
         self.cx.config.old_segments == OldSegments::Linux
             && self.snd.space().wl1() != segment.seq
+            && self.snd.space().acknowledges_nothing_new(segment.ack)
+            && self.has_predicted_header(segment)
+    }
+
+    /// Whether header prediction takes data in order that acknowledges nothing, while a window probe is due later: Linux does not
+    /// look at its ACK, which would restart the timer of the probe (`tcp_rcv_established()`, `tcp_ack_probe()`).
+    #[inline]
+    fn ignores_ack_on_linux(&self, segment: &Segment, start: i64) -> bool {
+        segment.payload.len > 0
+            && self.snd.is_persisting()
+            && self.cx.config.old_segments == OldSegments::Linux
+            && start == self.rcv.nxt() as i64
             && self.snd.space().acknowledges_nothing_new(segment.ack)
             && self.has_predicted_header(segment)
     }

@@ -307,6 +307,25 @@ impl LossRecovery {
         self.rack().is_some_and(|rack| rack.ended)
     }
 
+    /// Whether any ACK may show a loss: in a recovery or a reduction, at its end, or while data was reported, lost or sent again at
+    /// the ACK before. Otherwise Linux looks for losses only if an ACK is not a usual one (`tcp_ack_is_dubious()`).
+    pub(crate) fn awaits_trouble(&self) -> bool {
+        let is_disordered = self.rack().is_some_and(|rack| rack.disordered || rack.ended);
+        self.loss.phase != Phase::Open || self.is_reducing() || is_disordered
+    }
+
+    /// Whether an ACK was examined for losses. If so, notes whether any data is reported, lost or sent again, outside a recovery
+    /// (`tcp_try_keep_open()`).
+    pub(crate) fn note_disorder(&mut self, looked: bool) {
+        let in_disorder = || self.sacked() > 0 || self.lost() > 0 || self.resent() > 0 || self.dup_acks() > 0;
+        let disordered = looked && self.loss.phase == Phase::Open && in_disorder();
+        let keeps = looked && self.loss.phase != Phase::Open;
+        if let Some(rack) = self.rack_mut() {
+            rack.disordered = disordered || keeps && rack.disordered;
+            rack.advanced &= looked;
+        }
+    }
+
     /// Whether losses may have to be looked for: something was delivered since the last time.
     pub(crate) fn has_advanced(&self) -> bool {
         self.rack().is_some_and(|rack| rack.advanced)

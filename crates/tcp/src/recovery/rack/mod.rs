@@ -65,6 +65,8 @@ pub(crate) struct Rack {
     passes_over: bool,
     /// Segments that D-SACKs have reported so far.
     pub(super) duplicates: u64,
+    /// Whether data was reported, lost or sent again when an ACK was last examined (Linux, TCP_CA_Disorder).
+    pub(super) disordered: bool,
     /// Whether the present ACK has ended a recovery.
     pub(super) ended: bool,
     /// Without SACK: what duplicate ACKs report.
@@ -88,7 +90,7 @@ impl Rack {
     pub(super) fn is_calm(&self) -> bool {
         #[rustfmt::skip]
         let Self {
-            probe, deadline, resent, reordering,
+            probe, deadline, resent, reordering, disordered,
             // Each ACK changes them, an ordinary one too.
             newest: _, rtt: _, fack: _, delivered: _, delivered_newest: _, advanced: _,
             // Outside a recovery, they have no effect on an ACK of the next data.
@@ -97,7 +99,11 @@ impl Rack {
             // No decision on an ACK depends on them.
             found: _, timeout: _, duplicates: _,
         } = self;
-        probe.is_over() && deadline.is_none() && resent.is_empty() && !reordering.awaits_delivery()
+        probe.is_over()
+            && deadline.is_none()
+            && resent.is_empty()
+            && !disordered
+            && !reordering.awaits_delivery()
     }
 
     /// Whether an ACK of everything below `una` shows delivery in order: no data above it was reported, and no data that it

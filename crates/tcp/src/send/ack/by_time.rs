@@ -25,7 +25,7 @@ impl Sender {
         cx: &mut Context,
         now: Time,
         segment: &Segment,
-        (una_before, flight_before, marked): (u64, u64, bool),
+        (una_before, flight_before, marked, is_troubled): (u64, u64, bool, bool),
         Reports { reports_new, again, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
@@ -56,7 +56,11 @@ impl Sender {
             }
         }
         self.recovery.widen_reordering_window(now);
-        let found = !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
+        let is_usual = (advanced || segment.payload.len > 0) && !reports_new && again.is_none() && !marked;
+        let looks =
+            !self.takes_acks_as_linux(cx) || !is_usual || is_troubled || self.recovery.awaits_trouble();
+        let found = looks && !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
+        self.recovery.note_disorder(looks);
         let answers = if is_old { 0 } else { self.space.una };
         let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, again, is_bare) else {
             return;
@@ -214,7 +218,11 @@ impl Sender {
         let rule = self.gradual_rule(cx).filter(|_| cx.config.loss_means == LossMeans::Congestion);
         self.recovery.recover_by_time(una, max, rule.map(|rule| (rule, cwnd)));
         self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), reason);
-        self.restart_retransmit(cx, now);
+        // Linux restarts the timer only for a retransmission of the first segment (`tcp_xmit_retransmit_queue()`).
+        let first = self.recovery.first_lost(cx.agreed.payload, 0);
+        if !self.takes_acks_as_linux(cx) || first.is_none_or(|lost| lost.start <= una) {
+            self.restart_retransmit(cx, now);
+        }
         cx.note(now, Event::Phase(self.phase()));
     }
 

@@ -59,6 +59,7 @@ impl Sender {
     fn take_any_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
         let ack = self.space.position(segment.ack);
         self.recovery.note_timer(false);
+        let is_troubled = self.recovery.awaits_trouble();
         let (window_before, wl1_before, largest_before) =
             (self.space.wnd, self.space.wl1, self.space.max_wnd);
         let window = if segment.flags.has(Flags::SYN) {
@@ -114,7 +115,7 @@ impl Sender {
         // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
         let shows = ack >= una_before as i64 || !segment.options.sack.is_empty();
         if shows && self.recovery.is_by_time() {
-            self.judge_by_time(cx, now, segment, (una_before, flight_before, marked), reports);
+            self.judge_by_time(cx, now, segment, (una_before, flight_before, marked, is_troubled), reports);
         }
         self.judge_mtu_probe(cx);
         // Without outstanding data there is no sample (`no_queue` in `tcp_ack()`).
@@ -254,6 +255,8 @@ impl Sender {
         cx.note(now, Event::PeerWindow { window });
         if self.timers.is_persisting() {
             self.timers.stop_retransmit();
+            // The peer is there.
+            self.timers.unanswered = 0;
             self.refresh_rto(cx);
             self.restart_if_idle(cx, now);
             if self.space.is_outstanding() {

@@ -55,6 +55,11 @@ impl Sender {
         self.paced().is_some_and(|paced| paced.pacer.next() > now)
     }
 
+    /// When the timer of pacing or of the interface expires; [`Time::NEVER`] if it is not armed.
+    pub(crate) fn turn(&self) -> Time {
+        self.extras.as_ref().map_or(Time::NEVER, |extras| extras.turn)
+    }
+
     /// Whether new data may resume a transmission, of which congestion control is informed.
     #[inline]
     pub(crate) fn may_resume(&self) -> bool {
@@ -78,6 +83,12 @@ impl Sender {
     /// Arms the timer for a segment that only pacing or the interface delays.
     pub(crate) fn arm_pacing_timer(&mut self, why: Hold) {
         self.timers.hold = why;
+        self.arm_turn(why);
+    }
+
+    /// Arms the timer of pacing or of the interface. In Linux pacing delays also what a cork holds back, since it is looked at first
+    /// (`tcp_write_xmit()`).
+    pub(crate) fn arm_turn(&mut self, why: Hold) {
         let extras = self.extras();
         let turn = match why {
             Hold::Autocork => extras.interface.as_ref().map(|interface| interface.free()),

@@ -121,6 +121,9 @@ impl Sender {
         if matches!(why, Hold::Pacing | Hold::Autocork) {
             return self.arm_pacing_timer(why);
         }
+        if why == Hold::Cork && self.waits_for_turn(now) && cx.config.counts_as_linux() {
+            self.arm_turn(why);
+        }
         self.end_opportunity(cx, now, why);
         self.update_limit(cx, now);
     }

@@ -56,6 +56,12 @@ impl Sender {
         }
     }
 
+    /// Whether the timer of window probes is running.
+    #[inline]
+    pub(crate) fn is_persisting(&self) -> bool {
+        self.timers.is_persisting()
+    }
+
     /// Whether the user timeout has expired.
     pub(crate) fn user_timeout_ran_out(&self, now: Time) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.user_timeout <= now)
@@ -252,9 +258,15 @@ impl Sender {
         if cx.config.tail_loss_probe && self.space.una > 0 {
             // With the padding of short segments: two of them are not alone (`tcp_schedule_loss_probe()`).
             let outstanding = self.space.max - self.space.una + self.recovery.padding_outstanding();
-            let lone = outstanding <= u64::from(cx.agreed.payload);
+            let lone = outstanding <= u64::from(cx.agreed.payload) || self.has_only_data_with_fin(cx);
             self.timers.probe(now + tail_probe::timeout(self.srtt(cx), lone), timeout);
         }
+    }
+
+    /// Whether only one segment is outstanding, and it has data and the FIN, which takes no room in it.
+    #[inline]
+    fn has_only_data_with_fin(&self, cx: &Context) -> bool {
+        self.space.fin_sent() && cx.config.counts_as_linux() && self.recovery.last_start() <= self.space.una
     }
 
     /// No ACK arrived for two round trips: new data if there is any, otherwise the last segment, is sent as a probe

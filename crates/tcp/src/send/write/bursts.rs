@@ -3,12 +3,26 @@
 
 use crate::context::Context;
 use crate::send::Sender;
+use crate::send::space::Plan;
 use crate::send::transmit::Transmit;
+use crate::wire::segment::Flags;
 
 /// The least limit of segments in a burst (`net.ipv4.tcp_min_tso_segs`).
 const LEAST_SEGMENTS: u64 = 2;
 
 impl Sender {
+    /// A retransmission of `whole` bytes was cut to the length of `plan`. In Linux PSH stays with the end of the segment
+    /// (`tcp_fragment()`).
+    #[cold]
+    pub(crate) fn move_push_behind_cut(&mut self, cx: &Context, plan: &mut Plan, whole: u32) {
+        if plan.start >= self.space.max || !self.takes_acks_as_linux(cx) {
+            return;
+        }
+        plan.flags = plan.flags.without(Flags::PSH);
+        let (cut, end) = (plan.start + u64::from(plan.len), plan.start + u64::from(whole));
+        self.space.marks.move_to_end(plan.start, cut, end);
+    }
+
     /// The end of the present burst, or the start of its only segment.
     #[inline]
     pub(crate) fn burst_end(&self) -> u64 {

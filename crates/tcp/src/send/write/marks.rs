@@ -36,6 +36,21 @@ impl Marks {
         usize::from(self.first != 0) + self.later.as_ref().map_or(0, |later| later.len())
     }
 
+    /// Moves the marks after `start` and not after `cut` to `end`, or to the mark that follows, if that is nearer.
+    pub(crate) fn move_to_end(&mut self, start: u64, cut: u64, end: u64) {
+        let to = |mark: &mut u64, next: u64| {
+            if *mark > start && *mark <= cut {
+                *mark = end.min(next);
+            }
+        };
+        let mut next = u64::MAX;
+        for mark in self.later.iter_mut().flat_map(|later| later.iter_mut()).rev() {
+            to(mark, next);
+            next = *mark;
+        }
+        to(&mut self.first, next);
+    }
+
     /// Removes the marks up to and including `position`.
     #[inline]
     pub(crate) fn forget(&mut self, position: u64) {
@@ -77,6 +92,18 @@ mod tests {
         assert!(marks.ends_at(101) && marks.len() == 1);
         marks.remove_last();
         assert_eq!(marks.len(), 0);
+    }
+
+    #[test]
+    fn marks_before_a_cut_move_to_the_end_of_the_segment() {
+        let mut marks = Marks::default();
+        [101, 151, 301].into_iter().for_each(|mark| marks.push(mark));
+        marks.move_to_end(100, 150, 200);
+        assert!(!marks.lies_in(1, 150) && marks.lies_in(150, 151), "another mark is nearer than the end");
+        marks.move_to_end(100, 160, 200);
+        assert!(!marks.lies_in(1, 199) && marks.lies_in(199, 200) && marks.ends_at(301));
+        marks.forget(200);
+        assert_eq!(marks.len(), 1);
     }
 
     #[test]

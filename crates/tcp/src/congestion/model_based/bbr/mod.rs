@@ -49,6 +49,8 @@ pub struct Bbr {
     mode: Mode,
     cwnd: u32,
     ssthresh: u32,
+    /// What an undo restores (`prior_ssthresh`); 0 if nothing.
+    prior_ssthresh: u32,
     pace: Pace,
 
     bandwidth: WindowedMax,
@@ -87,6 +89,7 @@ impl Bbr {
             mode: Mode::Startup,
             cwnd,
             ssthresh: u32::MAX,
+            prior_ssthresh: 0,
             pace: Pace::default(),
             bandwidth: WindowedMax::default(),
             min_rtt: None,
@@ -264,9 +267,17 @@ impl Bbr {
         }
     }
 
+    /// A recovery begins. Linux restores three quarters of cwnd as ssthresh after it, if it was spurious
+    /// (`tcp_current_ssthresh()`, `tcp_undo_cwnd_reduction()`), although it has no meaning for a path model.
+    fn remember_ssthresh(&mut self, view: &View) {
+        let segments = self.cwnd / view.mss.max(1);
+        self.prior_ssthresh = self.ssthresh.max((segments / 2 + segments / 4).saturating_mul(view.mss));
+    }
+
     /// `bbr_set_state()`, and the reduction of cwnd in `tcp_enter_loss()`.
     fn time_out(&mut self, first: bool, view: &View) {
         if first {
+            self.remember_ssthresh(view);
             self.save_cwnd();
         }
         self.repairing = Repairing::Timeout;
@@ -282,12 +293,17 @@ impl CongestionControl for Bbr {
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
             // `bbr_ssthresh()`, which a mark calls too, although it has no other effect.
-            Signal::EnterRecovery | Signal::EcnCe => self.save_cwnd(),
+            Signal::EnterRecovery => {
+                self.remember_ssthresh(view);
+                self.save_cwnd();
+            }
+            Signal::EcnCe => self.save_cwnd(),
             Signal::Timeout { first } => self.time_out(first, view),
             Signal::Undo => {
                 self.plateau.restart(0);
                 let shown = self.shown(view.now, false, false);
                 self.policer.reset(&shown);
+                self.ssthresh = self.ssthresh.max(self.prior_ssthresh);
             }
             Signal::Resumed => self.resume(view),
             // Other events appear in the samples or have no effect.
@@ -335,6 +351,10 @@ impl CongestionControl for Bbr {
     /// ssthresh has no meaning for a path model.
     fn set_windows(&mut self, cwnd: u32, _: u32) {
         self.cwnd = cwnd;
+    }
+
+    fn forbid_undo(&mut self) {
+        self.prior_ssthresh = 0;
     }
 
     fn cwnd(&self) -> u32 {

@@ -109,3 +109,17 @@ fn a_mark_saves_the_window_that_bbr_restores_after_a_recovery_that_begins_later(
     bbr.delivered(&sample_in(Repairing::Nothing), &view(MSS, 1000));
     assert_eq!(bbr.cwnd(), 40 * MSS);
 }
+
+#[test]
+fn an_undo_restores_three_quarters_of_cwnd_as_ssthresh() {
+    let seen = view(MSS, 0);
+    for (forgets, ssthresh) in [(false, 15 * MSS), (true, 10 * MSS)] {
+        let mut bbr = Bbr { ssthresh: 10 * MSS, ..Bbr::new(20 * MSS, 1) };
+        bbr.on(Signal::Timeout { first: true }, &seen);
+        if forgets {
+            bbr.forbid_undo();
+        }
+        bbr.on(Signal::Undo, &seen);
+        assert_eq!(bbr.ssthresh(), ssthresh);
+    }
+}
