@@ -217,7 +217,7 @@ impl Network {
 
     /// Packets in flight.
     pub fn packets_under_way(&self) -> usize {
-        self.packets.len() - 1
+        self.packets.len().saturating_sub(1)
     }
 
     /// Wakes the driver at `time` with [`Due::Timer`].
@@ -448,6 +448,7 @@ impl Network {
 
     /// Ends the run at `end`. Returns the recording, in order.
     pub fn close(&mut self, end: Time) -> Recording {
+        self.packets = Slab::new();
         for (channel, number) in self.channels.iter_mut().zip(0..) {
             watch_queue(self.recorder.as_deref_mut(), channel, number, end.as_ps());
         }

@@ -22,6 +22,7 @@ pub use delay_based::vegas::Vegas;
 pub use loss_based::cubic::Cubic;
 pub(crate) use loss_based::cubic_linux::AvoidanceAck;
 pub use loss_based::cubic_linux::CubicLinux;
+use loss_based::cubic_linux::Unused;
 pub use loss_based::htcp::Htcp;
 pub use loss_based::illinois::Illinois;
 pub use loss_based::reno::Reno;
@@ -150,6 +151,8 @@ enum Algorithm {
     /// Boxed, because it is larger than the others.
     Cubic(Box<Cubic>),
     CubicLinux(Box<CubicLinux>),
+    /// The same without signals.
+    UnusedCubicLinux(Unused),
     /// Boxed for the same reason, as all others below.
     Dctcp(Box<Dctcp>),
     Vegas(Box<Vegas>),
@@ -170,6 +173,7 @@ impl Algorithm {
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &**cc,
             Self::CubicLinux(cc) => &**cc,
+            Self::UnusedCubicLinux(cc) => cc,
             Self::Dctcp(cc) => &**cc,
             Self::Vegas(cc) => &**cc,
             Self::Bbr(cc) => &**cc,
@@ -187,6 +191,7 @@ impl Algorithm {
             Self::Reno(cc) => Box::new(cc),
             Self::Cubic(cc) => cc,
             Self::CubicLinux(cc) => cc,
+            Self::UnusedCubicLinux(cc) => Box::new(cc.begin()),
             Self::Dctcp(cc) => cc,
             Self::Vegas(cc) => cc,
             Self::Bbr(cc) => cc,
@@ -195,14 +200,24 @@ impl Algorithm {
         }
     }
 
+    /// A signal comes: what it changes must exist.
+    #[inline]
+    fn begin_if_unused(&mut self) {
+        if let Self::UnusedCubicLinux(cc) = *self {
+            *self = Self::CubicLinux(Box::new(cc.begin()));
+        }
+    }
+
     /// The same for changes.
     fn get_mut(&mut self) -> &mut dyn CongestionControl {
+        self.begin_if_unused();
         match self {
             Self::None(cc) => cc,
             Self::Tahoe(cc) => cc,
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &mut **cc,
             Self::CubicLinux(cc) => &mut **cc,
+            Self::UnusedCubicLinux(cc) => cc,
             Self::Dctcp(cc) => &mut **cc,
             Self::Vegas(cc) => &mut **cc,
             Self::Bbr(cc) => &mut **cc,
@@ -250,9 +265,7 @@ impl Congestion {
                 let cubic = Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart).with_abe(abe);
                 Algorithm::Cubic(Box::new(cubic))
             }
-            Kind::CubicLinux => {
-                Algorithm::CubicLinux(Box::new(CubicLinux::new(cwnd, ssthresh, growth, hystart)))
-            }
+            Kind::CubicLinux => Algorithm::UnusedCubicLinux(Unused::new(cwnd, ssthresh, growth, hystart)),
             Kind::Dctcp => Algorithm::Dctcp(Box::new(Dctcp::new(cwnd, ssthresh, growth))),
             Kind::Vegas => Algorithm::Vegas(Box::new(Vegas::new(cwnd, ssthresh, growth))),
             Kind::Bbr => Algorithm::Bbr(Box::new(Bbr::new(cwnd, seed))),
@@ -300,6 +313,13 @@ impl Congestion {
         true
     }
 
+    /// No signal will come any more: frees memory. cwnd and ssthresh remain.
+    pub(crate) fn release_memory(&mut self) {
+        if let Algorithm::CubicLinux(cc) = &self.algorithm {
+            self.algorithm = Algorithm::UnusedCubicLinux(cc.windows_only());
+        }
+    }
+
     fn with(algorithm: Algorithm) -> Self {
         let cwnd = algorithm.get().cwnd();
         Self { algorithm, cwnd }
@@ -313,6 +333,7 @@ impl Congestion {
             Algorithm::Reno(cc) => cc.on(signal, view),
             Algorithm::Cubic(cc) => cc.on(signal, view),
             Algorithm::CubicLinux(cc) => cc.on(signal, view),
+            Algorithm::UnusedCubicLinux(_) => self.algorithm.get_mut().on(signal, view),
             Algorithm::Dctcp(cc) => cc.on(signal, view),
             Algorithm::Vegas(cc) => cc.on(signal, view),
             Algorithm::Bbr(cc) => cc.on(signal, view),
@@ -440,6 +461,28 @@ mod tests {
         for _ in 0..cc.cwnd() / mss {
             cc.on(Signal::Acked { bytes: mss }, &view(mss, cc.cwnd()));
         }
+    }
+
+    #[test]
+    fn cubic_takes_memory_only_between_its_first_signal_and_its_last() {
+        let config = &profile::by_name("linux").expect("built in").config;
+        let mut cc = Congestion::new(config.congestion_setup(), 4000, 1);
+        let mut same = CubicLinux::new(4000, cc.ssthresh(), config.growth, config.hystart);
+        assert!(matches!(cc.algorithm, Algorithm::UnusedCubicLinux(_)));
+        for signal in
+            [Signal::Acked { bytes: 1000 }, Signal::EnterRecovery, Signal::ExitRecovery, Signal::Undo]
+        {
+            let view = view(1000, cc.cwnd());
+            cc.on(signal, &view);
+            same.on(signal, &view);
+            assert!(matches!(cc.algorithm, Algorithm::CubicLinux(_)));
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (same.cwnd(), same.ssthresh()), "{signal:?}");
+        }
+        cc.on(Signal::EnterRecovery, &view(1000, cc.cwnd()));
+        let windows = (cc.cwnd(), cc.ssthresh());
+        cc.release_memory();
+        assert!(matches!(cc.algorithm, Algorithm::UnusedCubicLinux(_)));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), windows);
     }
 
     #[test]

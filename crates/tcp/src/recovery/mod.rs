@@ -30,7 +30,7 @@ use crate::config::{DupAcks, Recovery};
 use crate::ranges::{Range, RangeSet};
 use crate::record::reason::Reason;
 use crate::time::Time;
-use departures::Departures;
+use departures::Log;
 use flight::Timed;
 use scoreboard::Scoreboard;
 use state::{Loss, LossState};
@@ -40,10 +40,9 @@ use state::{Loss, LossState};
 pub(crate) struct LossRecovery {
     /// Losses and signs of losses.
     loss: Loss,
-    /// The log of transmissions, if a mechanism needs the times of all of them.
-    departures: Option<Box<Departures>>,
-    /// The timed segment, for a sender that times one at a time.
-    timed: Timed,
+    /// The log of transmissions, if a mechanism needs the times of all of them, and the timed segment, for a sender that times one
+    /// at a time.
+    log: Log,
 }
 
 /// Queries.
@@ -105,8 +104,8 @@ impl LossRecovery {
 
     /// The segment that is timed, for the RTT sample of its ACK.
     #[inline]
-    pub(crate) fn timed(&self) -> Timed {
-        self.timed
+    pub(crate) fn timed(&self) -> &Timed {
+        self.log.timed()
     }
 }
 
@@ -163,13 +162,25 @@ impl LossRecovery {
     /// Times the first transmission of data up to `end`, if no segment is being timed.
     #[inline]
     pub(crate) fn time_segment(&mut self, now: Time, end: u64) {
-        self.timed.send(now, end);
+        if let Some(timed) = self.log.timed_mut() {
+            timed.send(now, end);
+        }
+    }
+
+    /// The same, unless [`Self::log_calmly`] has timed it.
+    #[inline(always)]
+    pub(crate) fn time_unlogged(&mut self, now: Time, end: u64) {
+        if let Log::Off(timed) = &mut self.log {
+            timed.send(now, end);
+        }
     }
 
     /// The timed segment gives no sample: it was retransmitted (Karn's rule), or its sample was taken.
     #[inline]
     pub(crate) fn forget_timed(&mut self) {
-        self.timed.forget();
+        if let Some(timed) = self.log.timed_mut() {
+            timed.forget();
+        }
     }
 
     /// Counts a duplicate ACK. Returns the number of them in a row.
@@ -318,7 +329,7 @@ impl LossRecovery {
         if let Some(loss) = self.loss.known() {
             loss.advance(una);
         }
-        if let Some(departures) = &mut self.departures {
+        if let Some(departures) = self.log.used_mut() {
             departures.acknowledge(una);
         }
         if self.loss.has_short {

@@ -9,7 +9,7 @@ const ACK_DELAY: Span = Span::from_ms(200);
 const UNMEASURED: Span = Span::from_secs(1);
 
 /// An outstanding probe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Probe(Option<Out>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +30,9 @@ pub(crate) enum Answer {
 }
 
 impl Probe {
+    /// None is outstanding.
+    pub(crate) const NONE: Self = Self(None);
+
     /// Whether no probe is outstanding.
     #[inline]
     pub(crate) fn is_over(self) -> bool {
@@ -90,7 +93,7 @@ mod tests {
     use super::*;
 
     fn probe(is_resend: bool) -> Probe {
-        let mut probe = Probe::default();
+        let mut probe = Probe::NONE;
         probe.sent(1001, is_resend);
         probe
     }

@@ -76,11 +76,11 @@ impl Sender {
         }
     }
 
-    /// The same for new data after all sent data, without a log of transmissions.
+    /// The same for new data after all sent data, which [`Self::log_anew`] has logged if there is a log of transmissions.
     #[inline(always)]
     pub(crate) fn occupy_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
         self.space.last_sent = now;
-        self.recovery.time_segment(now, end);
+        self.recovery.time_unlogged(now, end);
         self.space.nxt = end;
         self.move_max(cx, now, end);
     }
@@ -89,7 +89,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn occupy_behind_ack(&mut self, now: Time, end: u64) {
         self.space.last_sent = now;
-        self.recovery.time_segment(now, end);
+        self.recovery.time_unlogged(now, end);
         (self.space.nxt, self.space.max) = (end, end);
     }
 

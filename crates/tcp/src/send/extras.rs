@@ -24,7 +24,7 @@ pub(super) struct Extras {
     /// The user-defined policy for short segments.
     pub(super) policy: Option<Box<dyn Policy>>,
     /// The positions after the ends of unacknowledged records, in order.
-    pub(super) records: VecDeque<u64>,
+    pub(super) records: Option<Box<VecDeque<u64>>>,
     /// When the user timeout expires.
     pub(super) user_timeout: Time,
     /// Path MTU in bytes; 0 if unknown.
@@ -56,7 +56,7 @@ impl Default for Extras {
             burst_end: 0,
             released: 0,
             policy: None,
-            records: VecDeque::new(),
+            records: None,
             user_timeout: Time::NEVER,
             path_mtu: 0,
             mtu_search: None,

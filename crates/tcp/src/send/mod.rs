@@ -179,6 +179,13 @@ impl Sender {
     pub(crate) fn finish(&mut self) {
         self.stop_timers();
         self.recovery.finish();
+        self.release_memory();
+    }
+
+    /// No data will be sent any more.
+    fn release_memory(&mut self) {
+        self.recovery.release_memory();
+        self.congestion.release_memory();
     }
 
     /// Sets the initial cwnd.
@@ -378,7 +385,7 @@ impl Sender {
 
     /// TIME-WAIT until `end`.
     pub(crate) fn wait_out(&mut self, end: Time) {
-        self.recovery.release_memory();
+        self.release_memory();
         self.timers.wait_out(end);
     }
 

@@ -72,8 +72,9 @@ impl Sender {
             return false;
         }
         let ack = before + bytes as u64;
-        let Some(Whole { first, rtt }) = self.recovery.take_in_run(now, ack) else { return false };
-        let ends_round = self.recovery.timed().acknowledged_by(ack).is_some();
+        let Some(Whole { first, rtt, ends_round }) = self.recovery.take_in_run(now, ack) else {
+            return false;
+        };
         self.learn_sample(cx, now, now - first, ends_round);
         self.advance_calmly(segment, ack);
         self.congestion.acked_in_avoidance(AvoidanceAck {

@@ -112,6 +112,7 @@ impl Sender {
         if retransmitted {
             self.begin_after_lost_syn(cx);
         }
+        self.recovery.release_handshake();
         self.begin_pace(cx);
     }
 

@@ -35,6 +35,40 @@ pub struct CubicLinux {
     hystart: Option<Exit>,
 }
 
+/// CUBIC without signals: none has come yet, or none will come any more. Many connections send data in one direction only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Unused {
+    cwnd: u32,
+    ssthresh: u32,
+    growth: Growth,
+    rule: HyStartChoice,
+}
+
+impl Unused {
+    /// With the given `cwnd` and `ssthresh` in bytes, and a rule that ends slow start.
+    pub(crate) fn new(cwnd: u32, ssthresh: u32, growth: Growth, rule: HyStartChoice) -> Self {
+        Self { cwnd, ssthresh, growth, rule }
+    }
+
+    /// The first signal comes.
+    pub(crate) fn begin(self) -> CubicLinux {
+        CubicLinux::new(self.cwnd, self.ssthresh, self.growth, self.rule)
+    }
+}
+
+impl CongestionControl for Unused {
+    /// A signal begins the algorithm instead.
+    fn on(&mut self, _: Signal, _: &View) {}
+
+    fn cwnd(&self) -> u32 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+}
+
 /// What avoidance needs of an ACK of new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AvoidanceAck {
@@ -116,6 +150,12 @@ impl CubicLinux {
             rule,
             hystart: Exit::new(rule),
         }
+    }
+
+    /// What remains when no signal will come any more.
+    pub(crate) fn windows_only(&self) -> Unused {
+        let Window { cwnd, ssthresh, growth, .. } = self.window;
+        Unused { cwnd, ssthresh, growth, rule: self.rule }
     }
 
     /// `cubictcp_acked()` and `cubictcp_cong_avoid()`.

@@ -7,14 +7,14 @@ mod run;
 
 pub(crate) use run::Whole;
 
-use super::departures::{Concluded, Departures};
+use super::departures::{Concluded, Departures, Purpose};
 use super::flight::Parts;
 use super::prr::{Prr, Start};
-use super::rack::Found;
+use super::rack::{Found, Rack};
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
 use super::spurious::undo::{Shown, Undo};
-use super::tail_probe::Probe;
+use super::tail_probe::{Answer, Probe};
 use super::{LossRecovery, Phase};
 use crate::config::PrrRule;
 use crate::ranges::Range;
@@ -77,27 +77,25 @@ pub(crate) struct Calm {
 impl LossRecovery {
     /// Transmissions are logged, and losses are detected by time. That requires SACK, see [`begin_counting`](Self::begin_counting).
     pub(crate) fn begin_by_time(&mut self) {
-        self.departures.get_or_insert_default().rack.get_or_insert_default();
+        self.log.begin(Purpose::ByTime);
     }
 
     /// No data will be sent any more: frees the memory of the log.
     pub(crate) fn release_memory(&mut self) {
-        if let Some(departures) = &mut self.departures {
-            departures.flight.release_memory();
-        }
+        self.log.release_memory();
     }
 
     /// Delivery rates are measured: transmissions are logged, and losses are kept until they are counted.
     pub(crate) fn begin_rates(&mut self) {
-        self.departures.get_or_insert_default();
-        if let Some(rack) = self.rack_mut() {
-            rack.found = Some(Vec::new());
+        self.log.begin(Purpose::Rates);
+        if let Some(rack) = self.rack_for_change() {
+            rack.repairs.change().found = Some(Vec::new());
         }
     }
 
     /// The RTT of the handshake: the first sample of the minimum (RFC 8985, section 6.2, step 1).
     pub(crate) fn note_first_round_trip(&mut self, now: Time, rtt: Span) {
-        let Some(departures) = &mut self.departures else { return };
+        let Some(departures) = self.log.change() else { return };
         match &mut departures.rack {
             Some(rack) => rack.learn_rtt(&mut departures.least, now, rtt),
             None => departures.least.learn(now, rtt),
@@ -106,50 +104,56 @@ impl LossRecovery {
 
     /// An RTT that no segment gives, such as that of an echoed timestamp, for the minimum.
     pub(crate) fn learn_least(&mut self, now: Time, rtt: Span) {
-        if let Some(departures) = &mut self.departures {
+        if let Some(departures) = self.log.change() {
             departures.least.learn(now, rtt);
         }
     }
 
     /// An RTT of a segment that was sent once. Where losses are detected by time, these have learnt it already.
     pub(crate) fn note_round_trip(&mut self, now: Time, rtt: Span) {
-        if let Some(departures) = self.departures.as_mut().filter(|departures| departures.rack.is_none()) {
+        if let Some(departures) = self.log.used_mut().filter(|departures| departures.rack.is_none()) {
             departures.least.learn(now, rtt);
         }
+    }
+
+    /// The handshake is over: an end that has sent no data needs no log.
+    pub(crate) fn release_handshake(&mut self) {
+        self.log.release_unless_used();
     }
 
     /// `start` to `end` is sent for the first time.
     #[inline]
     pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
-        let Some(departures) = &mut self.departures else { return };
+        let Some(departures) = self.log.change() else { return };
         departures.flight.add(start, end, now);
         if (self.loss.phase == Phase::Fast || self.loss.reduces_until > 0)
-            && let Some(prr) = departures.rack.as_mut().and_then(|rack| rack.prr.as_mut())
+            && let Some(prr) = departures.rack.as_mut().and_then(Rack::prr_mut)
         {
             prr.sent(end - start);
         }
     }
 
-    /// The same if nothing is lost.
+    /// The same if nothing is lost. A segment with an entry in the log is timed, too: see [`Self::time_unlogged`].
     #[inline(always)]
     pub(crate) fn log_calmly(&mut self, now: Time, start: u64, end: u64) {
-        if let Some(departures) = &mut self.departures {
+        if let Some(departures) = self.log.change() {
             departures.flight.add(start, end, now);
+            departures.timed.send(now, end);
         }
     }
 
     /// `range` is retransmitted: its entry in the log.
     pub(crate) fn log_again(&mut self, now: Time, range: Range) {
-        let Some(departures) = &mut self.departures else { return };
+        let Some(departures) = self.log.change() else { return };
         departures.flight.add_again(range, now);
         let Some(rack) = &mut departures.rack else { return };
         rack.resend(range);
-        if let Some(prr) = &mut rack.prr {
+        if let Some(prr) = rack.prr_mut() {
             prr.sent(range.len());
         }
         // Outside a recovery, only a probe sends again, which Linux does not count (`tcp_send_loss_probe()`).
         let is_probe = self.loss.phase == Phase::Open && rack.probe.is_resend();
-        if let Some(undo) = rack.undo.as_mut().filter(|_| !is_probe) {
+        if let Some(undo) = rack.undo_mut().filter(|_| !is_probe) {
             undo.resent(timestamp(now));
         }
     }
@@ -157,7 +161,7 @@ impl LossRecovery {
     /// Whether an ACK of everything below `una` in the ordinary state shows delivery in order, if losses are detected by time.
     #[inline]
     pub(crate) fn is_calm_up_to(&self, una: u64) -> bool {
-        let Some(Departures { flight, rack: Some(rack), .. }) = self.departures.as_deref() else {
+        let Some(Departures { flight, rack: Some(rack), .. }) = self.log.read() else {
             return false;
         };
         rack.shows_order(flight.front(), una)
@@ -167,9 +171,7 @@ impl LossRecovery {
     /// ACK does not show delivery in order.
     #[inline(always)]
     pub(crate) fn take_calmly(&mut self, now: Time, una: u64) -> Option<Calm> {
-        let Departures { flight, least, rack: Some(rack) } = &mut **self.departures.as_mut()? else {
-            return None;
-        };
+        let Departures { flight, least, rack: Some(rack), .. } = self.log.used_mut()? else { return None };
         let first = flight.front();
         if !rack.shows_order(first, una) {
             return None;
@@ -189,8 +191,9 @@ impl LossRecovery {
         range: Range,
         is_echoed: impl Fn(Time) -> bool,
     ) -> bool {
-        let Self { departures: Some(departures), loss, .. } = self else { return false };
-        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return false };
+        let Self { log, loss } = self;
+        let Some(departures) = log.change() else { return false };
+        let Departures { flight, least, rack: Some(rack), .. } = departures else { return false };
         let reported = loss.reported();
         let before = Range::new(range.start, range.end.min(loss.recover));
         // Without SACK, an ACK of data that was sent again may have waited for that (`tcp_clean_rtx_queue()`).
@@ -216,29 +219,32 @@ impl LossRecovery {
     /// An ACK of `range` may complete a segment of which an earlier one had acknowledged a part. Linux takes that for
     /// reordering, because the segment begins below what was acknowledged before; not without SACK (`tcp_clean_rtx_queue()`).
     pub(crate) fn note_completion(&mut self, range: Range) {
-        let Self { departures: Some(departures), loss, .. } = self else { return };
-        let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return };
+        let Self { log, loss } = self;
+        let Some(departures) = log.used_mut() else { return };
+        let Departures { flight, rack: Some(rack), .. } = departures else { return };
         if rack.counted.is_none()
             && let Some(start) = flight.completes_first(range)
             && loss.reported().first().is_none_or(|reported| reported.start > range.start)
         {
-            rack.reordering.note_late(start);
+            rack.repairs.change().reordering.note_late(start);
         }
     }
 
     /// An ACK of `range` carries new SACK reports, too. `is_echoed` as for [`note_delivery`](Self::note_delivery).
     pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range, is_echoed: impl Fn(Time) -> bool) {
-        let Self { departures: Some(departures), loss, .. } = self else { return };
-        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
+        let Self { log, loss } = self;
+        let Some(departures) = log.used_mut() else { return };
+        let Departures { flight, least, rack: Some(rack), .. } = departures else { return };
         rack.prefer_acknowledged((flight, *least), now, range, loss.reported(), is_echoed);
     }
 
     /// A D-SACK of so many segments, after `retransmitted` retransmissions. Returns whether it is plausible; then the segments
     /// count as delivered.
     pub(crate) fn count_duplicates(&mut self, segments: u64, mss: u64, retransmitted: u64) -> bool {
-        let Some(rack) = self.rack_mut() else { return true };
-        rack.duplicates += segments;
-        let plausible = rack.duplicates <= retransmitted;
+        let Some(rack) = self.rack_for_change() else { return true };
+        let repairs = rack.repairs.change();
+        repairs.duplicates += segments;
+        let plausible = repairs.duplicates <= retransmitted;
         if plausible {
             rack.delivered += segments * mss;
         }
@@ -247,20 +253,23 @@ impl LossRecovery {
 
     /// A D-SACK of `again`. Returns whether it shows that the recovery was spurious. `as_linux`: it may show reordering, too.
     pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64, again: Range, as_linux: bool) -> bool {
-        let Self { departures: Some(departures), loss, .. } = self else { return false };
-        let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return false };
+        let Self { log, loss } = self;
+        let Some(departures) = log.used_mut() else { return false };
+        let Departures { flight, rack: Some(rack), .. } = departures else { return false };
         // A D-SACK that a probe has caused gives no information about the order.
-        if as_linux && !rack.probe.ends_at(again.end) {
-            rack.reordering.note_duplicate();
-        } else if !as_linux && rack.probe.is_over() {
-            rack.reordering.widen(una, max);
+        if let Some(repairs) = rack.repairs.known() {
+            if as_linux && !rack.probe.ends_at(again.end) {
+                repairs.reordering.note_duplicate();
+            } else if !as_linux && rack.probe.is_over() {
+                repairs.reordering.widen(una, max);
+            }
         }
         if as_linux {
             rack.note_late_duplicate(flight, again, loss.reported());
         }
         // Of what is not acknowledged, only segments that were sent again count (`tcp_sacktag_one()`).
         let counts = !as_linux || again.end <= una || !rack.has_not_resent(again);
-        counts && rack.undo.as_mut().is_some_and(|undo| undo.reported_twice(again.end))
+        counts && rack.undo_mut().is_some_and(|undo| undo.reported_twice(again.end))
     }
 
     /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `as_linux`: a reordering timer that
@@ -275,15 +284,16 @@ impl LossRecovery {
         (enough, as_linux): (u64, bool),
         in_ticks: impl Fn(Span) -> Span,
     ) -> (bool, bool) {
-        let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
-        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return (false, false) };
+        let Self { log, loss } = self;
+        let Some(departures) = log.used_mut() else { return (false, false) };
+        let Departures { flight, least, rack: Some(rack), .. } = departures else { return (false, false) };
         // The scoreboard counts bytes (RFC 6675); Linux compares packets (`tcp_rack_reo_wnd()`).
-        let in_packets = rack.short.as_ref().is_some_and(|short| loss.sacked() + short.reported() >= enough);
+        let in_packets = !rack.short.is_empty() && loss.sacked() + rack.short.reported() >= enough;
         let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
-        let window = rack.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
-        let running = rack.deadline.filter(|&due| as_linux && due > now);
+        let window = rack.repairs.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
+        let running = if as_linux && rack.deadline > now { rack.deadline } else { Time::NEVER };
         let found = rack.detect(flight, now, window, loss.reported());
-        rack.deadline = rack.deadline.map(|due| now + in_ticks(due - now)).or(running);
+        rack.deadline = if rack.deadline.is_never() { running } else { now + in_ticks(rack.deadline - now) };
         let unrepaired = rack.take_unrepaired(loss.reported());
         let begins = match loss.phase {
             Phase::Open => found.any || unrepaired,
@@ -296,9 +306,10 @@ impl LossRecovery {
     /// The reports of an ACK are known, and losses will be looked for: a D-SACK among them may widen the reordering window.
     pub(crate) fn widen_reordering_window(&mut self, now: Time) {
         if let Some(rack) = self.rack_mut()
-            && let Some(newest) = rack.delivered_newest.take()
+            && let Some(newest) = rack.take_delivered_newest()
+            && let Some(repairs) = rack.repairs.known()
         {
-            rack.reordering.widen_by(now, newest);
+            repairs.reordering.widen_by(now, newest);
         }
     }
 
@@ -320,7 +331,8 @@ impl LossRecovery {
         let in_disorder = || self.sacked() > 0 || self.lost() > 0 || self.resent() > 0 || self.dup_acks() > 0;
         let disordered = looked && self.loss.phase == Phase::Open && in_disorder();
         let keeps = looked && self.loss.phase != Phase::Open;
-        if let Some(rack) = self.rack_mut() {
+        let rack = if disordered { self.rack_for_change() } else { self.rack_mut() };
+        if let Some(rack) = rack {
             rack.disordered = disordered || keeps && rack.disordered;
             rack.advanced &= looked;
         }
@@ -333,11 +345,12 @@ impl LossRecovery {
 
     /// The original of a retransmitted segment at `start` arrived late, within a fast recovery.
     pub(crate) fn note_late_original(&mut self, start: u64) -> OnLateOriginal {
-        let Self { departures: Some(departures), loss, .. } = self else { return OnLateOriginal::Undo };
-        let Departures { flight, rack: Some(rack), .. } = &mut **departures else {
+        let Self { log, loss } = self;
+        let Some(departures) = log.change() else { return OnLateOriginal::Undo };
+        let Departures { flight, rack: Some(rack), .. } = departures else {
             return OnLateOriginal::Undo;
         };
-        rack.reordering.note_late(start);
+        rack.repairs.change().reordering.note_late(start);
         if rack.counted.is_some() {
             // It raises the number of duplicate ACKs that reveal a loss before the rest of them is judged.
             rack.note_order();
@@ -347,8 +360,8 @@ impl LossRecovery {
 
     /// Lost data waits for the next ACK. The retransmission timer replaces the reordering timer.
     pub(crate) fn hold_repairs(&mut self) {
-        if let Some(rack) = self.rack_mut() {
-            (rack.holds_repairs, rack.deadline) = (true, None);
+        if let Some(rack) = self.rack_for_change() {
+            (rack.holds_repairs, rack.deadline) = (true, Time::NEVER);
         }
     }
 
@@ -357,7 +370,7 @@ impl LossRecovery {
     #[cold]
     pub(crate) fn stop_reordering_timer(&mut self) {
         if let Some(rack) = self.rack_mut() {
-            rack.deadline = None;
+            rack.deadline = Time::NEVER;
         }
     }
 
@@ -378,7 +391,7 @@ impl LossRecovery {
     /// The pacing timer expires: what waits for an ACK only because new data should be sent first may be retransmitted.
     #[cold]
     pub(crate) fn permit_repairs_by_pacing(&mut self) {
-        if let Some(rack) = self.rack_mut() {
+        if let Some(rack) = self.rack_for_change() {
             (rack.holds_repairs, rack.turn_has_come) = (false, true);
         }
     }
@@ -387,8 +400,15 @@ impl LossRecovery {
     /// carries no data.
     pub(crate) fn conclude(&mut self, una: u64, again: Option<u64>, is_bare: bool) -> Option<Concluded> {
         let reduces = self.loss.phase == Phase::Fast || self.is_reducing();
-        let rack = self.rack_mut()?;
-        rack.prr = rack.prr.filter(|_| reduces);
+        if !self.is_by_time() {
+            return None;
+        }
+        let Some(rack) = self.rack_mut() else {
+            return Some(Concluded { delivered: 0, answer: Answer::Nothing });
+        };
+        if !reduces {
+            rack.repairs.end_reduction();
+        }
         rack.note_order();
         let delivered = core::mem::take(&mut rack.delivered);
         let answer = rack.probe.answered(una, again, delivered == 0 && is_bare);
@@ -409,8 +429,8 @@ impl LossRecovery {
         let until = if goes_on { self.loss.reduces_until } else { max };
         self.enter(Phase::Fast, until);
         let sacked = self.loss.sacked();
-        if let Some(rack) = self.rack_mut().filter(|rack| !goes_on || rack.prr.is_none()) {
-            rack.prr = prr.map(|(rule, cwnd)| {
+        if let Some(rack) = self.rack_for_change().filter(|rack| !goes_on || rack.repairs.prr.is_none()) {
+            rack.repairs.change().prr = prr.map(|(rule, cwnd)| {
                 let start =
                     Start { outstanding: max - una, sacked, newly: rack.delivered, cwnd: u64::from(cwnd) };
                 Prr::new(rule, start)
@@ -418,19 +438,20 @@ impl LossRecovery {
         }
         self.prepare_undo(una);
         // The recovery reduces cwnd for the loss that the probe may have repaired (`tcp_init_cwnd_reduction()`).
-        if let Some(rack) = self.rack_mut() {
-            rack.probe = Probe::default();
+        if let Some(rack) = self.rack_for_change() {
+            rack.probe = Probe::NONE;
         }
     }
 
     /// Saves the state for an undo, because the recovery may be spurious.
     fn prepare_undo(&mut self, una: u64) {
-        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Self { log, loss } = self;
+        let Some(departures) = log.change() else { return };
         let Some(rack) = &mut departures.rack else { return };
         let (unreported, first) = rack.resends(&departures.flight, loss.reported());
         // A probe sets no time (`tcp_send_loss_probe()`).
         let first = first.filter(|_| unreported > 1 || !rack.probe.is_resend());
-        rack.undo = Some(Undo::new(una, unreported, first.map(timestamp)));
+        rack.repairs.change().undo = Some(Undo::new(una, unreported, first.map(timestamp)));
     }
 
     /// The first lost segment is sent at once, regardless of windows: the fast retransmit.
@@ -451,9 +472,9 @@ impl LossRecovery {
     /// D-SACKs that undo a fast recovery, and an ACK that ends it, leave what is lost, so another one may begin at once
     /// (`tcp_try_undo_dsack()`, `tcp_try_undo_recovery()`).
     pub(crate) fn undo(&mut self, as_linux: bool, una: u64, shown: Shown) -> bool {
-        let Some(departures) = &mut self.departures else { return false };
+        let Some(departures) = self.log.used_mut() else { return false };
         let Some(rack) = &mut departures.rack else { return false };
-        if rack.undo.take().is_none() {
+        if rack.take_undo().is_none() {
             return false;
         }
         let counted = rack.counted.filter(|_| self.loss.phase == Phase::Fast && una < self.loss.recover);
@@ -470,7 +491,7 @@ impl LossRecovery {
         if stays || is_held && self.loss.phase == Phase::Fast {
             return true;
         }
-        rack.prr = None;
+        rack.repairs.end_reduction();
         if self.loss.phase != Phase::Open {
             self.loss.trouble().leave();
         }
@@ -499,7 +520,7 @@ impl LossRecovery {
     /// The retransmission timer expires at `at`. Returns whether a tail loss probe may be sent before.
     #[inline]
     pub(crate) fn set_timeout(&mut self, at: Time) -> bool {
-        let Some(rack) = self.rack_mut() else { return false };
+        let Some(rack) = self.rack_for_change() else { return false };
         rack.timeout = at;
         self.rack().is_some_and(|rack| self.permits_probe(rack))
     }
@@ -516,9 +537,11 @@ impl LossRecovery {
     /// one of the last recovery (`tcp_check_dsack()`).
     pub(crate) fn send_probe(&mut self, range: Range, reason: Reason, as_linux: bool) {
         self.send_next(range, reason);
-        if let Some(rack) = self.rack_mut() {
+        if let Some(rack) = self.rack_for_change() {
             rack.probe.sent(range.end, reason == Reason::TailProbe);
-            rack.undo = rack.undo.filter(|_| as_linux);
+            if !as_linux {
+                rack.take_undo();
+            }
         }
     }
 
@@ -527,25 +550,32 @@ impl LossRecovery {
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {
         let Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto } =
             timeout;
-        let Self { departures: Some(departures), loss, .. } = self else { return };
-        let Departures { flight, least, rack: Some(rack) } = &mut **departures else { return };
+        let Self { log, loss } = self;
+        let Some(departures) = log.change() else { return };
+        let Departures { flight, least, rack: Some(rack), .. } = departures else { return };
         let enough = u64::from(dup_acks) * mss;
         // Without SACK, nothing counts as reported any more (`tcp_timeout_mark_lost()`).
         if from_open && loss.sacked() >= enough {
-            rack.reordering.doubt_extent(enough);
+            if let Some(repairs) = rack.repairs.known() {
+                repairs.reordering.doubt_extent(enough);
+            }
         }
         if has_reneged {
             rack.forget(flight, Range::new(first.start, max));
         } else if rack.counted.is_some() {
             rack.lose_all_outstanding(Range::new(first.start, max));
         } else {
-            let window =
-                if ignores_reordering { Span::ZERO } else { rack.reordering.window(*least, true, srtt) };
+            let window = if ignores_reordering {
+                Span::ZERO
+            } else {
+                rack.repairs.reordering.window(*least, true, srtt)
+            };
             rack.time_out(flight, now, first, window, loss.reported());
         }
         if has_reneged {
             // The log no longer knows what was reported or retransmitted, so an ACK proves nothing.
-            (rack.frto, rack.undo) = (Frto::Off, None);
+            rack.frto = Frto::Off;
+            rack.take_undo();
             return;
         }
         rack.frto = frto;
@@ -557,7 +587,8 @@ impl LossRecovery {
 
     /// An ACK in the recovery of a timeout did not show the timeout to be spurious. `max` is SND.MAX.
     pub(crate) fn proceed_after_timeout(&mut self, max: u64, ack: impl FnOnce(bool) -> LaterAck) {
-        let Self { departures: Some(departures), loss, .. } = self else { return };
+        let Self { log, loss } = self;
+        let Some(departures) = log.used_mut() else { return };
         if loss.phase != Phase::Loss {
             return;
         }
@@ -568,10 +599,12 @@ impl LossRecovery {
 
     /// All of `range` is lost, for a reason that is no sign of congestion.
     pub(crate) fn lose_all(&mut self, now: Time, range: Range) {
-        let Self { departures: Some(departures), loss, .. } = self else { return };
-        let Departures { flight, rack: Some(rack), .. } = &mut **departures else { return };
+        let Self { log, loss } = self;
+        let Some(departures) = log.change() else { return };
+        let Departures { flight, rack: Some(rack), .. } = departures else { return };
         rack.time_out(flight, now, range, Span::ZERO, loss.reported());
-        (rack.frto, rack.undo) = (Frto::Off, None);
+        rack.frto = Frto::Off;
+        rack.take_undo();
         rack.forgive();
     }
 
@@ -584,7 +617,8 @@ impl LossRecovery {
 
     /// The ranges that were marked lost since the last call, if they are counted.
     pub(crate) fn take_found(&mut self) -> Vec<Range> {
-        self.rack_mut().and_then(|rack| rack.found.as_mut()).map(core::mem::take).unwrap_or_default()
+        let found = self.rack_mut().and_then(|rack| rack.repairs.known()?.found.as_mut());
+        found.map(core::mem::take).unwrap_or_default()
     }
 
     /// A recovery has ended with an ACK.

@@ -2,7 +2,7 @@
 
 use crate::ranges::Range;
 use crate::record::info::Segments;
-use crate::recovery::departures::Departures;
+use crate::recovery::departures::{Departures, Log};
 use crate::recovery::flight::{Flight, Parts, Sent};
 use crate::recovery::rack::Rack;
 use crate::recovery::spurious::frto::Frto;
@@ -12,31 +12,38 @@ use crate::time::{Span, Time};
 impl LossRecovery {
     #[inline]
     pub(in crate::recovery) fn rack(&self) -> Option<&Rack> {
-        self.departures.as_ref()?.rack.as_ref()
+        self.log.read()?.rack.as_ref()
     }
 
+    /// For a change that has no effect as long as nothing was logged.
     #[inline]
     pub(in crate::recovery) fn rack_mut(&mut self) -> Option<&mut Rack> {
-        self.departures.as_mut()?.rack.as_mut()
+        self.log.used_mut()?.rack.as_mut()
+    }
+
+    /// For a change that must not be missed.
+    #[inline]
+    pub(in crate::recovery) fn rack_for_change(&mut self) -> Option<&mut Rack> {
+        self.log.change()?.rack.as_mut()
     }
 
     /// Whether losses are detected by time.
     #[inline]
     pub(crate) fn is_by_time(&self) -> bool {
-        self.rack().is_some()
+        self.log.is_by_time()
     }
 
     /// Whether transmissions are logged.
     #[inline]
     pub(crate) fn is_logging(&self) -> bool {
-        self.departures.is_some()
+        !matches!(self.log, Log::Off(_))
     }
 
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery.
     #[inline(always)]
     pub(crate) fn is_calm(&self) -> bool {
         self.loss.is_quiet()
-            && match self.departures.as_deref() {
+            && match self.log.used() {
                 None => true,
                 Some(Departures { flight, rack, .. }) => {
                     flight.is_plain() && rack.as_ref().is_none_or(|rack| rack.is_calm())
@@ -48,14 +55,14 @@ impl LossRecovery {
     /// segment is timed at a time.
     #[inline]
     pub(crate) fn first_sent_once(&self) -> Option<Time> {
-        let departures = self.departures.as_ref()?;
+        let departures = self.log.read()?;
         departures.rack.as_ref()?;
         departures.flight.front_sent_once()
     }
 
     /// When the first segment of `range` that was not reported was sent. Segments that were sent more than once do not count.
     pub(crate) fn first_unreported(&self, range: Range) -> Option<Time> {
-        let departures = self.departures.as_ref()?;
+        let departures = self.log.read()?;
         let segments =
             self.loss.reported().missing_in(range).flat_map(|gap| departures.flight.all_within(gap));
         segments.filter(|sent| !sent.again).map(|sent| sent.at).next()
@@ -63,7 +70,7 @@ impl LossRecovery {
 
     /// The first unacknowledged segment, which begins at `una`; up to `end` at most, if the log knows its end.
     pub(crate) fn first_segment(&self, una: u64, end: u64) -> Range {
-        let first = self.departures.as_ref().and_then(|departures| departures.flight.front());
+        let first = self.log.read().and_then(|departures| departures.flight.front());
         Range::new(una, first.map_or(end, |first| first.range.end.clamp(una, end)))
     }
 
@@ -80,18 +87,18 @@ impl LossRecovery {
     /// When more segments will be marked lost.
     #[inline]
     pub(crate) fn reordering_deadline(&self) -> Time {
-        self.rack().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)
+        self.rack().map_or(Time::NEVER, |rack| rack.deadline)
     }
 
     /// Whether the reordering timer runs.
     #[inline]
     pub(crate) fn awaits_reordering(&self, now: Time) -> bool {
-        self.rack().and_then(|rack| rack.deadline).is_some_and(|due| due > now)
+        self.rack().is_some_and(|rack| rack.deadline > now && !rack.deadline.is_never())
     }
 
     /// When the first unacknowledged segment was last sent.
     pub(crate) fn first_sent(&self) -> Option<Time> {
-        self.departures.as_ref().and_then(|departures| departures.flight.front()).map(|first| first.at)
+        self.log.read().and_then(|departures| departures.flight.front()).map(|first| first.at)
     }
 
     /// The RTT of the most recently sent segment that was delivered, if losses are detected by time.
@@ -103,29 +110,29 @@ impl LossRecovery {
     /// The minimum RTT, if transmissions are logged.
     #[inline]
     pub(crate) fn least_rtt(&self) -> Option<Span> {
-        self.departures.as_ref()?.least.get()
+        self.log.least()
     }
 
     /// The latest transmissions of the segments that overlap `range`.
     pub(crate) fn transmissions(&self, range: Range) -> impl Iterator<Item = Sent> {
-        self.departures.iter().flat_map(move |departures| departures.flight.all_within(range))
+        self.log.read().into_iter().flat_map(move |departures| departures.flight.all_within(range))
     }
 
     /// The number that the next transmission will have in the log.
     pub(crate) fn next_serial(&self) -> u32 {
-        self.departures.as_ref().map_or(0, |departures| departures.flight.upcoming())
+        self.log.read().map_or(0, |departures| departures.flight.upcoming())
     }
 
     /// Number of outstanding segments in the log, and the numbers of their latest transmissions.
     pub(crate) fn serials(&self) -> (usize, impl Iterator<Item = u32>) {
-        let flight = self.departures.as_ref().map(|departures| &departures.flight);
+        let flight = self.log.read().map(|departures| &departures.flight);
         (flight.map_or(0, Flight::len), flight.into_iter().flat_map(Flight::serials))
     }
 
     /// The part of `range` that consists of whole segments, if losses are detected by time (see [`Flight::whole`]).
     #[inline]
     pub(crate) fn in_whole_segments(&self, range: Range, data_end: u64) -> Range {
-        match &self.departures {
+        match self.log.read() {
             Some(departures) if departures.rack.is_some() => departures.flight.whole(range, data_end),
             _ => range,
         }
@@ -133,14 +140,14 @@ impl LossRecovery {
 
     /// The start of the last segment.
     pub(crate) fn last_start(&self) -> u64 {
-        self.departures.as_ref().map_or(0, |departures| departures.flight.last_start())
+        self.log.read().map_or(0, |departures| departures.flight.last_start())
     }
 
     /// What is retransmitted first of the lost data, in one segment of at most `mss` bytes: a segment as it was sent, and those
     /// behind it that fit as well. Up to `joins` these need not be lost, as long as they are not reported
     /// (`tcp_retrans_try_collapse()`).
     pub(crate) fn first_lost(&self, mss: u16, joins: u64) -> Option<Range> {
-        let departures = self.departures.as_ref()?;
+        let departures = self.log.read()?;
         let hole = departures.rack.as_ref()?.first_lost(mss)?;
         let lost = departures.flight.fitting(hole);
         if lost.end < hole.end || lost.end >= joins {
@@ -153,17 +160,19 @@ impl LossRecovery {
 
     /// The whole segments at the start of `range`, at least one; a part of it if it does not fit.
     pub(crate) fn fitting(&self, range: Range) -> Range {
-        self.departures.as_ref().map_or(range, |departures| departures.flight.fitting(range))
+        self.log.read().map_or(range, |departures| departures.flight.fitting(range))
     }
 
     /// Bytes that are marked lost and were not retransmitted since.
     pub(crate) fn lost(&self) -> u64 {
-        self.rack().map_or(0, |rack| rack.lost.covered())
+        self.rack().map_or(0, |rack| rack.repairs.lost.covered())
     }
 
     /// Whether exactly `range` is marked lost.
     pub(crate) fn is_lost_alone(&self, range: Range) -> bool {
-        self.rack().is_some_and(|rack| rack.lost.covered() == range.len() && rack.lost.first() == Some(range))
+        self.rack().is_some_and(|rack| {
+            rack.repairs.lost.covered() == range.len() && rack.repairs.lost.first() == Some(range)
+        })
     }
 
     /// Bytes that were retransmitted and are not acknowledged.
@@ -173,19 +182,19 @@ impl LossRecovery {
 
     /// The outstanding segments, if losses are detected by time.
     pub(crate) fn segments(&self) -> Option<Segments> {
-        let Departures { flight, rack: Some(rack), .. } = self.departures.as_deref()? else { return None };
+        let Departures { flight, rack: Some(rack), .. } = self.log.read()? else { return None };
         Some(rack.segments(flight, self.loss.reported()))
     }
 
     /// Bytes of the outstanding tail loss probe, if it was a retransmission.
     pub(crate) fn probed(&self) -> u64 {
-        let Some(departures) = &self.departures else { return 0 };
+        let Some(departures) = self.log.read() else { return 0 };
         departures.rack.as_ref().map_or(0, |rack| rack.probed(&departures.flight))
     }
 
     /// Number of ACKs that have shown reordering, and its largest distance in bytes.
     pub(crate) fn reordering(&self) -> (u32, u64) {
-        self.rack().map_or((0, 0), |rack| rack.reordering.extent())
+        self.rack().map_or((0, 0), |rack| rack.repairs.reordering.extent())
     }
 
     /// Bytes in the network with so much `padding`, if losses are detected by time.
@@ -215,12 +224,12 @@ impl LossRecovery {
 
     /// The parts of segments at both ends of `range`, which an ACK acknowledges.
     pub(crate) fn parts_at(&self, range: Range) -> Parts {
-        self.departures.as_ref().map_or(Parts::default(), |departures| departures.flight.parts_at(range))
+        self.log.read().map_or(Parts::default(), |departures| departures.flight.parts_at(range))
     }
 
     /// If a tail loss probe is outstanding: when the first segment was last sent.
     pub(crate) fn first_sent_beside_probe(&self) -> Option<Time> {
-        let Departures { flight, rack: Some(rack), .. } = self.departures.as_deref()? else { return None };
+        let Departures { flight, rack: Some(rack), .. } = self.log.read()? else { return None };
         flight.front().filter(|_| !rack.probe.is_over()).map(|first| first.at)
     }
 
@@ -253,13 +262,13 @@ impl LossRecovery {
 
     /// Whether an ACK up to `ack` with this echo answers a segment that was sent before its retransmission.
     pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
-        self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.answers_original(ack, echo))
+        self.rack().and_then(|rack| rack.repairs.undo).is_some_and(|undo| undo.answers_original(ack, echo))
     }
 
     /// Whether the present recovery has retransmitted nothing yet, and an ACK up to `ack` acknowledges some of its data.
     pub(crate) fn has_resent_nothing(&self, ack: u64) -> bool {
         self.loss.phase == Phase::Fast
-            && self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_resent_nothing(ack))
+            && self.rack().and_then(|rack| rack.repairs.undo).is_some_and(|undo| undo.has_resent_nothing(ack))
     }
 
     /// Whether a fast recovery or a mark has reduced the window for data of which some above `una` is not acknowledged.
@@ -275,12 +284,12 @@ impl LossRecovery {
 
     /// Whether D-SACKs have reported all that the present recovery has retransmitted.
     pub(crate) fn has_all_twice(&self) -> bool {
-        self.rack().and_then(|rack| rack.undo).is_some_and(|undo| undo.has_all_twice())
+        self.rack().and_then(|rack| rack.repairs.undo).is_some_and(|undo| undo.has_all_twice())
     }
 
     /// Whether the peer has reported all of the first outstanding segment.
     pub(crate) fn has_first_reported(&self) -> bool {
-        let Some(departures) = self.departures.as_deref() else { return false };
+        let Some(departures) = self.log.read() else { return false };
         let Some(reported) = self.loss.reported().first() else { return false };
         departures.flight.front().is_some_and(|first| {
             reported.start <= departures.flight.edge() && reported.end >= first.range.end

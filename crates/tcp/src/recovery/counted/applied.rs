@@ -2,16 +2,14 @@
 
 use super::{Counted, Counting, MOST_REORDERING, Outstanding, shows_loss};
 use crate::ranges::{Range, RangeSet};
+use crate::recovery::departures::Purpose;
 use crate::recovery::rack::Rack;
 use crate::recovery::{LossRecovery, Phase};
 
 impl LossRecovery {
     /// The connection has no SACK: duplicate ACKs are counted as reports.
     pub(crate) fn begin_counting(&mut self) {
-        self.begin_by_time();
-        if let Some(rack) = self.rack_mut() {
-            rack.counted = Some(Counted::default());
-        }
+        self.log.begin(Purpose::ByCount);
     }
 
     /// Whether duplicate ACKs count as reports of segments.
@@ -40,13 +38,13 @@ impl LossRecovery {
         // What was sent again counts as lost until it is acknowledged (`lost_out`).
         let lost = self.lost() + if self.loss.phase == Phase::Open { 0 } else { self.resent() };
         let data = Outstanding { bytes, lost, mss };
-        let Some(rack) = self.rack_mut() else { return };
+        let Some(rack) = self.rack_for_change() else { return };
         if let Some(counted) = &mut rack.counted
             && !ignored
         {
             let Counting { newly, overtaken } = counted.add(data);
             rack.delivered += newly;
-            rack.reordering.forget_extent_if(overtaken);
+            rack.repairs.forget_extent_if(overtaken);
         }
     }
 
@@ -59,16 +57,16 @@ impl LossRecovery {
     /// fast recovery, and at its end (`tcp_reset_reno_sack()`).
     pub(crate) fn acknowledge_counted(&mut self, acked: Range, max: u64, mss: u64) {
         let remains = self.loss.phase == Phase::Fast && acked.end < self.loss.recover;
-        let Some(rack) = self.rack_mut() else { return };
-        let lost = rack.lost.covered() - rack.lost.covered_within(acked);
-        let padding = rack.short.as_ref().map_or(0, |short| short.outstanding() - short.reported());
+        let Some(rack) = self.rack_for_change() else { return };
+        let lost = rack.repairs.lost.covered() - rack.repairs.lost.covered_within(acked);
+        let padding = rack.short.outstanding() - rack.short.reported();
         if let Some(counted) = &mut rack.counted {
             // With the padding of short segments.
             let bytes = max - acked.end + padding;
             let Counting { newly, overtaken } =
                 counted.acknowledge(rack.delivered, Outstanding { bytes, lost, mss });
             rack.delivered = newly;
-            rack.reordering.forget_extent_if(overtaken);
+            rack.repairs.forget_extent_if(overtaken);
             if !remains {
                 *counted = counted.forget();
             }
@@ -84,14 +82,15 @@ impl LossRecovery {
         mss: u64,
         advanced: bool,
     ) -> (bool, bool) {
-        let Self { departures: Some(departures), loss, .. } = self else { return (false, false) };
+        let Self { log, loss } = self;
+        let Some(departures) = log.change() else { return (false, false) };
         let Some(rack) = &mut departures.rack else { return (false, false) };
         let Some(counted) = rack.counted else { return (false, false) };
         let enough = dup_acks_needed(rack, counted, threshold, mss) * mss;
         if first.is_empty() || !shows_loss(loss, counted, first.start, enough, advanced) {
             return (false, false);
         }
-        let known = rack.lost.covered_within(first) == first.len();
+        let known = rack.repairs.lost.covered_within(first) == first.len();
         rack.lose(first, &RangeSet::new());
         (!known, loss.phase == Phase::Open)
     }
@@ -105,6 +104,6 @@ impl LossRecovery {
 
 /// A late original shows reordering, too (`tcp_try_undo_partial()`).
 fn dup_acks_needed(rack: &Rack, counted: Counted, threshold: u8, mss: u64) -> u64 {
-    let overtaken = rack.reordering.extent().1.div_ceil(mss.max(1)).min(MOST_REORDERING);
+    let overtaken = rack.repairs.reordering.extent().1.div_ceil(mss.max(1)).min(MOST_REORDERING);
     counted.threshold(threshold).max(overtaken)
 }

@@ -14,7 +14,7 @@ use super::{LossState, OnNewAck, Phase};
 const MOST_REORDERING: u64 = 300;
 
 /// What duplicate ACKs report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Counted {
     /// Bytes (`sacked_out`).
     bytes: u32,
@@ -41,6 +41,9 @@ struct Counting {
 }
 
 impl Counted {
+    /// Nothing.
+    pub(super) const NONE: Self = Self { bytes: 0, threshold: 0 };
+
     pub(super) fn bytes(self) -> u64 {
         u64::from(self.bytes)
     }
@@ -116,7 +119,7 @@ mod tests {
 
     #[test]
     fn an_ack_delivers_what_the_duplicates_had_not_reported_and_at_least_a_segment() {
-        let mut counted = Counted::default();
+        let mut counted = Counted::NONE;
         (0..3).for_each(|_| assert_eq!(counted.add(data(20)).newly, MSS));
         assert_eq!(counted.acknowledge(2 * MSS, data(18)).newly, MSS, "both count, and the one in the hole");
         assert_eq!(counted.bytes(), 2 * MSS);
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_leaves_room_for_the_lost_segment() {
-        let mut counted = Counted::default();
+        let mut counted = Counted::NONE;
         let added = [(); 3].map(|()| counted.add(data(3)));
         assert_eq!(added.map(|one| one.newly), [MSS, MSS, 0]);
         assert_eq!(added.map(|one| one.overtaken), [false, false, true]);
@@ -134,7 +137,7 @@ mod tests {
 
     #[test]
     fn more_reports_than_segments_raise_the_threshold_to_the_number_of_segments() {
-        let mut counted = Counted::default();
+        let mut counted = Counted::NONE;
         add(&mut counted, 9, 10);
         assert_eq!(counted.threshold(3), 3);
         counted.add(data(10));
@@ -143,7 +146,7 @@ mod tests {
         add(&mut counted, 600, 500);
         assert_eq!(counted.threshold(3), MOST_REORDERING);
         // Reports that do not fit below what an ACK leaves show it, too.
-        let mut counted = Counted::default();
+        let mut counted = Counted::NONE;
         add(&mut counted, 6, 20);
         counted.acknowledge(MSS, data(5));
         assert_eq!((counted.bytes(), counted.threshold(3)), (4 * MSS, 6));

@@ -10,7 +10,7 @@ use crate::recovery::LossRecovery;
 
 impl LossRecovery {
     fn short(&self) -> Option<&ShortSegments> {
-        self.rack()?.short.as_deref()
+        Some(&self.rack()?.short)
     }
 
     /// The padding of the segments in the network.
@@ -30,20 +30,16 @@ impl LossRecovery {
 
     /// A segment that lacks `padding` bytes is sent, or sent again.
     pub(crate) fn note_short(&mut self, range: Range, padding: u64, again: bool) {
-        let Some(rack) = self.rack_mut() else { return };
-        if padding == 0 && (rack.short.is_none() || !again) {
+        let Some(rack) = self.rack_for_change() else { return };
+        if padding == 0 && (rack.short.is_empty() || !again) {
             return;
         }
-        let short = rack.short.get_or_insert_default();
         if again {
-            short.add_again(range, padding);
+            rack.short.add_again(range, padding);
         } else {
-            short.add(range, padding);
+            rack.short.add(range, padding);
         }
-        if short.is_empty() {
-            rack.short = None;
-        }
-        if let Some(prr) = &mut rack.prr {
+        if let Some(prr) = rack.prr_mut() {
             prr.sent(padding);
         }
         self.note_whether_short();
@@ -51,7 +47,7 @@ impl LossRecovery {
 
     /// Whether short segments are outstanding may have changed.
     pub(in crate::recovery) fn note_whether_short(&mut self) {
-        let some = self.rack().is_some_and(|rack| rack.short.is_some());
+        let some = self.rack().is_some_and(|rack| !rack.short.is_empty());
         if some {
             self.loss.trouble().has_short = true;
         } else if let Some(loss) = self.loss.known() {

@@ -7,22 +7,29 @@ use crate::time::{Span, Time};
 const MEMORY: Span = Span::from_secs(300);
 
 /// The minimum, and when it was measured.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LeastRtt(Option<(Span, Time)>);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeastRtt {
+    least: Span,
+    /// [`Time::NEVER`] if there is no sample.
+    at: Time,
+}
 
 impl LeastRtt {
+    /// No sample.
+    pub(crate) const NONE: Self = Self { least: Span::ZERO, at: Time::NEVER };
+
     /// Adds a sample.
     #[inline]
     pub(crate) fn learn(&mut self, now: Time, rtt: Span) {
-        if self.0.is_none_or(|(least, at)| rtt <= least || now - at > MEMORY) {
-            self.0 = Some((rtt, now));
+        if self.at.is_never() || rtt <= self.least || now - self.at > MEMORY {
+            (self.least, self.at) = (rtt, now);
         }
     }
 
     /// The minimum, if there is a sample.
     #[inline]
     pub(crate) fn get(self) -> Option<Span> {
-        self.0.map(|(least, _)| least)
+        (!self.at.is_never()).then_some(self.least)
     }
 }
 
@@ -33,7 +40,7 @@ mod tests {
     #[test]
     fn the_minimum_is_replaced_by_a_larger_sample_after_five_minutes() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
-        let mut least = LeastRtt::default();
+        let mut least = LeastRtt::NONE;
         assert_eq!(least.get(), None);
         for (secs, ms, expected) in [(0, 40, 40), (1, 30, 30), (2, 50, 30), (301, 50, 30), (302, 50, 50)] {
             least.learn(at(secs), Span::from_ms(ms));
@@ -44,7 +51,7 @@ mod tests {
     #[test]
     fn an_equal_sample_renews_the_minimum() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
-        let mut least = LeastRtt::default();
+        let mut least = LeastRtt::NONE;
         for (secs, ms) in [(0, 30), (200, 30), (400, 50)] {
             least.learn(at(secs), Span::from_ms(ms));
         }

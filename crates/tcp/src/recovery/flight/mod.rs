@@ -117,6 +117,20 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
+    /// Nothing is outstanding, and nothing was sent.
+    pub(crate) const fn new() -> Self {
+        Self {
+            entries: VecDeque::new(),
+            edge: 0,
+            last_end: 0,
+            next: 0,
+            later: VecDeque::new(),
+            unusual: 0,
+            departures: 0,
+            cut_from: 0,
+        }
+    }
+
     /// New data is sent: it begins at the end of all earlier data.
     #[inline]
     pub(crate) fn add(&mut self, start: u64, end: u64, at: Time) {

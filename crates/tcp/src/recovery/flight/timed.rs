@@ -4,7 +4,7 @@
 use crate::time::Time;
 
 /// The timed segment, if there is one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
     /// The position that its ACK must reach; 0 if no segment is timed.
     end: u64,
@@ -12,6 +12,9 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
+    /// None is timed.
+    pub(crate) const NONE: Self = Self { end: 0, sent: Time::ZERO };
+
     /// A first transmission up to `end` is timed, if no other segment is.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, end: u64) {
@@ -52,7 +55,7 @@ mod tests {
     #[test]
     fn one_segment_is_timed_until_it_is_acknowledged_or_retransmitted() {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
-        let mut timed = Timed::default();
+        let mut timed = Timed::NONE;
         assert!(timed.permits_sample(1) && timed.acknowledged_by(1).is_none());
         timed.send(at(1), 101);
         timed.send(at(2), 201);

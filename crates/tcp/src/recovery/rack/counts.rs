@@ -10,13 +10,13 @@ use crate::time::Time;
 impl Rack {
     /// The first segment of `mss` bytes, or what there is of it, that is held lost.
     pub(in crate::recovery) fn first_lost(&self, mss: u16) -> Option<Range> {
-        let hole = self.lost.first()?;
+        let hole = self.repairs.lost.first()?;
         Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
     /// Bytes in the network, with so much `padding`: what duplicate ACKs report includes it.
     pub(in crate::recovery) fn pipe(&self, una: u64, max: u64, sacked: u64, padding: u64) -> u64 {
-        (max - una + padding).saturating_sub(sacked + self.counted() + self.lost.covered())
+        (max - una + padding).saturating_sub(sacked + self.counted() + self.repairs.lost.covered())
     }
 
     /// Bytes that duplicate ACKs report.
@@ -26,28 +26,28 @@ impl Rack {
 
     /// Whether all of `range` was sent more than once.
     pub(in crate::recovery) fn was_resent(&self, range: Range) -> bool {
-        self.resent.covered_within(range) == range.len()
+        self.repairs.resent.covered_within(range) == range.len()
     }
 
     /// Whether nothing of `range` was sent more than once.
     pub(in crate::recovery) fn has_not_resent(&self, range: Range) -> bool {
-        self.resent.covered_within(range) == 0
+        self.repairs.resent.covered_within(range) == 0
     }
 
     /// Whether a retransmission is in the network (`retrans_out`).
     pub(in crate::recovery) fn has_resends(&self, flight: &Flight, sacked: &RangeSet) -> bool {
-        flight.has_resends(&self.resent, sacked)
+        flight.has_resends(&self.repairs.resent, sacked)
     }
 
     /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.
     pub(in crate::recovery) fn resends(&self, flight: &Flight, sacked: &RangeSet) -> (u32, Option<Time>) {
-        flight.resends(&self.resent, sacked)
+        flight.resends(&self.repairs.resent, sacked)
     }
 
     /// Bytes of retransmissions that are not known to have arrived or to be lost (`retrans_out`).
     pub(in crate::recovery) fn resent(&self, sacked: &RangeSet) -> u64 {
-        let unreported = self.resent.iter_down().flat_map(|range| sacked.missing_in(range));
-        unreported.map(|piece| piece.len() - self.lost.covered_within(piece)).sum()
+        let unreported = self.repairs.resent.iter_down().flat_map(|range| sacked.missing_in(range));
+        unreported.map(|piece| piece.len() - self.repairs.lost.covered_within(piece)).sum()
     }
 
     /// All outstanding segments, by what is known of them.
@@ -56,7 +56,7 @@ impl Rack {
             all.unacknowledged += 1;
             if sacked.covered_within(sent.range) == sent.range.len() {
                 all.sacked += 1;
-            } else if self.lost.covered_within(sent.range) > 0 {
+            } else if self.repairs.lost.covered_within(sent.range) > 0 {
                 all.lost += 1;
             } else if sent.again {
                 all.resent += 1;

@@ -5,6 +5,7 @@
 
 mod counts;
 mod reordering;
+mod repairs;
 
 use super::counted::Counted;
 use super::flight::{Flight, LeastRtt, Sent, ShortSegments};
@@ -14,7 +15,7 @@ use super::spurious::undo::Undo;
 use super::tail_probe::Probe;
 use crate::ranges::{Range, RangeSet};
 use crate::time::{Span, Time};
-use reordering::Reordering;
+use repairs::Kept;
 
 /// How many segments that a D-SACK names are looked at.
 const DUPLICATES: usize = 16;
@@ -29,7 +30,7 @@ pub(super) struct Found {
 }
 
 /// The state of RACK.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq: the most recently sent segment that was delivered.
     newest: Option<Sent>,
@@ -37,34 +38,23 @@ pub(crate) struct Rack {
     rtt: Span,
     /// RACK.fack: the end of the highest delivered data.
     fack: u64,
-    pub(super) reordering: Reordering,
-    /// Data that is marked lost and has not been retransmitted since.
-    pub(super) lost: RangeSet,
-    /// Data marked lost since the last query, if anyone queries it.
-    pub(super) found: Option<Vec<Range>>,
-    /// Data that was sent more than once.
-    resent: RangeSet,
-    /// Retransmissions that were in the network at an undo (Linux): if they are lost, a timeout sends them again.
-    spared: RangeSet,
+    /// What only losses, retransmissions and reordering need.
+    pub(super) repairs: Kept,
     /// When more data will be marked lost, unless it is delivered before (the reordering timer).
-    pub(super) deadline: Option<Time>,
+    pub(super) deadline: Time,
     /// Bytes that the present ACK reports as delivered for the first time.
     pub(super) delivered: u64,
     /// When the newest of these bytes were sent.
-    pub(super) delivered_newest: Option<Time>,
+    delivered_newest: Time,
     /// Something was delivered since losses were last looked for (Linux, `rack.advanced`).
     pub(super) advanced: bool,
     pub(super) probe: Probe,
     /// When the retransmission timer expires. The timer may expire for a probe before.
     pub(super) timeout: Time,
-    pub(super) prr: Option<Prr>,
-    pub(super) undo: Option<Undo>,
     /// Whether the latest timeout may be spurious.
     pub(super) frto: Frto,
     /// An undo has left segments that are not looked at again before a timeout.
     passes_over: bool,
-    /// Segments that D-SACKs have reported so far.
-    pub(super) duplicates: u64,
     /// Whether data was reported, lost or sent again when an ACK was last examined (Linux, TCP_CA_Disorder).
     pub(super) disordered: bool,
     /// Whether the present ACK has ended a recovery.
@@ -80,30 +70,67 @@ pub(crate) struct Rack {
     /// Whether a timer has acted in a recovery since the last ACK.
     pub(super) by_timer: bool,
     /// Outstanding short segments, if cwnd counts packets.
-    pub(super) short: Option<Box<ShortSegments>>,
+    pub(super) short: ShortSegments,
 }
 
 impl Rack {
+    /// The initial state. `counted`: without SACK, nothing that duplicate ACKs report.
+    pub(super) const fn new(counted: Option<Counted>) -> Self {
+        Self {
+            newest: None,
+            rtt: Span::ZERO,
+            fack: 0,
+            repairs: Kept::new(),
+            deadline: Time::NEVER,
+            delivered: 0,
+            delivered_newest: Time::NEVER,
+            advanced: false,
+            probe: Probe::NONE,
+            timeout: Time::ZERO,
+            frto: Frto::Off,
+            passes_over: false,
+            disordered: false,
+            ended: false,
+            counted,
+            holds_repairs: false,
+            turn_has_come: false,
+            has_looked_for_new: false,
+            by_timer: false,
+            short: ShortSegments::None,
+        }
+    }
+
+    /// The handshake has given RACK.rtt.
+    pub(super) fn begin(&mut self, rtt: Span) {
+        self.rtt = rtt;
+    }
+
+    /// RACK.rtt.
+    pub(super) fn rtt(&self) -> Span {
+        self.rtt
+    }
+
+    /// Whether no loss, retransmission, probe or reordering has left a trace.
+    pub(super) fn has_no_losses(&self) -> bool {
+        self.repairs.are_none() && self.short.is_empty() && self.probe.is_over()
+    }
+
     /// Whether the state is ordinary: an ACK of the next data changes nothing but the latest delivery. All fields are named, so
     /// that a new one is not forgotten here.
     #[inline(always)]
     pub(super) fn is_calm(&self) -> bool {
         #[rustfmt::skip]
         let Self {
-            probe, deadline, resent, reordering, disordered,
+            probe, deadline, repairs, disordered,
             // Each ACK changes them, an ordinary one too.
             newest: _, rtt: _, fack: _, delivered: _, delivered_newest: _, advanced: _,
             // Outside a recovery, they have no effect on an ACK of the next data.
-            lost: _, spared: _, prr: _, undo: _, frto: _, passes_over: _, ended: _, counted: _, short: _,
+            frto: _, passes_over: _, ended: _, counted: _, short: _,
             holds_repairs: _, turn_has_come: _, has_looked_for_new: _, by_timer: _,
             // No decision on an ACK depends on them.
-            found: _, timeout: _, duplicates: _,
+            timeout: _,
         } = self;
-        probe.is_over()
-            && deadline.is_none()
-            && resent.is_empty()
-            && !disordered
-            && !reordering.awaits_delivery()
+        probe.is_over() && deadline.is_never() && !disordered && repairs.are_calm()
     }
 
     /// Whether an ACK of everything below `una` shows delivery in order: no data above it was reported, and no data that it
@@ -150,22 +177,25 @@ impl Rack {
         is_echoed: impl Fn(Time) -> bool,
     ) {
         self.delivered += range.len();
-        if let Some(short) = &mut self.short {
-            self.delivered += short.deliver(range);
+        self.delivered += self.short.deliver(range);
+        if let Some(repairs) = self.repairs.known() {
+            repairs.lost.remove(range);
         }
-        self.lost.remove(range);
         if range.end > self.fack {
             self.fack = range.end;
-        } else if let Some(late) = self.resent.missing_in(range).next() {
-            // Retransmissions beside it do not matter.
-            self.reordering.note_late(late.start);
+        } else {
+            self.repairs.note_late(range);
         }
         // An ACK may answer the first transmission of a segment, not the retransmission. Such a segment shows nothing (step 2).
         let shortest = least.get();
         let too_soon = |sent: &Sent| shortest.is_some_and(|least| now - sent.at < least);
         let answers = |sent: &Sent| !sent.again || (!too_soon(sent) && is_echoed(sent.at));
         let delivered = flight.delivered(range, answers);
-        self.delivered_newest = self.delivered_newest.max(delivered.newest.map(|sent| sent.at));
+        if let Some(newest) = delivered.newest
+            && (self.delivered_newest.is_never() || newest.at > self.delivered_newest)
+        {
+            self.delivered_newest = newest.at;
+        }
         let (Some(sent), Some(last)) = (delivered.answered, delivered.last) else { return };
         // Without SACK, losses are not detected by time.
         self.advanced = self.counted.is_none();
@@ -211,15 +241,12 @@ impl Rack {
 
     /// Everything below `una` is acknowledged.
     pub(super) fn acknowledge(&mut self, una: u64) {
-        self.lost.remove_below(una);
-        self.resent.remove_below(una);
-        self.spared.remove_below(una);
-        if let Some(short) = &mut self.short {
-            short.forget_below(una);
-            if short.is_empty() {
-                self.short = None;
-            }
+        if let Some(repairs) = self.repairs.known() {
+            repairs.lost.remove_below(una);
+            repairs.resent.remove_below(una);
+            repairs.spared.remove_below(una);
         }
+        self.short.forget_below(una);
     }
 
     /// A D-SACK of `range`. If it names a segment that was sent again and reported before, the original came late
@@ -229,34 +256,40 @@ impl Rack {
         // A D-SACK names one segment, or a few that a receiver has merged.
         let mut segments = flight.all_within(range).take(DUPLICATES);
         if let Some(late) = segments.find(|sent| sent.again && is_reported(sent)) {
-            self.reordering.note_late(late.range.start);
+            self.repairs.change().reordering.note_late(late.range.start);
         }
     }
 
     /// `range` is retransmitted.
     pub(super) fn resend(&mut self, range: Range) {
-        self.lost.remove(range);
-        self.spared.remove(range);
-        self.resent.insert(range);
+        let repairs = self.repairs.change();
+        repairs.lost.remove(range);
+        repairs.spared.remove(range);
+        repairs.resent.insert(range);
     }
 
     /// The present ACK is processed completely: computes the distance of the reordering that it shows.
     pub(super) fn note_order(&mut self) {
-        self.reordering.note_order(self.fack);
+        if let Some(repairs) = self.repairs.known() {
+            repairs.reordering.note_order(self.fack);
+        }
     }
 
     /// A recovery has ended. The present ACK may still show that it was spurious.
     pub(super) fn recovered(&mut self) {
         self.forget_counted();
         self.ended = true;
-        self.reordering.recovered();
+        if let Some(repairs) = self.repairs.known() {
+            repairs.reordering.recovered();
+        }
     }
 
     /// Whether the present ACK has ended a recovery, and data that was marked lost in the meantime remains. Such data was sent
     /// after the recovery had begun, so it is a loss of the next window.
     pub(super) fn take_unrepaired(&mut self, sacked: &RangeSet) -> bool {
         let is_missing = |range| sacked.missing_in(range).next().is_some();
-        core::mem::take(&mut self.ended) && (!self.lost.is_empty() || self.resent.iter_down().any(is_missing))
+        core::mem::take(&mut self.ended)
+            && (!self.repairs.lost.is_empty() || self.repairs.resent.iter_down().any(is_missing))
     }
 
     /// Marks segments lost that were sent before the most recently sent delivered segment, and longer ago than RACK.rtt plus
@@ -268,7 +301,7 @@ impl Rack {
         window: Span,
         sacked: &RangeSet,
     ) -> Found {
-        self.deadline = None;
+        self.deadline = Time::NEVER;
         self.advanced = false;
         let mut found = Found::default();
         let Some(newest) = self.newest else { return found };
@@ -280,7 +313,7 @@ impl Rack {
             if sent.at + wait > now {
                 // One timer for all that wait: the largest of their times.
                 let last = flight.latest_before(&newest, sacked).map_or(sent.at, |last| last.at);
-                self.deadline = Some(last.max(sent.at) + wait);
+                self.deadline = last.max(sent.at) + wait;
                 break;
             }
             found.any = true;
@@ -300,9 +333,9 @@ impl Rack {
         window: Span,
         sacked: &RangeSet,
     ) {
-        self.deadline = None;
-        self.probe = Probe::default();
-        self.prr = None;
+        self.deadline = Time::NEVER;
+        self.probe = Probe::NONE;
+        self.repairs.end_reduction();
         self.holds_repairs = false;
         if core::mem::take(&mut self.passes_over) {
             flight.restore_lost();
@@ -318,8 +351,8 @@ impl Rack {
 
     /// A timeout without SACK: all outstanding data is lost (`tcp_timeout_mark_lost()`).
     pub(super) fn lose_all_outstanding(&mut self, all: Range) {
-        self.deadline = None;
-        self.prr = None;
+        self.deadline = Time::NEVER;
+        self.repairs.end_reduction();
         self.forget_counted();
         self.lose(all, &RangeSet::new());
     }
@@ -332,11 +365,10 @@ impl Rack {
     /// The peer may have discarded data that it had reported: all outstanding data is lost (RFC 2018, section 8).
     pub(super) fn forget(&mut self, flight: &mut Flight, all: Range) {
         flight.forget_all();
-        self.lost.clear();
-        self.lost.insert(all);
-        if let Some(short) = &mut self.short {
-            short.lose_all();
-        }
+        let repairs = self.repairs.change();
+        repairs.lost.clear();
+        repairs.lost.insert(all);
+        self.short.lose_all();
     }
 
     /// The loss detection was spurious. Segments that are really lost will be detected again. With `after_timeout_only`, those
@@ -347,17 +379,10 @@ impl Rack {
         as_linux: bool,
         after_timeout_only: bool,
     ) {
-        if as_linux {
-            for range in self.resent.iter_down() {
-                for piece in self.lost.missing_in(range) {
-                    self.spared.insert(piece);
-                }
-            }
+        if let Some(repairs) = self.repairs.known() {
+            repairs.hold_nothing_lost(as_linux);
         }
-        self.lost.clear();
-        if let Some(short) = &mut self.short {
-            short.find_all();
-        }
+        self.short.find_all();
         self.forget_counted();
         self.ended = false;
         if after_timeout_only {
@@ -371,7 +396,7 @@ impl Rack {
     /// (`tcp_mark_skb_lost()`: the undo has removed the mark, but not that it was sent again).
     fn lose_unless_spared(&mut self, range: Range, sacked: &RangeSet) {
         if self.is_spared(range) {
-            self.spared.remove(range);
+            self.repairs.change().spared.remove(range);
         } else {
             self.lose(range, sacked);
         }
@@ -379,25 +404,42 @@ impl Rack {
 
     /// Whether all of `range` is a retransmission that was in the network at an undo.
     fn is_spared(&self, range: Range) -> bool {
-        !range.is_empty() && self.spared.covered_within(range) == range.len()
+        !range.is_empty() && self.repairs.spared.covered_within(range) == range.len()
     }
 
     /// Marks the unreported parts of `range` lost.
     pub(super) fn lose(&mut self, range: Range, sacked: &RangeSet) {
         for piece in sacked.missing_in(range) {
-            if let Some(found) = &mut self.found {
-                found.extend(self.lost.missing_in(piece));
-            }
-            self.lost.insert(piece);
-            if let Some(short) = &mut self.short {
-                short.lose(piece);
-            }
+            self.repairs.change().lose(piece);
+            self.short.lose(piece);
         }
+    }
+
+    /// When the newest of the bytes were sent that were delivered since the last call.
+    pub(super) fn take_delivered_newest(&mut self) -> Option<Time> {
+        let newest = core::mem::replace(&mut self.delivered_newest, Time::NEVER);
+        (!newest.is_never()).then_some(newest)
+    }
+
+    /// The reduction of a window that is under way.
+    #[inline]
+    pub(super) fn prr_mut(&mut self) -> Option<&mut Prr> {
+        self.repairs.known()?.prr.as_mut()
+    }
+
+    /// What the present recovery keeps for an undo.
+    pub(super) fn undo_mut(&mut self) -> Option<&mut Undo> {
+        self.repairs.known()?.undo.as_mut()
+    }
+
+    /// Nothing can be undone any more. Returns what could have been.
+    pub(super) fn take_undo(&mut self) -> Option<Undo> {
+        self.repairs.known()?.undo.take()
     }
 
     /// Losses that were not counted yet are not a sign of congestion.
     pub(super) fn forgive(&mut self) {
-        if let Some(found) = &mut self.found {
+        if let Some(found) = self.repairs.known().and_then(|repairs| repairs.found.as_mut()) {
             found.clear();
         }
     }

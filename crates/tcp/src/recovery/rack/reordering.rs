@@ -8,7 +8,7 @@ use crate::time::{Span, Time};
 const PERSISTENCE: u8 = 16;
 
 /// Observed reordering.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::recovery) struct Reordering {
     seen: bool,
     /// The lowest position that the present ACK shows to be delivered late and that was never retransmitted.
@@ -29,7 +29,26 @@ pub(in crate::recovery) struct Reordering {
     widens: bool,
 }
 
+impl Default for Reordering {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Reordering {
+    /// No reordering was seen.
+    pub(super) const NONE: Self = Self {
+        seen: false,
+        late: None,
+        times: 0,
+        extent: 0,
+        widened: 0,
+        persistence: 0,
+        widened_at: 0,
+        widened_when: None,
+        widens: false,
+    };
+
     /// The reordering window. It is zero while no reordering was ever seen and a loss is likely.
     pub(in crate::recovery) fn window(
         &self,
@@ -127,7 +146,7 @@ mod tests {
 
     /// A path of 40 ms.
     fn window(reordering: &Reordering, srtt: Option<Span>) -> Span {
-        let mut least = LeastRtt::default();
+        let mut least = LeastRtt::NONE;
         least.learn(Time::ZERO, Span::from_ms(40));
         reordering.window(least, true, srtt)
     }

@@ -7,11 +7,16 @@ fn at(ms: u64) -> Time {
 }
 
 /// RACK with its log.
-#[derive(Default)]
 struct Logged {
     rack: Rack,
     flight: Flight,
     least: LeastRtt,
+}
+
+impl Default for Logged {
+    fn default() -> Self {
+        Self { rack: Rack::new(None), flight: Flight::new(), least: LeastRtt::NONE }
+    }
 }
 
 impl core::ops::Deref for Logged {
@@ -43,7 +48,7 @@ impl Logged {
     }
 
     fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
-        self.rack.reordering.window(self.least, loss_is_likely, srtt)
+        self.rack.repairs.reordering.window(self.least, loss_is_likely, srtt)
     }
 
     fn acknowledge(&mut self, una: u64) {
@@ -73,9 +78,9 @@ fn what_left_before_something_that_arrived_is_lost_after_the_reordering_window()
     assert_eq!(window, Span::from_ms(10));
     assert!(!rack.detect(at(41), window, &sacked));
     // It left at 0, what arrived took 40 ms.
-    assert_eq!(rack.deadline, Some(at(50)));
+    assert_eq!(rack.deadline, at(50));
     assert!(rack.detect(at(50), window, &sacked));
-    assert_eq!((rack.lost.first(), rack.lost.covered()), (Some(Range::new(1, 101)), 100));
+    assert_eq!((rack.repairs.lost.first(), rack.repairs.lost.covered()), (Some(Range::new(1, 101)), 100));
     assert_eq!(rack.pipe(1, 1001, 100, 0), 800);
     assert_eq!(rack.pipe(1, 1001, 100, 50), 850);
 }
@@ -85,12 +90,12 @@ fn the_timer_waits_for_the_last_of_the_segments_that_may_be_lost() {
     // Sent at 0 to 9 ms, on a path of 40 ms. The sixth arrives: five may be lost, the last of which was sent at 4 ms.
     let (mut rack, sacked) = after(&[5]);
     assert!(!rack.detect(at(45), Span::from_ms(10), &sacked));
-    assert_eq!(rack.deadline, Some(at(54)));
+    assert_eq!(rack.deadline, at(54));
     // An ACK that arrives meanwhile marks those that are due.
     assert!(rack.detect(at(51), Span::from_ms(10), &sacked));
-    assert_eq!((rack.lost.covered(), rack.deadline), (200, Some(at(54))));
+    assert_eq!((rack.repairs.lost.covered(), rack.deadline), (200, at(54)));
     assert!(rack.detect(at(54), Span::from_ms(10), &sacked));
-    assert_eq!((rack.lost.covered(), rack.deadline), (500, None));
+    assert_eq!((rack.repairs.lost.covered(), rack.deadline), (500, Time::NEVER));
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn without_any_reordering_likely_losses_are_not_waited_for() {
     let (mut rack, sacked) = after(&[1, 2, 3]);
     assert_eq!(rack.window(true, None), Span::ZERO);
     assert!(rack.detect(at(43), Span::ZERO, &sacked));
-    assert_eq!(rack.lost.covered(), 100);
+    assert_eq!(rack.repairs.lost.covered(), 100);
 }
 
 #[test]
@@ -122,13 +127,13 @@ fn a_retransmission_that_is_lost_is_noticed_like_any_other() {
     let (mut rack, mut sacked) = after(&[1, 2, 3]);
     rack.detect(at(43), Span::ZERO, &sacked);
     rack.resend(Range::new(1, 101), at(44));
-    assert_eq!(rack.lost.covered(), 0);
+    assert_eq!(rack.repairs.lost.covered(), 0);
     rack.flight.add(1001, 1101, at(45));
     // What left before the newest arrival is lost, the retransmission with it.
     rack.deliver(at(85), Range::new(1001, 1101));
     sacked.insert(Range::new(1001, 1101));
     assert!(rack.detect(at(85), Span::ZERO, &sacked));
-    assert_eq!(rack.lost.first(), Some(Range::new(1, 101)));
+    assert_eq!(rack.repairs.lost.first(), Some(Range::new(1, 101)));
 }
 
 #[test]
@@ -142,7 +147,7 @@ fn a_retransmission_that_follows_new_data_at_the_same_instant_left_after_it() {
     sacked.insert(Range::new(401, 1101));
     rack.deliver(at(84), new);
     assert!(!rack.detect(at(84), Span::ZERO, &sacked));
-    assert_eq!(rack.lost.first(), None);
+    assert_eq!(rack.repairs.lost.first(), None);
 }
 
 #[test]
@@ -157,7 +162,7 @@ fn the_round_trip_of_an_ack_is_that_of_what_it_acknowledges() {
     rack.acknowledge(101);
     assert_eq!(rack.latest_rtt(), Some(Span::from_ms(44)));
     assert!(!rack.detect(at(44), Span::ZERO, &sacked), "the second left a millisecond after the first");
-    assert_eq!(rack.deadline, Some(at(45)));
+    assert_eq!(rack.deadline, at(45));
 }
 
 #[test]
@@ -187,7 +192,7 @@ fn an_ack_of_a_retransmission_and_of_what_followed_it_shows_the_order_of_the_lat
     rack.deliver(at(84), Range::new(1, 201));
     sacked.insert(Range::new(1, 201));
     rack.rack.note_order();
-    assert_eq!(rack.rack.reordering.extent(), (1, 300));
+    assert_eq!(rack.rack.repairs.reordering.extent(), (1, 300));
 }
 
 /// Work for each of `n` segments in flight at once, of which about one in fifty is lost: reported one by one, sent again,
