@@ -98,9 +98,12 @@ app = { kind = "bulk", bytes = "10 kB" }
 from = "a"
 to = "b"
 count = 1000000
-stagger = "10 us"
+stagger = "STAGGER"
 """
-"""A million transfers, one each 10 us."""
+"""A million transfers, one each STAGGER."""
+
+AT_ONCE = MILLION.replace("STAGGER", "0 s").replace("100 Gbit/s", "1 Tbit/s").replace("10 ms", "50 ms")
+"""The same at the same moment."""
 
 
 def million_flows() -> list[Figure]:
@@ -111,8 +114,13 @@ def million_flows() -> list[Figure]:
     figures = []
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "million.toml"
-        for duration, what, goal in (("1 us", "started and reported", "<= 10"), ("20 s", "transferred", "")):
-            scenario.write_text(MILLION.replace("DURATION", duration))
+        one_by_one = MILLION.replace("STAGGER", "10 us")
+        for text, duration, what, goal in (
+            (one_by_one, "1 us", "started and reported", "<= 10"),
+            (one_by_one, "20 s", "transferred", ""),
+            (AT_ONCE, "1 s", "transferred at once", ""),
+        ):
+            scenario.write_text(text.replace("DURATION", duration))
             cpu, memory, _ = cost([str(command), "run", str(scenario)])
             figures += [
                 Figure(f"a million flows, {what}", cpu, "CPU s", goal, goal),

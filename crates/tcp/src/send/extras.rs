@@ -7,8 +7,8 @@ use crate::send::interface::Interface;
 use crate::send::mtu::mtu_search::Search;
 use crate::send::transmit::Policy;
 use crate::send::write::packets::Packets;
+use crate::send::write::records::Records;
 use crate::time::Time;
-use std::collections::VecDeque;
 
 /// The rare state of a sender. It is allocated on first use.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(super) struct Extras {
     pub(super) released: u64,
     /// The user-defined policy for short segments.
     pub(super) policy: Option<Box<dyn Policy>>,
-    /// The positions after the ends of unacknowledged records, in order.
-    pub(super) records: Option<Box<VecDeque<u64>>>,
+    /// Where records end, if the application ends any.
+    pub(super) records: Option<Box<Records>>,
     /// When the user timeout expires.
     pub(super) user_timeout: Time,
     /// Path MTU in bytes; 0 if unknown.

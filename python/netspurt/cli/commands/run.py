@@ -56,8 +56,8 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--threads",
         type=positive,
         metavar="N",
-        help="threads of one run (default: one for each processor if there is one seed and the run is long, else 1); "
-        "the result is the same for each N",
+        help="threads of one run (default: one for each processor if there is one seed and the run is long and has "
+        "at most 100,000 flows, else 1); the result is the same for each N",
     )
     command.add_argument(
         "--capture",

@@ -555,10 +555,11 @@ impl LossRecovery {
         let Departures { flight, least, rack: Some(rack), .. } = departures else { return };
         let enough = u64::from(dup_acks) * mss;
         // Without SACK, nothing counts as reported any more (`tcp_timeout_mark_lost()`).
-        if from_open && loss.sacked() >= enough {
-            if let Some(repairs) = rack.repairs.known() {
-                repairs.reordering.doubt_extent(enough);
-            }
+        if from_open
+            && loss.sacked() >= enough
+            && let Some(repairs) = rack.repairs.known()
+        {
+            repairs.reordering.doubt_extent(enough);
         }
         if has_reneged {
             rack.forget(flight, Range::new(first.start, max));

@@ -3,12 +3,19 @@
 use crate::context::Context;
 use crate::send::space::{Decision, Plan};
 use crate::send::{RECORDS, Sender};
+use std::collections::VecDeque;
+
+/// The positions after the ends of unacknowledged records, in order.
+#[derive(Debug, Default)]
+pub(in crate::send) struct Records {
+    ends: VecDeque<u64>,
+}
 
 impl Sender {
     /// Ends a record after all written data. An end that everything before has been acknowledged for separates nothing.
     pub(crate) fn end_record(&mut self) {
         let (una, end) = (self.space.una, self.space.data_end());
-        let records = self.extras().records.get_or_insert_default();
+        let records = &mut self.extras().records.get_or_insert_default().ends;
         while records.front().is_some_and(|&earlier| earlier <= una) {
             records.pop_front();
         }
@@ -21,7 +28,7 @@ impl Sender {
 
     /// The end of the record of the byte at `start`; `None` if no end lies behind it.
     pub(in crate::send) fn record_end(&self, start: u64) -> Option<u64> {
-        let records = self.extras.as_ref()?.records.as_ref()?;
+        let records = &self.extras.as_ref()?.records.as_ref()?.ends;
         records.get(records.partition_point(|&end| end <= start)).copied()
     }
 
