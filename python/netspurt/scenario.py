@@ -130,8 +130,9 @@ class Scenario:
             capture: capture points: a node (all its links), ``"link@node"`` (one end of a link) or ``"all"`` (both
                 ends of every link). By default each flow is captured once, at the host that sends its data.
             snaplen: bytes kept of each packet; by default all.
-            threads: threads of this one run, at least 1; by default one for each processor if the run is long and has at
-                most 100,000 flows. The result is the same for each number. A run that records, and a scenario that cannot be divided, uses one.
+            threads: threads of this one run, at least 1; by default one for each processor if the run is long and has
+                at most 100,000 flows. The result is the same for each number. A run that records, and a scenario that
+                cannot be divided, uses one.
 
         Raises:
             ValueError: ``record`` contains an unknown name, or ``threads`` is below 1.
