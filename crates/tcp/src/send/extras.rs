@@ -7,8 +7,8 @@ use crate::send::interface::Interface;
 use crate::send::mtu::mtu_search::Search;
 use crate::send::transmit::Policy;
 use crate::send::write::packets::Packets;
-use crate::send::write::records::Records;
 use crate::time::Time;
+use std::collections::VecDeque;
 
 /// The rare state of a sender. It is allocated on first use.
 #[derive(Debug)]
@@ -46,6 +46,12 @@ pub(super) struct Extras {
     pub(super) turn: Time,
     /// NAKs received. They show that the peer sends NAKs (RFC 1106, section 5).
     pub(super) naks_received: bool,
+}
+
+/// The positions after the ends of unacknowledged records, in order.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) ends: VecDeque<u64>,
 }
 
 impl Default for Extras {

@@ -5,4 +5,4 @@ pub(super) mod bursts;
 pub(crate) mod marks;
 mod memory;
 pub(super) mod packets;
-pub(super) mod records;
+mod records;

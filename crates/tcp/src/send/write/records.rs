@@ -3,13 +3,6 @@
 use crate::context::Context;
 use crate::send::space::{Decision, Plan};
 use crate::send::{RECORDS, Sender};
-use std::collections::VecDeque;
-
-/// The positions after the ends of unacknowledged records, in order.
-#[derive(Debug, Default)]
-pub(in crate::send) struct Records {
-    ends: VecDeque<u64>,
-}
 
 impl Sender {
     /// Ends a record after all written data. An end that everything before has been acknowledged for separates nothing.
