@@ -215,7 +215,7 @@ impl Network {
         self.data_packets
     }
 
-    /// Packets in flight.
+    /// Packets in flight; none after [`Self::close`].
     pub fn packets_under_way(&self) -> usize {
         self.packets.len().saturating_sub(1)
     }
@@ -446,8 +446,9 @@ impl Network {
         }
     }
 
-    /// Ends the run at `end`. Returns the recording, in order.
+    /// Ends the run at `end`. Returns the recording, in order. No packet is under way any more.
     pub fn close(&mut self, end: Time) -> Recording {
+        // The packets of a large run take as much memory as the results that follow.
         self.packets = Slab::new();
         for (channel, number) in self.channels.iter_mut().zip(0..) {
             watch_queue(self.recorder.as_deref_mut(), channel, number, end.as_ps());

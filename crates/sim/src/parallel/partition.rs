@@ -160,7 +160,8 @@ fn packets_per_second(spec: &WorldSpec, routes: &Routes) -> f64 {
     narrow.iter().map(rate).sum::<f64>() / 8.0 / USUAL
 }
 
-/// The number of parts if none is asked for.
+/// How many threads a run uses if the user gives no number: one for each processor if it is long and has at most [`MANY`] flows,
+/// else one.
 fn parts_by_default(spec: &WorldSpec, processors: usize) -> usize {
     let flows: u64 = spec.flows.iter().map(|flow| u64::from(flow.count)).sum();
     if flows <= MANY && is_long(spec) { processors } else { 1 }
