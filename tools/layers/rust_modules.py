@@ -83,6 +83,7 @@ ALLOWED: dict[str, Table] = {
         limit:
         timeline:   limit
         budget:     limit timeline
+        measured:   limit
     """),
     "trace": table("""
         stamp:

@@ -45,6 +45,14 @@ impl Timeline {
         &self.intervals
     }
 
+    /// The longest interval of a limit, the last one of several; none if the limit never applied.
+    pub fn longest(&self, limit: Limit) -> Option<&Interval> {
+        self.intervals
+            .iter()
+            .filter(|interval| interval.limit == limit)
+            .max_by_key(|interval| interval.lasts())
+    }
+
     /// The end of the last interval; zero if there is none.
     pub fn end(&self) -> Time {
         self.intervals.last().map_or(Time::ZERO, |last| last.until)
@@ -141,6 +149,17 @@ mod tests {
         let twice =
             timeline(&[(1, Limit::Timeout), (2, Limit::Timeout), (2, Limit::Pacing), (3, Limit::Pacing)]);
         assert_eq!(twice, timeline(&[(2, Limit::Timeout), (3, Limit::Pacing)]));
+    }
+
+    #[test]
+    fn the_longest_interval_of_a_limit_is_found() {
+        let mut timeline = Timeline::default();
+        for (until, limit) in [(10, Limit::SlowStart), (30, Limit::Bottleneck), (60, Limit::SlowStart)] {
+            timeline.extend(Time::from_ps(until), limit);
+        }
+        let longest = timeline.longest(Limit::SlowStart).expect("it applied");
+        assert_eq!((longest.from, longest.until), (Time::from_ps(30), Time::from_ps(60)));
+        assert_eq!(timeline.longest(Limit::Timeout), None);
     }
 
     #[test]

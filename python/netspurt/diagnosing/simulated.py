@@ -7,11 +7,9 @@ terminal.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from netspurt.diagnosing.limits import LIMITS
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -67,21 +65,12 @@ def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _direction(row: Mapping[str, Any]) -> dict[str, Any]:
-    whole: float = row["duration_s"]
-    lines: Sequence[Mapping[str, Any]] = row["budget"]
-    budget = [{**line, "sentence": _sentence(line, whole)} for line in lines]
+    names = ("from", "bytes", "duration_s", "limit", "sentence", "budget", "intervals", "retransmitted")
     return {
-        **{name: row[name] for name in ("from", "bytes", "duration_s", "limit", "intervals")},
-        "budget": budget,
+        **{name: row[name] for name in names},
         "masked": [],
-        "sentence": budget[0]["sentence"] if budget else "No data was sent.",
         "vantage": VANTAGE,
         "offload": False,
-        "retransmitted": None,
         "rtt_min_s": row["rtt_min_s"] or None,
         "rate_max_bps": None,
     }
-
-
-def _sentence(line: Mapping[str, Any], whole: float) -> str:
-    return f"For {line['seconds']:.3g} s of {whole:.3g} s {LIMITS[line['limit']]}."

@@ -52,7 +52,31 @@ def test_a_setting_of_the_scenario_changes_what_limits_it(
 ) -> None:
     assert main(["why", str(scenario), "--json", "--set", "link.path.rate=1 Mbit/s"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["flows"][0]["directions"][0]["limit"] == "bottleneck"
+    client = document["flows"][0]["directions"][0]
+    line = client["budget"][0]
+    assert client["limit"] == line["limit"] == "bottleneck"
+    # Of 1500 bytes on the link, 1460 are data of the stream.
+    assert line["evidence"]["rate_bps"] == pytest.approx(1e6 * 1460 / 1500, rel=0.01)
+    assert line["evidence"]["queueing_s"] == pytest.approx(line["evidence"]["rtt_s"] - client["rtt_min_s"])
+    assert "the path was full at 97" in client["sentence"]
+
+
+def test_each_line_of_a_simulated_budget_has_its_numbers_and_a_sentence(scenario: Path) -> None:
+    (flow,) = ns.why(ns.load(scenario).run(record=["limits"])).documents()
+    client = flow["directions"][0]
+    assert client["rtt_min_s"] == pytest.approx(0.0402, abs=0.001)
+    window = next(line for line in client["budget"] if line["limit"] == "receive-window")
+    assert window["evidence"]["window_bytes"] == 20_000
+    assert window["evidence"]["rtt_s"] == pytest.approx(0.042, abs=0.003)
+    assert "the receiver's window of 20 KiB limited the data in flight" in client["sentence"]
+    assert all(line["sentence"].startswith("For ") for line in client["budget"])
+
+
+def test_a_sender_with_a_coarse_clock_does_not_hide_the_round_trip() -> None:
+    satellite = Path(__file__).parents[3] / "examples" / "satellite.toml"
+    (flow,) = ns.why(ns.load(satellite).run(record=["limits"])).documents()
+    # 580 ms of the link, and the time to send a segment; the sender measures in steps of 500 ms.
+    assert flow["directions"][0]["rtt_min_s"] == pytest.approx(0.586, abs=0.001)
 
 
 def test_the_result_of_a_run_can_be_diagnosed_if_it_has_its_limits(scenario: Path) -> None:

@@ -1,6 +1,6 @@
 //! The class `Diagnosis`: what limited the connections of a capture, read in steps.
 
-use crate::captures::limits::intervals;
+use crate::captures::limits::{intervals, numbers};
 use crate::captures::steps::Steps;
 use netspurt_budget::{Limit, Line};
 use netspurt_tcp::time::{Span, Time};
@@ -8,7 +8,7 @@ use netspurt_trace::Stamp;
 use netspurt_trace::diagnosis::{ConnectionDiagnosis, Diagnoser, DirectionDiagnosis, Masked, Transfer};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -114,8 +114,7 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
     let budget: Value = found
         .lines()
         .map(|(line, evidence)| {
-            let mut numbers: Map<String, Value> =
-                evidence.quantities.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect();
+            let mut numbers = numbers(line.limit, &evidence.measured);
             if let Some((first, last)) = evidence.packets {
                 numbers.insert("packets".to_owned(), json!([first, last]));
             }

@@ -1,11 +1,11 @@
 //! Timelines of limits as JSON, and what limited the flows of a simulation.
 
-use netspurt_budget::{Budget, Limit, Line, Timeline};
+use netspurt_budget::{Budget, Limit, Line, Measured, Timeline};
 use netspurt_sim::record::limits::{Exchange, Limited};
 use netspurt_sim::record::probe::End;
 use netspurt_sim::record::result::FlowResult;
 use netspurt_tcp::time::Time;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The intervals of a timeline.
@@ -21,6 +21,11 @@ pub(crate) fn intervals(timeline: &Timeline) -> Value {
             })
         })
         .collect()
+}
+
+/// The numbers that show a limit, by their names.
+pub(crate) fn numbers(limit: Limit, measured: &Measured) -> Map<String, Value> {
+    measured.quantities(limit).into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }
 
 /// What limited each connection of each flow: the simulator's own knowledge, which is certain.
@@ -80,16 +85,23 @@ fn transfer(exchange: &Exchange, client: &Limited, server: &Limited) -> Value {
 
 fn direction(limited: &Limited) -> Value {
     let budget = Budget::of(&limited.timeline);
+    let whole = limited.timeline.end().since(Time::ZERO);
+    let sentence = budget.lines().first().map_or_else(
+        || "No data was sent.".to_owned(),
+        |line| limited.measured(line.limit).sentence_of_whole(line.limit, line.time, whole),
+    );
     let lines: Value = budget
         .lines()
         .iter()
         .map(|line| {
+            let measured = limited.measured(line.limit);
             json!({
                 "limit": line.limit.name(),
                 "seconds": line.time.as_secs_f64(),
                 "share": line.share,
                 "confidence": 1.0,
-                "evidence": {},
+                "sentence": measured.sentence(line.limit, line.time),
+                "evidence": numbers(line.limit, &measured),
             })
         })
         .collect();
@@ -100,7 +112,9 @@ fn direction(limited: &Limited) -> Value {
         },
         "bytes": limited.bytes,
         "start_s": limited.opened.as_secs_f64(),
-        "duration_s": limited.timeline.end().since(Time::ZERO).as_secs_f64(),
+        "duration_s": whole.as_secs_f64(),
+        "sentence": sentence,
+        "retransmitted": limited.retransmitted,
         "limit": budget.dominant().unwrap_or(Limit::Unknown).name(),
         "rtt_min_s": limited.rtt_least_s,
         "budget": lines,

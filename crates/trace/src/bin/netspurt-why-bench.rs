@@ -24,7 +24,8 @@ fn main() -> ExitCode {
         println!("{} -> {}: {}", connection.who.client, connection.who.server, direction.sentence);
         for (line, evidence) in direction.lines() {
             let (limit, time) = (line.limit.name(), line.time.as_secs_f64());
-            println!("  {limit:20} {time:9.3} s {:5.1} %  {:?}", line.share * 100.0, evidence.quantities);
+            let numbers = evidence.measured.quantities(line.limit);
+            println!("  {limit:20} {time:9.3} s {:5.1} %  {:?}", line.share * 100.0, numbers);
         }
     }
     println!("packets {}", tally.packets);

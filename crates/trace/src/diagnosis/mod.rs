@@ -9,23 +9,23 @@
 //! * `path/`: round trips, queueing delay and capacity; `facts.rs`: the input of the rules
 //! * `rules/`: one file for each family of limits; `moment.rs`: the piece that they judge
 //! * `transfers.rs`: requests and responses of persistent connections
-//! * `verdict.rs`: the timeline and the budget; `sentence.rs`, `confidence.rs`: evidence and sentence
+//! * `verdict.rs`: the timeline and the budget; `evidence.rs`, `confidence.rs`: what shows each of its lines
 
 mod confidence;
 mod diagnoser;
+mod evidence;
 mod facts;
 mod median;
 mod moment;
 mod path;
 mod rules;
 mod sender;
-mod sentence;
 mod transfers;
 mod vantage;
 mod verdict;
 
 pub use diagnoser::Diagnoser;
-pub use sentence::Evidence;
+pub use evidence::Evidence;
 pub use transfers::Transfer;
 pub use vantage::Vantage;
 pub use verdict::{ConnectionDiagnosis, DirectionDiagnosis, Masked};

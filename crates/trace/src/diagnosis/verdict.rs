@@ -1,11 +1,11 @@
 //! From the views of both senders to the diagnosis of a connection.
 
+use super::evidence::{Evidence, evidence};
 use super::facts::Facts;
 use super::moment::Moment;
 use super::rules::{conclude_whole, judge, masked};
 use super::sender::SenderView;
 use super::sender::totals::Totals;
-use super::sentence::{Evidence, evidence, sentence};
 use super::transfers::Transfer;
 use super::vantage::{IN_HOST_NS, Vantage};
 use crate::conversation::Side;
@@ -125,7 +125,12 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
         budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
-    let sentence = sentence(&budget, &evidence, &facts);
+    let first = budget.lines().first().zip(evidence.first());
+    let whole = timeline.end().since(Time::ZERO);
+    let sentence = first.map_or_else(
+        || "No data was sent.".to_owned(),
+        |(line, evidence)| evidence.measured.sentence_of_whole(line.limit, line.time, whole),
+    );
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,

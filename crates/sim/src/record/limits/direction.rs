@@ -1,8 +1,9 @@
 //! One direction of a connection, and its timeline of limits.
 
 use super::exchanges::Exchange;
+use super::measures::Measures;
 use crate::record::end::End;
-use netspurt_budget::Timeline;
+use netspurt_budget::{Limit, Measured, Timeline};
 use netspurt_tcp::time::Time;
 
 /// One direction of a connection: the flow, its connection, and the end that sends.
@@ -40,8 +41,24 @@ pub struct Limited {
     pub outstanding: bool,
     /// The least round-trip time in seconds; 0 without a sample.
     pub rtt_least_s: f64,
+    /// Segments that were sent again.
+    pub retransmitted: u64,
     /// The limits.
     pub timeline: Timeline,
+    /// What the sender measured.
+    pub(super) measures: Measures,
     /// Requests with their responses, in the direction of the client only, if there are two or more.
     pub exchanges: Vec<Exchange>,
+}
+
+impl Limited {
+    /// What was measured during the longest interval of a limit; only zeros if it never applied.
+    pub fn measured(&self, limit: Limit) -> Measured {
+        let Some(longest) = self.timeline.longest(limit) else { return Measured::default() };
+        let on_clock = |at: Time| self.opened + at.since(Time::ZERO);
+        Measured {
+            retransmitted_in_all: self.retransmitted,
+            ..self.measures.between(on_clock(longest.from), on_clock(longest.until))
+        }
+    }
 }

@@ -9,12 +9,14 @@
 //! * `trouble.rs`: what was dropped, and when links were down; `acks.rs`: ACKs that were lost or late
 //! * `exchanges.rs`: requests and their responses
 //! * `combine.rs`: puts them together
+//! * `measures.rs`: what a sender measured, for the numbers behind a limit
 
 mod acks;
 mod apps;
 mod combine;
 mod direction;
 mod exchanges;
+mod measures;
 mod queues;
 mod sender;
 mod trouble;

@@ -1,6 +1,7 @@
 //! What a sender itself knows about why it sends nothing.
 
 use super::apps::Apps;
+use super::measures::Measures;
 use netspurt_budget::Limit;
 use netspurt_tcp::Connection;
 use netspurt_tcp::event::Phase;
@@ -60,11 +61,13 @@ pub(super) struct SenderLog {
     /// When data, SYN or FIN was last acknowledged.
     pub(super) acknowledged_at: Time,
     pub(super) acknowledged: u64,
+    /// By the clock of the sender, which may be coarse.
     pub(super) rtt_least: Option<Span>,
+    pub(super) measures: Measures,
     /// The counters at the last call.
     segments: (u64, u64),
     timeouts: u32,
-    retransmitted: u32,
+    pub(super) retransmitted: u32,
     naks_received: u32,
     rtt_sum_ns: u64,
     /// The largest window of the peer.
@@ -103,6 +106,7 @@ impl SenderLog {
             acknowledged_at: now,
             acknowledged: 0,
             rtt_least: None,
+            measures: Measures::new(),
             segments: (0, 0),
             timeouts: 0,
             retransmitted: 0,
@@ -187,6 +191,7 @@ impl SenderLog {
             let sample = Span::from_ns(stats.rtt_sum_ns - self.rtt_sum_ns);
             self.rtt_least = Some(self.rtt_least.map_or(sample, |least| least.min(sample)));
         }
+        self.measures.note(now, connection, self.round_trip(now, connection, info.phase));
         let segments = (stats.segments_sent, stats.segments_received);
         if segments.1 != self.segments.1 {
             self.acks.push((now.as_ps(), connection.acknowledged()));
@@ -211,6 +216,16 @@ impl SenderLog {
             let sent = acknowledged + outstanding;
             self.changes.push(Change { at: now, held, written, acknowledged, sent });
         }
+    }
+
+    /// The round trip that an ACK of new data completes now, by the clock of the simulator. Those of data that was sent again are unknown.
+    fn round_trip(&self, now: Time, connection: &Connection, phase: Phase) -> Option<Span> {
+        let acknowledged = connection.acknowledged();
+        if acknowledged <= self.acknowledged || matches!(phase, Phase::Recovery | Phase::TimeoutRecovery) {
+            return None;
+        }
+        let index = self.departed.partition_point(|departed| departed.1 < acknowledged);
+        self.departed.get(index).map(|departed| now.since(Time::from_ps(departed.0)))
     }
 
     /// Notes until when a full window or a full send buffer held the sender: the present hold, which began now or before.

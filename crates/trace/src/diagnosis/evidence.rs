@@ -1,0 +1,49 @@
+//! The evidence of a limit: the packets and the numbers that show it.
+
+use super::confidence::confidence;
+use super::facts::Facts;
+use super::median::median;
+use super::vantage::Vantage;
+use netspurt_budget::{Line, Measured, Timeline};
+use netspurt_tcp::time::Time;
+
+/// What shows one line of a budget.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Evidence {
+    /// First and last packet of the longest interval of the limit, as Wireshark numbers them.
+    pub packets: Option<(u64, u64)>,
+    /// The limit and its main numbers, in one sentence.
+    pub sentence: String,
+    /// How sure it is, from 0 to 1.
+    pub confidence: f64,
+    /// The numbers of the longest interval.
+    pub measured: Measured,
+}
+
+/// Collects the evidence of one line.
+pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage: Vantage) -> Evidence {
+    let longest = timeline.longest(line.limit).filter(|_| !facts.slices.is_empty());
+    let Some(longest) = longest else { return Evidence::default() };
+    let ns = |time: Time| time.as_ps() / 1000;
+    let (first, last) = (facts.index_at(ns(longest.from)), facts.index_at(ns(longest.until)));
+    let slices = &facts.slices[first..=last];
+    let delivered: f64 = slices.iter().map(|slice| f64::from(slice.delivered)).sum();
+    let seconds = longest.lasts().as_secs_f64();
+    let middle = |values: &mut dyn Iterator<Item = u64>| median(values) as f64 / 1e9;
+    let paths = || facts.path.now[first..=last].iter();
+    let measured = Measured {
+        rtt_s: middle(&mut paths().map(|now| now.rtt)),
+        queueing_s: middle(&mut paths().map(|now| now.queueing)),
+        rate_bps: if seconds > 0.0 { delivered * 8.0 / seconds } else { 0.0 },
+        flight_bytes: slices.iter().map(|slice| slice.flight).max().map_or(0.0, f64::from),
+        window_bytes: slices.iter().map(|slice| slice.window).max().map_or(0.0, f64::from),
+        retransmitted: slices.iter().map(|slice| u32::from(slice.resent)).sum(),
+        retransmitted_in_all: facts.totals.resent,
+    };
+    Evidence {
+        packets: Some((slices[0].packet, slices[slices.len() - 1].packet)),
+        sentence: measured.sentence(line.limit, line.time),
+        confidence: confidence(line.limit, vantage),
+        measured,
+    }
+}
