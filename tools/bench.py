@@ -8,11 +8,11 @@ as the difference between two lengths of the same run, so that the setup of the 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
 import subprocess
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -104,10 +104,14 @@ def measure(program: Path, short: bool) -> list[Figure]:
 
 def main() -> None:
     """Prints a table, and writes `bench.json` to the build folder."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    words = "'short' takes seconds, as a test of the benchmarks; 'build' only builds the programs (default: all)"
+    parser.add_argument("what", nargs="?", choices=("all", "short", "build"), default="all", help=words)
+    what = parser.parse_args().what
     program = build()
-    if "build" in sys.argv[1:]:
+    if what == "build":
         return
-    figures = measure(program, short="short" in sys.argv[1:])
+    figures = measure(program, short=what == "short")
     rows = [("what", "measured", "unit", "milestone", "goal")]
     rows += [(f.what, f"{f.measured:.4g}", f.unit, f.milestone, f.goal) for f in figures]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
