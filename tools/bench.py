@@ -105,7 +105,9 @@ def measure(program: Path, short: bool) -> list[Figure]:
 def main() -> None:
     """Prints a table, and writes `bench.json` to the build folder."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    words = "'short' takes seconds, as a test of the benchmarks; 'build' only builds the programs (default: all)"
+    words = (
+        "'short' takes seconds, as a test of the benchmarks; 'build' only builds the programs (default: all)"
+    )
     parser.add_argument("what", nargs="?", choices=("all", "short", "build"), default="all", help=words)
     what = parser.parse_args().what
     program = build()
