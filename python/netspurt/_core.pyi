@@ -240,6 +240,9 @@ class Run:
     # "time_s", "flow", "index", "host", "connection", "end" ("client" or "server"), "value";
     # of "queue": "time_s", "link", "direction", "value".
     def series(self, name: str) -> dict[str, list[Any] | npt.NDArray[np.generic]]: ...
+    # Link, direction, and the packets that its queue did not exceed for this share of the time;
+    # empty unless "queue" was recorded.
+    def queue_quantiles(self, share: float) -> list[tuple[str, str, int]]: ...
     # "time_s", "flow", "index", "host", "connection", "from_client", "seq", "length", "ack", "window", "reason", "nak",
     # "sack_from", "sack_until", and "arrives_s" (NaN: never), if "arrivals" were recorded.
     def segments(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...

@@ -53,10 +53,10 @@ def test_help_imports_nothing_heavy() -> None:
     assert answer.stdout.strip() == "[]"
 
 
-def test_a_run_imports_neither_sweeps_nor_tables() -> None:
+def test_a_run_imports_neither_sweeps_nor_tables_nor_arrays() -> None:
     code = (
         "import sys; from netspurt.cli import main; main(['run', sys.argv[1]]); "
-        "print([m for m in ('netspurt.sweeping', 'asyncio', 'polars', 'matplotlib') if m in sys.modules])"
+        "print([m for m in ('netspurt.sweeping', 'asyncio', 'numpy', 'polars', 'matplotlib') if m in sys.modules])"
     )
     example = Path(__file__).parents[3] / "examples" / "satellite.toml"
     answer = subprocess.run(

@@ -11,6 +11,7 @@ use netspurt_scenario::document;
 use netspurt_sim::host::session::{ArrivalTally, VideoTally};
 use netspurt_sim::record::datagrams::DatagramResult;
 use netspurt_sim::record::probe::{End, Quantity, Sample, Wants};
+use netspurt_sim::record::queue_quantiles::queue_quantiles;
 use netspurt_sim::record::result::{
     FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name,
 };
@@ -227,6 +228,16 @@ impl Run {
             return Err(PyValueError::new_err(message));
         }
         quantity.map_or_else(|| self.queue(py), |quantity| self.quantity(py, quantity))
+    }
+
+    /// Of each direction of a link whose queue was recorded: the link, the direction, and the number of packets that its queue did not
+    /// exceed for this share of the time.
+    fn queue_quantiles(&self, share: f64) -> Vec<(&str, &str, u32)> {
+        let named = |(channel, packets): (u32, u32)| {
+            let link = self.result.links.get(channel as usize)?;
+            Some((&*link.link, link.direction.as_str(), packets))
+        };
+        queue_quantiles(&self.result.recording.queues, share).into_iter().filter_map(named).collect()
     }
 
     /// One row for each segment that any host has sent; empty unless recorded. ``arrives_s``, if arrivals were

@@ -10,6 +10,7 @@ mod end;
 pub(crate) mod held_tail;
 pub mod limits;
 pub mod probe;
+pub mod queue_quantiles;
 pub mod result;
 pub mod sketch;
 pub(crate) mod summary;

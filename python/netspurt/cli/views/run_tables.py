@@ -226,25 +226,7 @@ def _link(
 
 def _recorded(run: _core.Run) -> dict[tuple[str, str], float]:
     """By link and direction: the queue length that is exceeded 5 % of the time."""
-    import numpy as np
-
-    columns = run.series("queue")
-    times = np.asarray(columns["time_s"])
-    if times.size == 0:
-        return {}
-    names = list(zip(columns["link"], columns["direction"], strict=True))
-    values = np.asarray(columns["value"], dtype=float)
-    places: dict[tuple[str, str], list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault((str(name[0]), str(name[1])), []).append(place)
-    found = {}
-    for name, rows in places.items():
-        lasts, own = np.diff(times[rows], append=times[-1]), values[rows]
-        order = np.argsort(own)
-        reached = np.cumsum(lasts[order])
-        if reached[-1] > 0:
-            found[name] = float(own[order][np.searchsorted(reached, 0.95 * reached[-1])])
-    return found
+    return {(link, direction): packets for link, direction, packets in run.queue_quantiles(0.95)}
 
 
 def show_summary(console: Console, rows: Sequence[Mapping[str, Any]], seeds: int) -> None:
