@@ -322,6 +322,7 @@ impl Stack {
         let now = self.now;
         let like_linux = self.settings.config.old_segments == OldSegments::Linux;
         let used = like_linux && self.settings.stand_ins == StandIns::Used;
+        self.give_way_in_time_wait(local, remote, segment);
         let Some(id) = self.find(local, remote).or_else(|| self.child(local, remote, segment)) else {
             self.reset(local, remote, segment);
             return;
@@ -396,6 +397,16 @@ impl Stack {
         self.update(id);
     }
 
+    /// A SYN for a listener may begin a new connection in place of one in TIME-WAIT (TCP_TW_SYN in `tcp_v4_rcv()`). The socket of
+    /// the old one, which is closed already, keeps no address.
+    fn give_way_in_time_wait(&mut self, local: SocketAddr, remote: SocketAddr, segment: &Segment) {
+        let Some(id) = self.find(local, remote).filter(|_| self.listener(local).is_some()) else { return };
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        if socket.stream().is_some_and(|stream| stream.may_be_replaced(segment)) {
+            socket.remote = None;
+        }
+    }
+
     /// The connection between these two addresses.
     fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<Id> {
         let is_it = |socket: &Socket| {
@@ -454,6 +465,15 @@ impl Stack {
         let listens = self.listener(local).is_some();
         let rules = self.settings.config.state_machine;
         let reset = if listens { reset_in_listen_for(segment, rules) } else { reset_for(segment) };
+        self.send_reset(local, remote, reset);
+    }
+
+    /// Sends a reset for a segment that a socket refuses, whoever listens.
+    fn reset_as_socket(&mut self, local: SocketAddr, remote: SocketAddr, segment: &Segment) {
+        self.send_reset(local, remote, reset_for(segment));
+    }
+
+    fn send_reset(&mut self, local: SocketAddr, remote: SocketAddr, reset: Option<Segment>) {
         let Some(reset) = reset else { return };
         let ip = Ip::new(addresses(local, remote));
         let ports = Ports { source: local.port(), destination: remote.port() };

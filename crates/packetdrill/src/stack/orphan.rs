@@ -85,7 +85,7 @@ impl Stack {
             Verdict::Ends => drop(self.sockets.remove(&id)),
             Verdict::Reset => {
                 self.sockets.remove(&id);
-                self.reset(local, remote, segment);
+                self.reset_as_socket(local, remote, segment);
             }
         }
         true

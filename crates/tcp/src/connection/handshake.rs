@@ -150,10 +150,8 @@ impl Connection {
 
     /// The peer's FIN and all data before it have arrived.
     pub(super) fn peer_has_closed(&mut self, now: Time) {
-        if self.cx.config.old_segments == OldSegments::Linux {
-            // `tcp_fin()` clears all reports, also that of a duplicate.
-            self.rcv.forget_duplicate();
-        }
+        // `tcp_fin()` clears all reports, also that of a duplicate.
+        self.rcv.forget_duplicate(&self.cx);
         match self.cx.state() {
             State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
             State::FinWait1 if self.snd.space().fin_acknowledged() => self.enter_time_wait(now),

@@ -6,7 +6,7 @@ use crate::opening::negotiate::syn_options;
 use crate::opening::reply::Reply;
 use crate::opening::state::State;
 use crate::record::event::Event;
-use crate::record::reason::Reason;
+use crate::record::reason::{Hold, Reason};
 use crate::send::space::{Decision, Plan};
 use crate::time::Time;
 use crate::wire::options::{OPTION_SPACE, Options, Timestamps, timestamp};
@@ -219,16 +219,26 @@ impl Connection {
     /// of the burst are as long as the one that reports it.
     #[inline]
     pub(super) fn shortens_burst(&mut self, decision: &Decision) -> bool {
-        let (Decision::Send(plan) | Decision::Short(plan)) = decision else { return false };
-        let is_new = plan.len > 0 && plan.start > 0 && plan.start >= self.snd.space().max();
-        is_new && self.rcv.has_reports(self.cx.agreed.sack) && self.begins_short_burst()
+        let space = self.snd.space();
+        let room = match decision {
+            Decision::Send(plan) | Decision::Short(plan) => {
+                if plan.len > 0 && plan.start > 0 && plan.start >= space.max() { u64::MAX } else { 0 }
+            }
+            // The peer's window may permit the shorter segment (`tcp_snd_wnd_test()`).
+            Decision::Hold(Hold::ReceiveWindow) | Decision::Last(_, Hold::ReceiveWindow) => {
+                (space.una() + u64::from(space.wnd())).saturating_sub(space.nxt())
+            }
+            Decision::Hold(_) | Decision::Last(..) => 0,
+        };
+        room > 0 && self.rcv.has_reports(self.cx.agreed.sack) && self.begins_short_burst(room)
     }
 
-    /// The same if the data is new and there are reports.
+    /// The same if there are reports, and `room` in the window for new data.
     #[cold]
-    fn begins_short_burst(&mut self) -> bool {
+    fn begins_short_burst(&mut self, room: u64) -> bool {
         let payload = self.payload_beside_reports();
         let begins = payload < u32::from(self.cx.agreed.payload)
+            && room >= u64::from(payload)
             && !self.cx.is_short_burst()
             && self.cx.config.counts_as_linux();
         if begins {

@@ -1,5 +1,7 @@
 //! Old segments as Linux treats them: which of them it accepts, and which it reports.
 
+use crate::config::OldSegments;
+use crate::context::Context;
 use crate::ranges::Range;
 use crate::receive::receiver::Receiver;
 
@@ -24,10 +26,12 @@ impl Receiver {
         }
     }
 
-    /// A segment with data or a FIN arrives: a D-SACK that waits is not reported any more (`tcp_data_queue()`).
+    /// A segment with data or a FIN arrives: in Linux a D-SACK that waits is not reported any more (`tcp_data_queue()`).
     #[inline]
-    pub(crate) fn forget_duplicate(&mut self) {
-        if let Some(reassembly) = &mut self.reassembly {
+    pub(crate) fn forget_duplicate(&mut self, cx: &Context) {
+        if cx.config.old_segments == OldSegments::Linux
+            && let Some(reassembly) = &mut self.reassembly
+        {
             reassembly.duplicate = None;
         }
     }

@@ -42,6 +42,26 @@ impl Reassembly {
         }
     }
 
+    /// `changed` is reported first from now on, together with the reports that it touches. Without a place for it, the last report
+    /// is forgotten. Linux does not look at what is stored (`tcp_sack_new_ofo_skb()`): behind four other reports, it reports data
+    /// anew alone, although data beside it had been reported before.
+    #[inline]
+    pub(super) fn report(&mut self, changed: Range, nxt: u64) {
+        let recent = self.recent;
+        let known = || recent.iter().filter(|known| known.start > nxt);
+        let touches = |one: &Range, other: &Range| one.start <= other.end && other.start <= one.end;
+        let join = |one: Range, other: &Range| Range::new(one.start.min(other.start), one.end.max(other.end));
+        let first =
+            known().find(|known| touches(known, &changed)).map_or(changed, |known| join(changed, known));
+        let whole =
+            known().fold(first, |all, known| if touches(known, &all) { join(all, known) } else { all });
+        let others = known().filter(|known| !touches(known, &whole));
+        self.recent = [whole, Range::default(), Range::default(), Range::default()];
+        for (slot, known) in self.recent[1..].iter_mut().zip(others) {
+            *slot = *known;
+        }
+    }
+
     /// Whether a report of data or of a FIN above `nxt` exists.
     pub(super) fn reports_above(&self, nxt: u64) -> bool {
         self.recent.iter().any(|range| range.start > nxt)

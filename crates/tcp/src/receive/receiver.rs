@@ -231,7 +231,7 @@ impl Receiver {
             let at_once = is_partly_old && old_segments != OldSegments::Linux;
             (Text::InOrder { fills_gap: fills_gap || at_once }, range)
         } else {
-            (self.hold(range, naks), range)
+            (self.hold(range, naks, old_segments), range)
         }
     }
 
@@ -298,7 +298,8 @@ impl Receiver {
     }
 
     /// Stores `range`, which is out of order.
-    fn hold(&mut self, range: Range, naks: Option<u32>) -> Text {
+    fn hold(&mut self, range: Range, naks: Option<u32>, old_segments: OldSegments) -> Text {
+        let nxt = self.nxt;
         let reassembly = self.reassembly.get_or_insert_default();
         let first = reassembly.held.first();
         if reassembly.held.len() >= MAX_HELD
@@ -308,12 +309,7 @@ impl Receiver {
         }
         reassembly.note_overlap(range);
         let (merged, added) = reassembly.held.insert(range);
-        let mut latest = [merged, Range::default(), Range::default(), Range::default()];
-        let older = reassembly.recent.iter().filter(|r| r.end < merged.start || merged.end < r.start);
-        for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| !r.is_empty())) {
-            *slot = *r;
-        }
-        reassembly.recent = latest;
+        reassembly.report(if old_segments == OldSegments::Linux { range } else { merged }, nxt);
         if added == 0 {
             return Text::Duplicate;
         }

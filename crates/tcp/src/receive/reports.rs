@@ -14,9 +14,8 @@ impl Receiver {
     /// Whether there are SACK blocks to send.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
-        self.reassembly
-            .as_ref()
-            .is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some() || r.reports_above(self.nxt))
+        // Of many ranges that are held, the last reports may all be acknowledged.
+        self.reassembly.as_ref().is_some_and(|r| r.duplicate.is_some() || r.reports_above(self.nxt))
     }
 
     /// At most `room` blocks: first the D-SACK, once (RFC 2883, section 4), then the last changed ranges.

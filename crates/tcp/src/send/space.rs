@@ -128,6 +128,11 @@ impl SendSpace {
         self.wl1
     }
 
+    /// When the latest sequence numbers were sent.
+    pub(crate) fn last_sent(&self) -> Time {
+        self.last_sent
+    }
+
     /// Bytes that the application has written.
     #[inline]
     pub(crate) fn written(&self) -> u64 {

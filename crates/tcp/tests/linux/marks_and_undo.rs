@@ -16,12 +16,17 @@ fn marked() -> Lab {
 
 /// The same with another initial window.
 fn marked_with(segments: u32) -> Lab {
+    marked_of(segments, 40)
+}
+
+/// The same, of so many segments.
+fn marked_of(segments: u32, written: u64) -> Lab {
     let stamps = Some(Timestamps::default());
     let offer = Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps, ..Options::NONE };
     let initial_window = InitialWindow::Segments(segments);
     let config = Config { ecn: EcnUse::Rfc3168, timestamps: true, initial_window, ..rules(Grows::WhenUsed) };
     let mut lab = Lab::open_with(config, offer, Flags::ECE);
-    lab.write(40).out();
+    lab.write(written).out();
     lab.at(200);
     lab
 }
@@ -62,6 +67,21 @@ fn a_mark_during_a_recovery_prevents_that_its_undo_restores_anything() {
         ack(&mut lab, (5, 100), None, NONE);
         assert_eq!(lab.tcp.stats().undone, 1);
         assert_eq!(lab.tcp.ssthresh() / MSS, ssthresh, "prior_ssthresh in tcp_fastretrans_alert()");
+    }
+}
+
+#[test]
+fn an_undo_that_restores_nothing_does_not_withdraw_cwr() {
+    // tcp_undo_cwnd_reduction(). There was no new data to announce the reduction.
+    for mark in [MARK, NONE] {
+        let mut lab = marked_of(10, 10);
+        ack(&mut lab, (0, 100), Some((2, 4)), NONE);
+        ack(&mut lab, (0, 100), Some((2, 5)), mark);
+        ack(&mut lab, (5, 100), None, NONE);
+        assert_eq!(lab.tcp.stats().undone, 1);
+        lab.write(1);
+        let last = lab.sent.last().expect("new data");
+        assert_eq!((last.1.reason, last.1.segment.flags.has(Flags::CWR)), (NewData, mark == MARK));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests and TIME-WAIT sockets, which Linux has in place of full ones, and the reset of an abort.
 
-use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, RST, SYN, SYN_ACK, data, plain, segment};
+use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, Out, RST, SYN, SYN_ACK, data, plain, segment};
+use crate::common::ms;
 use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, EcnUse, OldSegments, Recovery};
 use netspurt_tcp::options::{Options, Timestamps};
@@ -120,4 +121,44 @@ fn old_data_behind_the_peers_fin_is_reported() {
     lab.arrives(Segment { ack: Lab::behind(0), flags: FIN_ACK, ..Segment::default() });
     let answers = lab.data(50, 50);
     assert_eq!(answers.iter().map(|sent| sent.options.sack.as_slice().len()).collect::<Vec<_>>(), [1]);
+}
+
+fn with_stamps(value: u32, echo: u32, segment: Segment) -> Segment {
+    let timestamps = Some(Timestamps { value, echo });
+    Segment { options: Options { timestamps, ..segment.options }, ..segment }
+}
+
+#[test]
+fn a_listener_takes_the_echo_of_no_syn_ack_for_a_segment_outside_the_window() {
+    // tcp_check_req(), TSECRREJECTED
+    let config = Config { timestamps: true, old_segments: LINUX, ..plain() };
+    let mut lone = Lone::listening(config);
+    lone.until(ms(5000));
+    lone.gets(with_stamps(7000, 0, segment(SYN, 0, 0)));
+    let answer = lone.gets(with_stamps(7001, 4000, data(1, 1, 10)));
+    assert_eq!((answer[0].flags, answer[0].ack, lone.c.state()), (ACK, 1, State::SynReceived));
+    lone.gets(with_stamps(7001, 5000, data(1, 1, 10)));
+    assert_eq!((lone.c.readable(), lone.c.state()), (10, State::Established));
+}
+
+#[test]
+fn a_new_syn_in_time_wait_is_answered_each_time_if_nobody_listens() {
+    // TCP_TW_SYN in tcp_v4_rcv()
+    let mut lone = Lone::reached(limited(LINUX), State::TimeWait);
+    let mut answers = |seq| {
+        let sent: Vec<Out> = lone.gets(segment(SYN, seq, 0));
+        sent.iter().map(|sent| sent.flags).collect::<Vec<_>>()
+    };
+    assert_eq!([600, 600, 0, 0].map(|seq| answers(seq).len()), [1, 1, 1, 0]);
+}
+
+#[test]
+fn a_syn_with_a_stray_ack_leaves_a_request_as_it_is() {
+    // tcp_check_req() looks at the ACK before it looks at a SYN in the window.
+    let mut lone = Lone::listening(Config { old_segments: LINUX, ..plain() });
+    lone.gets(segment(SYN, 0, 0));
+    let reset = lone.gets(segment(SYN_ACK, 10, 77));
+    assert_eq!((reset[0].flags, reset[0].seq), (RST, 77));
+    lone.gets(segment(ACK, 1, 1));
+    assert_eq!(lone.c.state(), State::Established);
 }

@@ -1,12 +1,14 @@
-//! ACKs at which Linux does not look closely; how long a retransmission is, what it carries, and the timer that runs for it.
+//! ACKs at which Linux does not look closely; how long a retransmission is, what it carries, and the timer that runs for it; what
+//! leaves beside reports, and which these are.
 
 use crate::common::lone::ACK;
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
-use netspurt_tcp::config::{Config, Grows, MssCounts, OldSegments};
-use netspurt_tcp::options::{Options, SackBlock};
-use netspurt_tcp::reason::Reason::{NewData, RackLoss, TailProbe, Timeout, WindowProbe};
+use netspurt_tcp::config::{Config, Grows, MssCounts, OldSegments, WithoutSack};
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout, WindowProbe};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::time::Span;
 
 fn linux() -> Config {
     let (mss_counts, old_segments) = (MssCounts::DataAndOptions, OldSegments::Linux);
@@ -137,4 +139,115 @@ fn a_retransmission_beside_sack_blocks_ends_with_a_segment() {
             lab.sent[before..].iter().find(|sent| sent.1.reason == RackLoss).expect("the first segment");
         assert_eq!(again.1.segment.payload.len, len, "{grows:?}");
     }
+}
+
+/// The options of an ACK that reports segments and, with `echo`, has a timestamp.
+fn report(blocks: &[(u32, u32)], echo: Option<u32>) -> Options {
+    let timestamps = echo.map(|echo| Timestamps { value: 1, echo });
+    let mut options = Options { timestamps, ..Options::NONE };
+    for &(from, to) in blocks {
+        options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
+    }
+    options
+}
+
+/// Reordering was seen, and 3 was sent again at 276 ms. At 330 ms an ACK of it arrives that cannot answer the retransmission. 11
+/// has been late enough for 5 ms, but the timer, which counts ticks, has not expired. Returns the numbers of the segments that are
+/// found lost then.
+fn overdue(echo: Option<u32>) -> Vec<u64> {
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: echo.map(|_| Timestamps::default()),
+        ..Options::NONE
+    };
+    let config =
+        Config { reordering_tick: Span::from_ms(4), timestamps: echo.is_some(), ..rules(Grows::WhenUsed) };
+    let mut lab = Lab::open(config, offer);
+    lab.write(40).at(200).ack_with(0, report(&[(2, 2)], echo));
+    lab.at(210).ack_with(2, report(&[], echo));
+    lab.at(240).ack_with(2, report(&[(4, 10)], echo)).out();
+    lab.at(300);
+    assert_eq!(lab.timed(), [(276, 3, RackLoss)]);
+    lab.at(310).ack_with(2, report(&[(4, 10), (12, 12)], echo.map(|_| 210))).out();
+    lab.at(330).ack_with(10, report(&[(12, 12)], echo));
+    lab.out().into_iter().filter(|sent| sent.1 == RackLoss).map(|sent| sent.0).collect()
+}
+
+#[test]
+fn an_ack_that_may_answer_no_retransmission_reveals_no_loss() {
+    // rack.advanced in tcp_rack_mark_lost()
+    assert_eq!(overdue(None), []);
+}
+
+#[test]
+fn an_undo_looks_for_losses_once_more() {
+    // tcp_undo_cwnd_reduction(): the echo shows that the original of 3 was late.
+    assert_eq!(overdue(Some(100)), [11]);
+}
+
+#[test]
+fn without_sack_an_ack_of_a_part_of_a_retransmission_sends_it_no_third_time() {
+    // tcp_newreno_mark_lost(): the segment is marked already.
+    let mut lab = Lab::plain(Config { without_sack: WithoutSack::Linux, ..rules(Grows::WhenUsed) });
+    lab.write(10).at(200).acks(0, 3);
+    assert_eq!(lab.out().last(), Some(&(1, FastRetransmit)));
+    lab.at(300).arrives(Segment { ack: Lab::behind(0).plus(500), flags: ACK, ..Segment::default() });
+    assert_eq!(lab.out(), []);
+}
+
+#[test]
+fn a_window_that_permits_no_full_segment_may_permit_one_beside_reports() {
+    // tcp_current_mss() comes before tcp_snd_wnd_test().
+    let mut lab = Lab::with_sack(linux());
+    lab.window = 2988;
+    lab.ack(0).write(5);
+    assert_eq!(lab.out().len(), 2);
+    let answers = lab.data(5000, 100);
+    assert_eq!(answers.iter().map(|sent| sent.payload.len).collect::<Vec<_>>(), [988]);
+}
+
+#[test]
+fn the_rest_of_a_retransmission_keeps_its_psh_if_the_next_segment_has_no_room() {
+    // Nothing is cut (`tcp_fragment()`): the segment behind the rest only does not leave with it.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(1).data(5000, 100);
+    lab.write_bytes(8 * 988);
+    let before = lab.sent.len();
+    let start = Lab::behind(1).plus(988);
+    let mut options = Options::NONE;
+    options.sack.push(SackBlock { left: start, right: start.plus(5 * 988) });
+    lab.at(200).ack_with(0, options);
+    lab.ack_with(0, options);
+    options.sack = report(&[], None).sack;
+    options.sack.push(SackBlock { left: start, right: start.plus(7 * 988) });
+    lab.at(201).ack_with(0, options);
+    let again = lab.sent[before..].iter().filter(|(_, sent)| sent.reason == RackLoss);
+    let again: Vec<_> = again.map(|(_, sent)| (sent.segment.payload.len, sent.segment.flags)).collect();
+    assert_eq!(again[..2], [(988, ACK), (12, ACK | Flags::PSH)], "{again:?}");
+}
+
+/// The blocks of the last answer to data of one byte at each of these offsets, as offsets.
+fn blocks(lab: &mut Lab, offsets: &[u32]) -> Vec<(u32, u32)> {
+    let answers = offsets.iter().map(|&offset| lab.data(offset, 1)).last().expect("an offset");
+    let blocks = answers.last().expect("an answer").options.sack;
+    blocks.as_slice().iter().map(|block| (Lab::theirs(block.left), Lab::theirs(block.right))).collect()
+}
+
+#[test]
+fn a_report_that_four_others_have_replaced_does_not_come_back_with_the_data_beside_it() {
+    // tcp_sack_new_ofo_skb() looks at the reports, not at the data that is held; RFC 2018, section 4, wants the whole block.
+    for (old_segments, first) in [(OldSegments::Linux, (11, 12)), (OldSegments::Outside, (10, 12))] {
+        let mut lab = Lab::with_sack(Config { old_segments, ..linux() });
+        let reported = blocks(&mut lab, &[10, 20, 30, 40, 50, 11]);
+        assert_eq!(reported, [first, (50, 51), (40, 41), (30, 31)]);
+    }
+}
+
+#[test]
+fn what_is_acknowledged_takes_no_place_among_the_reports() {
+    // tcp_sack_remove()
+    let mut lab = Lab::with_sack(linux());
+    let reported = blocks(&mut lab, &[40, 30, 20, 1, 0, 50]);
+    assert_eq!(reported, [(50, 51), (20, 21), (30, 31), (40, 41)]);
 }

@@ -56,7 +56,9 @@ impl Connection {
     #[inline]
     fn arrives(&mut self, now: Time, segment: &Segment) {
         let start = self.rcv.position(segment.seq);
-        if !self.rcv.passes_timestamps(&self.cx, now, segment) || !self.rcv.accepts(start, segment.seq_len())
+        if !self.rcv.passes_timestamps(&self.cx, now, segment)
+            || !self.rcv.accepts(start, segment.seq_len())
+            || self.is_refused_in_opening(segment)
         {
             return self.arrives_old(now, segment, start);
         }
@@ -94,8 +96,8 @@ impl Connection {
         if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
-        if segment.seq_len() > 0 && self.cx.config.old_segments == OldSegments::Linux {
-            self.rcv.forget_duplicate();
+        if segment.seq_len() > 0 {
+            self.rcv.forget_duplicate(&self.cx);
         }
         self.rcv.take_mark(&mut self.cx, segment);
         if segment.payload.len > 0 && (self.cx.state().may_receive() || self.reports_behind_fin(start)) {

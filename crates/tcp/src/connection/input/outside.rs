@@ -7,6 +7,7 @@ use crate::opening::state::{CloseReason, State};
 use crate::record::reason::Reason;
 use crate::send::space::AckVerdict;
 use crate::time::{Span, Time};
+use crate::wire::options::timestamp;
 use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
@@ -62,6 +63,29 @@ impl Connection {
             && !self.cx.is_open_early()
             && segment.flags.has(Flags::ACK)
             && self.snd.space().acknowledged_by(segment.ack).is_none_or(|ack| ack == 0)
+    }
+
+    /// Whether a listener of Linux refuses a segment in SYN-RECEIVED, although it lies in the window. A reset is judged by its place.
+    #[inline]
+    pub(super) fn is_refused_in_opening(&self, segment: &Segment) -> bool {
+        let is_stray = || !segment.flags.has(Flags::RST) && self.is_stray_ack_on_linux(segment);
+        self.cx.state() == State::SynReceived && (is_stray() || self.is_echo_rejected(segment))
+    }
+
+    /// Whether a segment echoes a timestamp that none of our SYN-ACKs has carried. A listener of Linux takes it for one outside the
+    /// window (`tcp_check_req()`, TSECRREJECTED).
+    #[cold]
+    fn is_echo_rejected(&self, segment: &Segment) -> bool {
+        let echo = segment.options.timestamps.map_or(0, |stamps| stamps.echo);
+        // The first SYN-ACK's time is known to 5 ms.
+        let (first, last) =
+            (timestamp(self.snd.first_sent().instant()), timestamp(self.snd.space().last_sent()));
+        self.cx.passive
+            && self.cx.agreed.timestamps
+            && self.cx.config.old_segments == OldSegments::Linux
+            && !self.cx.is_open_early()
+            && echo != 0
+            && echo.wrapping_sub(first) > last.wrapping_sub(first)
     }
 
     /// Whether an ACK with an old timestamp is only a duplicate that another one has overtaken, which Linux takes
@@ -130,7 +154,7 @@ impl Connection {
         }
         if segment.flags.has(Flags::SYN) {
             self.process_repeated_syn_ack(segment, start);
-            self.challenge(now);
+            self.challenge_syn(now, segment);
             return;
         }
         let expected = self.rcv.nxt() as i64;

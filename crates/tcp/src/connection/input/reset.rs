@@ -24,7 +24,7 @@ impl Connection {
                     self.cx.reply(Reply::reset_for(segment));
                 }
             } else {
-                self.challenge(now);
+                self.challenge_syn(now, segment);
             }
             return;
         }
@@ -70,6 +70,18 @@ impl Connection {
                 self.finish(now, CloseReason::Finished);
             }
             _ => self.finish(now, CloseReason::Reset),
+        }
+    }
+
+    /// Challenges a SYN. One that could begin a new connection in place of a TIME-WAIT socket of Linux, if anybody listened, is
+    /// answered each time (TCP_TW_SYN in `tcp_v4_rcv()`).
+    #[cold]
+    pub(super) fn challenge_syn(&mut self, now: Time, segment: &Segment) {
+        if self.is_time_wait_on_linux() && self.may_be_replaced(segment) {
+            self.rcv.acknowledge(Reason::ChallengeAck);
+            self.cx.answer_bare();
+        } else {
+            self.challenge(now);
         }
     }
 

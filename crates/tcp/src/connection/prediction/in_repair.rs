@@ -5,7 +5,6 @@
 //! As the other answers (`answer.rs`), these have the same effect as the calls that they replace, and leave unchanged what they
 //! decline. Only connections with SACK have them, and only senders that count nothing but losses.
 
-use crate::config::OldSegments;
 use crate::connection::prediction::Situation;
 use crate::connection::prediction::answer::{Answer, Space, Wish};
 use crate::connection::{Connection, Departure};
@@ -53,9 +52,7 @@ impl Connection {
         }
         self.snd.confirm_window(segment.seq, segment.ack);
         self.note_arrival(now, start, segment);
-        if self.cx.config.old_segments == OldSegments::Linux {
-            self.rcv.forget_duplicate();
-        }
+        self.rcv.forget_duplicate(&self.cx);
         self.take_text(now, segment, start);
         let len = self.rcv.read_all();
         if len > 0 && self.cx.config.initial_receive_window.is_some() {

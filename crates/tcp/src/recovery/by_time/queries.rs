@@ -163,6 +163,12 @@ impl LossRecovery {
         self.log.read().map_or(range, |departures| departures.flight.fitting(range))
     }
 
+    /// Whether a segment in the log ends at `position`.
+    pub(crate) fn ends_segment(&self, position: u64) -> bool {
+        self.transmissions(Range::new(position.saturating_sub(1), position))
+            .any(|sent| sent.range.end == position)
+    }
+
     /// Bytes that are marked lost and were not retransmitted since.
     pub(crate) fn lost(&self) -> u64 {
         self.rack().map_or(0, |rack| rack.repairs.lost.covered())

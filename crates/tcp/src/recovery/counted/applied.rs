@@ -90,6 +90,10 @@ impl LossRecovery {
         if first.is_empty() || !shows_loss(loss, counted, first.start, enough, advanced) {
             return (false, false);
         }
+        // The mark of what was sent again stays: an ACK of a part of it marks nothing (`tcp_newreno_mark_lost()`).
+        if loss.phase == Phase::Fast && rack.is_marked_and_resent(first) {
+            return (false, false);
+        }
         let known = rack.repairs.lost.covered_within(first) == first.len();
         rack.lose(first, &RangeSet::new());
         (!known, loss.phase == Phase::Open)

@@ -407,6 +407,11 @@ impl Rack {
         !range.is_empty() && self.repairs.spared.covered_within(range) == range.len()
     }
 
+    /// Whether all of `range` was sent again because it was lost, and no undo has removed the mark.
+    pub(super) fn is_marked_and_resent(&self, range: Range) -> bool {
+        self.was_resent(range) && !self.is_spared(range)
+    }
+
     /// Marks the unreported parts of `range` lost.
     pub(super) fn lose(&mut self, range: Range, sacked: &RangeSet) {
         for piece in sacked.missing_in(range) {

@@ -164,10 +164,8 @@ impl Sender {
     fn detect(&mut self, cx: &mut Context, now: Time, advanced: bool) -> bool {
         if !self.recovery.counts_dup_acks() {
             // An ACK that delivers nothing does not even look at the time (`tcp_rack_mark_lost()`).
-            let looks = !cx.config.counts_as_linux()
-                || self.recovery.has_advanced()
-                || self.recovery.has_ended()
-                || advanced;
+            let looks =
+                !cx.config.counts_as_linux() || self.recovery.has_advanced() || self.recovery.has_ended();
             return looks && self.detect_losses(cx, now, Occasion::Ack);
         }
         let mss = u64::from(cx.agreed.payload);

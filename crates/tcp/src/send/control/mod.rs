@@ -37,8 +37,11 @@ impl Sender {
             Reduces::Cwnd | Reduces::Flight => flight,
         };
         let view = self.view(cx, now, flight);
+        let before = self.congestion.ssthresh();
         self.congestion.on(signal, &view);
-        self.note_reduction(cx, signal);
+        // Linux withdraws CWR where an undo raises ssthresh (`tcp_undo_cwnd_reduction()`): not if a mark has forbidden it.
+        let withdraws = !cx.config.counts_as_linux() || self.congestion.ssthresh() > before;
+        self.note_reduction(cx, signal, withdraws);
         self.note_window(cx, now);
     }
 
@@ -131,14 +134,12 @@ impl Sender {
         }
     }
 
-    /// Records a signal in the ECN state.
+    /// Records a signal in the ECN state. An undo withdraws CWR if `withdraws`.
     #[inline]
-    pub(crate) fn note_reduction(&mut self, cx: &mut Context, signal: Signal) {
+    fn note_reduction(&mut self, cx: &mut Context, signal: Signal, withdraws: bool) {
         let max = self.space.max;
-        // Linux withdraws CWR where it raises ssthresh again (`tcp_undo_cwnd_reduction()`). BBR may have set none.
-        let keeps = self.congestion.controls_recovery_cwnd() && self.congestion.ssthresh() == u32::MAX;
         if let Some(memory) = cx.ecn() {
-            memory.note_signal(signal, max, !keeps);
+            memory.note_signal(signal, max, withdraws);
         }
     }
 }

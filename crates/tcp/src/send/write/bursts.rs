@@ -15,11 +15,13 @@ impl Sender {
     /// (`tcp_fragment()`).
     #[cold]
     pub(crate) fn move_push_behind_cut(&mut self, cx: &Context, plan: &mut Plan, whole: u32) {
-        if plan.start >= self.space.max || !self.takes_acks_as_linux(cx) {
+        let (cut, end) = (plan.start + u64::from(plan.len), plan.start + u64::from(whole));
+        // If the segments behind the first ones do not leave with them, none of them is cut.
+        let is_cut = || !self.recovery.ends_segment(cut);
+        if plan.start >= self.space.max || !self.takes_acks_as_linux(cx) || !is_cut() {
             return;
         }
         plan.flags = plan.flags.without(Flags::PSH);
-        let (cut, end) = (plan.start + u64::from(plan.len), plan.start + u64::from(whole));
         self.space.marks.move_to_end(plan.start, cut, end);
     }
 
