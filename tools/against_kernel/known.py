@@ -9,9 +9,10 @@ import itertools
 from collections.abc import Callable
 
 from .compare import Difference
-from .kernel import RESPONSE_NS, Run
+from .kernel import BURST_NS, RESPONSE_NS, Run
 from .ours import repeats
 from .packets import FIN, PSH, RST, SYN, Segment, Sent
+from .ranges import Ranges
 from .scripts import MS, Arrival, Call
 from .tcp_info import field_of
 
@@ -28,6 +29,12 @@ AFTER_A_PAUSE = frozenset(
     {"time of data", "stamp of data", "only the kernel sends: data", "only ours sends: data"}
 )
 """Classes of differences that another cwnd causes."""
+
+INVALID_NS = 500_000_000
+"""The least time between two answers to invalid segments (tcp_invalid_ratelimit)."""
+
+FEW_BYTES = 100
+"""A segment that pacing takes for so few bytes delays the next one by some microseconds."""
 
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
@@ -152,12 +159,25 @@ def _recovers(run: Run, sent: list[Sent], at: int) -> bool:
     return max(earlier, default=0) < outstanding
 
 
+def _received(run: Run, at: int) -> int:
+    """The end of the peer's data that has arrived in order until a time."""
+    got = Ranges()
+    got.add(0, 1)
+    for arrived, event in run.happened:
+        if arrived <= at and isinstance(event, Arrival) and event.segment.length:
+            got.add(event.segment.seq, event.segment.seq + event.segment.length)
+    return got.next
+
+
 def _unread(run: Run, difference: Difference) -> int:
     """Bytes that the application has not read at the time of the difference."""
     calls = [at for at, event in run.happened if isinstance(event, Call)]
     results = zip(calls, run.played.results, strict=False)
     read = sum(value for at, (name, value) in results if name == "read" and value > 0 and at < difference.at)
     taken = max((s.segment.ack for s in run.played.sent[: difference.index + 1]), default=1)
+    if difference.kind == "only ours sends: ACK":
+        # The kernel has not acknowledged all that has arrived.
+        taken = max(taken, _received(run, difference.at))
     return taken - 1 - read
 
 
@@ -254,7 +274,9 @@ def _joined_before_duplicate(run: Run, difference: Difference) -> bool:
     held = [
         event.segment
         for at, event in run.happened
-        if at <= difference.at and isinstance(event, Arrival) and event.segment.length
+        if at <= difference.at
+        and isinstance(event, Arrival)
+        and (event.segment.length or event.segment.flags & FIN)
     ]
     if len(held) < 2 or held[-1].seq <= one.ack or (one.sack and one.sack[0][0] == held[-1].seq):
         return False
@@ -262,6 +284,31 @@ def _joined_before_duplicate(run: Run, difference: Difference) -> bool:
     ends = any(segment.seq < start == segment.seq + segment.length for segment in held[:-1])
     covers = any(segment.seq <= start < segment.seq + segment.length for segment in held[:-1])
     return ends and covers
+
+
+def _paces_few_bytes(run: Run, difference: Difference) -> bool:
+    """New data leaves behind a retransmission so short that pacing holds nothing back while the kernel computes.
+
+    Between retransmissions it does not look at the clock again, but before new data it does (`tcp_tsq_write()`).
+    """
+    index = difference.index
+    if run.script.algorithm != "bbr" or difference.kind != "kernel sends data, ours data again" or index < 1:
+        return False
+    before, one = run.played.sent[index - 1 : index + 1]
+    is_short = 0 < before.segment.length <= FEW_BYTES and repeats(run.played.sent, index)
+    return is_short and one.at - before.at <= BURST_NS
+
+
+def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
+    """The kernel counts the half second between answers to invalid segments in ticks."""
+    sent, index = run.played.sent, difference.index
+    if difference.kind not in ("stamp of ACK", "time of ACK", "only the kernel sends: ACK") or index < 1:
+        return False
+    one = sent[index]
+    answered = _answered(run, one.at)
+    is_invalid = bool(answered) and not answered[-1][1].length and answered[-1][1].seq < one.segment.ack
+    answers = [earlier.at for earlier in sent[:index] if earlier.segment.is_bare_ack]
+    return is_invalid and any(abs(one.at - at - INVALID_NS) <= TICK_NS for at in answers)
 
 
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
@@ -275,5 +322,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a timestamp is that of the next departure": _stamps_ahead,
     "a D-SACK outlasts a segment that header prediction takes": _d_sack_outlasts,
     "a duplicate joins the segment before it": _joined_before_duplicate,
+    "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
+    "the limit of answers is counted in ticks": _limits_answers_in_ticks,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }
