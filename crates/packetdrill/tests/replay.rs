@@ -114,8 +114,18 @@ fn a_closed_socket_in_fin_wait_2_takes_only_a_fin_in_order() {
     assert_eq!(answers(Flags::ACK, 201, 100), [rst], "also behind a gap");
     assert_eq!(answers(fin, 101, 0), [rst], "a FIN behind a gap");
     assert_eq!(answers(Flags::SYN | Flags::ACK, 101, 0), [rst]);
+    assert_eq!(answers(Flags::SYN, 101, 0), [rst | Flags::ACK], "although another socket listens");
     assert_eq!(answers(Flags::ACK, 1, 0), []);
     assert_eq!(answers(Flags::ACK, 70_000, 0), [Flags::ACK], "outside the window");
+}
+
+#[test]
+fn a_syn_with_a_new_number_opens_another_connection_in_time_wait_if_a_socket_listens() {
+    // TCP_TW_SYN in tcp_v4_rcv()
+    let waiting = || orphan().gets(350, Flags::FIN | Flags::ACK, 1, 2, 0);
+    let answers = |seq| waiting().gets(400, Flags::SYN, seq, 0, 0).left(400, 450);
+    assert_eq!(answers(900)[0].1, Flags::SYN | Flags::ACK);
+    assert_eq!(answers(1)[0].1, Flags::ACK, "the number of the FIN");
 }
 
 #[test]
