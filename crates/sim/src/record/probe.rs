@@ -466,9 +466,9 @@ impl Recorder {
     }
 
     /// Records a dropped packet for the limits of its sender.
-    pub(crate) fn dropped_at(&mut self, at: u64, packet: &Packet, cause: Cause) {
+    pub(crate) fn dropped_at(&mut self, at: u64, channel: u32, packet: &Packet, cause: Cause) {
         if let Some((limits, who)) = self.limits_of(packet) {
-            limits.dropped(at, packet, who, cause);
+            limits.dropped(at, channel, packet, who, cause);
         }
     }
 

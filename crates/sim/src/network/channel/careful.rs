@@ -233,7 +233,7 @@ impl Network {
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::LIMITS)
         {
-            recorder.dropped_at(at, packet, cause);
+            recorder.dropped_at(at, number, packet, cause);
         }
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::DROPS)

@@ -45,8 +45,10 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     for (from, until) in unanswered {
         overlay(&mut instants, from, until, Limit::Application, |limit| limit == Limit::RoundTrip);
     }
-    for (from, until) in black_holes(&log, troubles.drops_of(direction)) {
-        overlay(&mut instants, from, until, Limit::PathMtu, waits_for_the_path);
+    for (from, until, others_pass) in black_holes(&log, troubles.drops_of(direction)) {
+        overlay(&mut instants, from, until, Limit::PathMtu, |limit| {
+            waits_for_the_path(limit) && !(others_pass && is_full(limit))
+        });
     }
     for (from, until) in troubles.downs_of(direction, full) {
         // For the sender it lasts until a segment arrives again.
@@ -121,16 +123,20 @@ fn paced_at_capacity(instants: &mut [(u64, Limit)], direction: Direction, full: 
     }
 }
 
-/// The periods in which packets that were too long for a link were missing: from the first drop until more was
-/// acknowledged.
-fn black_holes(log: &SenderLog, drops: &[Drop]) -> Vec<(u64, u64)> {
-    let mut holes: Vec<(u64, u64)> = Vec::new();
+/// The periods in which packets that were too long for a link were missing: from the first drop until more was acknowledged, and whether
+/// data that its sender sent later passed meanwhile.
+///
+/// Then one packet was longer than the others, as a probe of the path MTU is. While the others keep the path full, nothing would arrive
+/// sooner if the long one passed.
+fn black_holes(log: &SenderLog, drops: &[Drop]) -> Vec<(u64, u64, bool)> {
+    let mut holes: Vec<(u64, u64, bool)> = Vec::new();
     for drop in drops.iter().filter(|drop| drop.cause == Cause::TooBig) {
         if holes.last().is_some_and(|hole| drop.at < hole.1) {
             continue;
         }
         let index = log.acks.partition_point(|ack| ack.1 <= drop.range.0);
-        holes.push((drop.at, log.acks.get(index).map_or(u64::MAX, |ack| ack.0)));
+        let until = log.acks.get(index).map_or(u64::MAX, |ack| ack.0);
+        holes.push((drop.at, until, drop.passed.is_some_and(|at| at < until)));
     }
     holes
 }
@@ -246,6 +252,11 @@ fn set(instants: &mut Vec<(u64, Limit)>, (from, limit): (u64, Option<Limit>), un
     if let Some(limit) = limit {
         overlay(instants, from, until, limit, waits_for_the_path);
     }
+}
+
+/// Whether packets fill the path.
+const fn is_full(limit: Limit) -> bool {
+    matches!(limit, Limit::Bottleneck | Limit::CrossTraffic | Limit::Shaper)
 }
 
 /// Whether a full path takes precedence over this limit of the sender: not during the handshake, and not while it has
@@ -380,6 +391,24 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_long_packet_behind_which_others_pass_closes_no_path_that_is_full() {
+        let direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
+        let of = |passes: bool| {
+            let mut log = log_of(&[(0, Held::By(Limit::SlowStart), 9000, 0)]);
+            log.acks = vec![(100, 1000), (400, 3000)];
+            let mut troubles = Troubles::default();
+            let mut segment = netspurt_tcp::segment::Segment::default();
+            (segment.payload.offset, segment.payload.len) = (1000, 1500);
+            troubles.dropped(200, 3, direction, (&segment, Cause::TooBig));
+            (segment.payload.offset, segment.payload.len) = (2500, 500);
+            troubles.passed(210, if passes { 3 } else { 2 }, direction, &segment);
+            black_holes(&log, troubles.drops_of(direction))
+        };
+        assert_eq!(of(false), [(200, 400, false)], "another link passes it");
+        assert_eq!(of(true), [(200, 400, true)]);
+    }
+
     /// A sender with these changes: time, reason, bytes written, bytes acknowledged.
     fn log_of(changes: &[(u64, Held, u64, u64)]) -> SenderLog {
         let mut log = SenderLog::new(Time::ZERO);
@@ -470,10 +499,10 @@ mod tests {
         let mut troubles = Troubles::default();
         assert_eq!(named(&troubles), [Limit::Reordering, Limit::Spurious]);
         let mut segment = netspurt_tcp::segment::Segment::default();
-        troubles.dropped(40, direction.reverse(), &segment, Cause::PacketError);
+        troubles.dropped(40, 1, direction.reverse(), (&segment, Cause::PacketError));
         assert_eq!(named(&troubles), [Limit::Reordering, Limit::AckPath]);
         (segment.payload.offset, segment.payload.len) = (1000, 500);
-        troubles.dropped(5, direction, &segment, Cause::Queue);
+        troubles.dropped(5, 0, direction, (&segment, Cause::Queue));
         assert_eq!(named(&troubles), [Limit::FastRecovery, Limit::Timeout]);
     }
 }

@@ -64,10 +64,10 @@ impl LimitLog {
         }
     }
 
-    /// A packet was dropped.
-    pub(crate) fn dropped(&mut self, at: u64, packet: &Packet, who: Addresses, cause: Cause) {
+    /// A packet was dropped at a channel.
+    pub(crate) fn dropped(&mut self, at: u64, channel: u32, packet: &Packet, who: Addresses, cause: Cause) {
         let direction = sender_of(packet, who);
-        self.troubles.dropped(at, direction, &packet.segment, cause);
+        self.troubles.dropped(at, channel, direction, (&packet.segment, cause));
         if cause == Cause::Policer
             && let Some(log) = self.senders.get_mut(&direction)
         {
@@ -108,7 +108,9 @@ impl LimitLog {
 
     /// A channel transmits a packet.
     pub(crate) fn transmits(&mut self, channel: u32, packet: &Packet, who: Addresses, from: u64, until: u64) {
-        self.queues.transmits(channel, sender_of(packet, who), packet.size, from, until);
+        let direction = sender_of(packet, who);
+        self.troubles.passed(from, channel, direction, &packet.segment);
+        self.queues.transmits(channel, direction, packet.size, from, until);
     }
 
     /// The timelines, in order of flow, connection and end.

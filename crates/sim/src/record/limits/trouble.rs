@@ -15,6 +15,8 @@ pub(super) struct Drop {
     /// Stream offset of its first byte, and of the byte after its last one; equal without data.
     pub(super) range: (u64, u64),
     pub(super) cause: Cause,
+    /// For a packet that was too long: when later data of its sender passed the same link first.
+    pub(super) passed: Option<u64>,
 }
 
 /// The log of lost packets, and the times at which links are down.
@@ -22,6 +24,8 @@ pub(super) struct Drop {
 pub(super) struct Troubles {
     drops: BTreeMap<Direction, Vec<Drop>>,
     downs: Vec<(u32, Interval)>,
+    /// The links at which packets of a direction were too long, with the places of those behind which no data has passed.
+    closed: BTreeMap<(Direction, u32), Vec<usize>>,
 }
 
 impl Troubles {
@@ -68,10 +72,33 @@ impl Troubles {
         self.downs.extend(since.map(|from| (number, (from, end))));
     }
 
-    pub(super) fn dropped(&mut self, at: u64, direction: Direction, segment: &Segment, cause: Cause) {
-        let (offset, len) = (segment.payload.offset, u64::from(segment.payload.len));
-        let range = if len > 0 { (offset, offset + len) } else { (0, 0) };
-        self.drops.entry(direction).or_default().push(Drop { at, range, cause });
+    pub(super) fn dropped(
+        &mut self,
+        at: u64,
+        channel: u32,
+        direction: Direction,
+        (segment, cause): (&Segment, Cause),
+    ) {
+        let drops = self.drops.entry(direction).or_default();
+        if cause == Cause::TooBig {
+            self.closed.entry((direction, channel)).or_default().push(drops.len());
+        }
+        drops.push(Drop { at, range: range_of(segment), cause, passed: None });
+    }
+
+    /// A packet passes a channel.
+    pub(super) fn passed(&mut self, at: u64, channel: u32, direction: Direction, segment: &Segment) {
+        let Some(closed) = self.closed.get_mut(&(direction, channel)) else { return };
+        let (begin, end) = range_of(segment);
+        let Some(drops) = self.drops.get_mut(&direction).filter(|_| begin < end) else { return };
+        closed.retain(|&place| {
+            let drop = &mut drops[place];
+            let later = drop.range.1 <= begin;
+            if later {
+                drop.passed = Some(at);
+            }
+            !later
+        });
     }
 
     /// The packets of a direction that were lost, in order of time.
@@ -95,6 +122,12 @@ impl Troubles {
             move |channel| full.uses(channel, direction) || full.uses(channel, direction.reverse());
         self.downs.iter().filter(move |down| on_the_way(down.0)).map(|down| down.1)
     }
+}
+
+/// The stream offsets of a segment's first byte and of the byte after its last one; equal without data.
+fn range_of(segment: &Segment) -> (u64, u64) {
+    let (offset, len) = (segment.payload.offset, u64::from(segment.payload.len));
+    if len > 0 { (offset, offset + len) } else { (0, 0) }
 }
 
 #[cfg(test)]
