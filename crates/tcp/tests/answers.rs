@@ -71,3 +71,9 @@ fn an_answer_to_data_behind_a_gap_forgets_a_d_sack_that_waits() {
     // As the full path does where old segments are treated as in Linux.
     repeat(include_bytes!("../../../fuzz/seeds/answers/d-sack-behind-a-gap"));
 }
+
+#[test]
+fn data_with_flags_of_ecn_does_not_lower_wl1() {
+    // A bare ACK that came early has raised it. Header prediction of Linux, which lowers it, takes plain flags only.
+    repeat(include_bytes!("../../../fuzz/seeds/answers/data-with-ecn-flags-below-wl1"));
+}

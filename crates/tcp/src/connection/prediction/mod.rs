@@ -118,8 +118,9 @@ impl Connection {
         if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(segment.payload) {
             return false;
         }
-        // WL1 may be larger after a segment without data.
-        if self.cx.config.old_segments == OldSegments::Linux {
+        // WL1 may be larger after a segment without data. Header prediction of Linux takes no flags of ECN.
+        let is_plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
+        if is_plain && self.cx.config.old_segments == OldSegments::Linux {
             self.snd.note_window_source(segment.seq, segment.ack);
         } else {
             self.snd.confirm_window(segment.seq, segment.ack);
