@@ -8,9 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.measuring import ROOT, Figure, cost, cpu_seconds, number
+
+BULK = ("bulk", "16")
+"""The words of *bulk* with 16 flows."""
 
 
 def rate(program: Path, flows: int, seconds: int, runs: int) -> float:
@@ -23,13 +27,15 @@ def rate(program: Path, flows: int, seconds: int, runs: int) -> float:
     return statistics.median(once() for _ in range(runs))
 
 
-def instructions(program: Path, flows: int, lengths: tuple[int, int], tcp: str = "newreno") -> float:
-    """Instructions per data packet of *bulk*, from two lengths of simulated time."""
+def instructions(
+    program: Path, words: Sequence[str], lengths: tuple[int, int], tcp: Sequence[str] = ()
+) -> float:
+    """Instructions per data packet of a workload, from two lengths of simulated time, which follow its ``words``."""
 
     def once(seconds: int) -> tuple[float, float]:
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program)]
         run = subprocess.run(
-            [*command, "bulk", str(flows), str(seconds), tcp], capture_output=True, text=True, check=True
+            [*command, *words, str(seconds), *tcp], capture_output=True, text=True, check=True
         )
         return number(r"Collected : (\d+)", run.stderr), number(r"data packets (\d+)", run.stdout)
 
@@ -138,14 +144,21 @@ def simulator(program: Path, short: bool, seconds: int, runs: int) -> list[Figur
         Figure("bulk, 256 flows", rate(program, 256, seconds, runs), million, ">= 2.5", ">= 5"),
     ]
     if shutil.which("valgrind"):
-        counted = instructions(program, 16, (1, 2) if short else (2, 4))
+        counted = instructions(program, BULK, (1, 2) if short else (2, 4), ["newreno"])
         what = "instructions per data packet"
         figures.append(Figure("bulk, 16 flows", counted, what, "<= 1300", "<= 900"))
         if not short:
-            linux = instructions(program, 16, (10, 20), "linux-each")
+            linux = instructions(program, BULK, (10, 20), ["linux-each"])
             figures += [
                 Figure("bulk, 16 flows, profile linux", linux, what, "", ""),
                 Figure("profile linux against newreno", linux / counted, "times", "<= 1.25", "<= 1.15"),
+                Figure(
+                    "web load of rfc2415",
+                    instructions(program, ["web"], (300, 600)),
+                    what,
+                    "<= 2400",
+                    "<= 1440",
+                ),
             ]
     else:
         print("bench: valgrind is not installed, so no instructions are counted", file=sys.stderr)
