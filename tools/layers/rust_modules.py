@@ -82,8 +82,8 @@ ALLOWED: dict[str, Table] = {
     "budget": table("""
         limit:
         timeline:   limit
-        budget:     limit timeline
         measured:   limit
+        budget:     limit timeline measured
     """),
     "trace": table("""
         stamp:

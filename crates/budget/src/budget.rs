@@ -1,6 +1,7 @@
 //! Seconds and shares of each limit.
 
 use crate::limit::Limit;
+use crate::measured::Measured;
 use crate::timeline::{Interval, Timeline};
 use netspurt_tcp::time::{Span, Time};
 
@@ -49,6 +50,15 @@ impl Budget {
         self.lines.first().map(|line| line.limit)
     }
 
+    /// What limited the transfer most, in one sentence with the numbers that were `measured` for that limit.
+    pub fn sentence(&self, measured: Option<&Measured>) -> String {
+        let Some((first, measured)) = self.lines.first().zip(measured) else {
+            return "No data was sent.".to_owned();
+        };
+        let whole = self.lines.iter().fold(Span::ZERO, |sum, line| sum + line.time);
+        measured.sentence_of_whole(first.limit, first.time, whole)
+    }
+
     /// The share of a limit, from 0 to 1.
     pub fn share(&self, limit: Limit) -> f64 {
         self.lines.iter().find(|line| line.limit == limit).map_or(0.0, |line| line.share)
@@ -86,6 +96,20 @@ mod tests {
             timeline.extend(Time::ZERO + Span::from_ms(until), limit);
         }
         timeline
+    }
+
+    #[test]
+    fn the_sentence_of_a_budget_names_its_first_line_and_the_whole_time() {
+        let mut timeline = Timeline::default();
+        timeline.extend(Time::ZERO + Span::from_ms(500), Limit::Handshake);
+        timeline.extend(Time::ZERO + Span::from_ms(2000), Limit::Outage);
+        let budget = Budget::of(&timeline);
+        let measured = Measured::default();
+        assert_eq!(
+            budget.sentence(Some(&measured)),
+            "For 1.50 s of 2.00 s nothing passed in either direction."
+        );
+        assert_eq!(Budget::default().sentence(None), "No data was sent.");
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Measured {
     }
 
     /// The same, with the duration of the whole transfer.
-    pub fn sentence_of_whole(&self, limit: Limit, lasted: Span, whole: Span) -> String {
+    pub(crate) fn sentence_of_whole(&self, limit: Limit, lasted: Span, whole: Span) -> String {
         format!("For {} of {} {}.", seconds(lasted), seconds(whole), self.explain(limit))
     }
 

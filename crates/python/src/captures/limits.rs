@@ -85,23 +85,19 @@ fn transfer(exchange: &Exchange, client: &Limited, server: &Limited) -> Value {
 
 fn direction(limited: &Limited) -> Value {
     let budget = Budget::of(&limited.timeline);
-    let whole = limited.timeline.end().since(Time::ZERO);
-    let sentence = budget.lines().first().map_or_else(
-        || "No data was sent.".to_owned(),
-        |line| limited.measured(line.limit).sentence_of_whole(line.limit, line.time, whole),
-    );
+    let measured: Vec<Measured> = budget.lines().iter().map(|line| limited.measured(line.limit)).collect();
     let lines: Value = budget
         .lines()
         .iter()
-        .map(|line| {
-            let measured = limited.measured(line.limit);
+        .zip(&measured)
+        .map(|(line, measured)| {
             json!({
                 "limit": line.limit.name(),
                 "seconds": line.time.as_secs_f64(),
                 "share": line.share,
                 "confidence": 1.0,
                 "sentence": measured.sentence(line.limit, line.time),
-                "evidence": numbers(line.limit, &measured),
+                "evidence": numbers(line.limit, measured),
             })
         })
         .collect();
@@ -112,8 +108,8 @@ fn direction(limited: &Limited) -> Value {
         },
         "bytes": limited.bytes,
         "start_s": limited.opened.as_secs_f64(),
-        "duration_s": whole.as_secs_f64(),
-        "sentence": sentence,
+        "duration_s": limited.timeline.end().since(Time::ZERO).as_secs_f64(),
+        "sentence": budget.sentence(measured.first()),
         "retransmitted": limited.retransmitted,
         "limit": budget.dominant().unwrap_or(Limit::Unknown).name(),
         "rtt_min_s": limited.rtt_least_s,

@@ -125,12 +125,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
         budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
-    let first = budget.lines().first().zip(evidence.first());
-    let whole = timeline.end().since(Time::ZERO);
-    let sentence = first.map_or_else(
-        || "No data was sent.".to_owned(),
-        |(line, evidence)| evidence.measured.sentence_of_whole(line.limit, line.time, whole),
-    );
+    let sentence = budget.sentence(evidence.first().map(|evidence| &evidence.measured));
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,

@@ -29,8 +29,8 @@ impl Measures {
         Self { samples: Vec::new(), rtt_least: None }
     }
 
-    /// A sender was served; `rtt` is the round trip that it measured, if it did.
-    pub(super) fn note(&mut self, now: Time, connection: &Connection, rtt: Option<Span>) {
+    /// A sender was served, and has `flight` bytes outstanding; `rtt` is the round trip that an ACK has just completed, if one did.
+    pub(super) fn note(&mut self, now: Time, connection: &Connection, flight: u64, rtt: Option<Span>) {
         if let Some(rtt) = rtt {
             self.rtt_least = Some(self.rtt_least.map_or(rtt, |least| least.min(rtt)));
         }
@@ -38,7 +38,7 @@ impl Measures {
         let sample = Sample {
             at: now,
             rtt: rtt.or_else(|| before.and_then(|before| before.rtt)),
-            flight: connection.info().unacknowledged,
+            flight,
             window: connection.peer_window(),
             acknowledged: connection.acknowledged(),
             retransmitted: connection.stats().retransmitted,

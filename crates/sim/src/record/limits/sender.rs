@@ -191,7 +191,8 @@ impl SenderLog {
             let sample = Span::from_ns(stats.rtt_sum_ns - self.rtt_sum_ns);
             self.rtt_least = Some(self.rtt_least.map_or(sample, |least| least.min(sample)));
         }
-        self.measures.note(now, connection, self.round_trip(now, connection, info.phase));
+        let rtt = self.round_trip(now, connection, info.phase);
+        self.measures.note(now, connection, outstanding, rtt);
         let segments = (stats.segments_sent, stats.segments_received);
         if segments.1 != self.segments.1 {
             self.acks.push((now.as_ps(), connection.acknowledged()));
