@@ -214,12 +214,18 @@ impl LossRecovery {
         }
     }
 
-    /// An ACK of `range` carries new SACK reports, too. `is_echoed` as for [`note_delivery`](Self::note_delivery).
-    pub(crate) fn prefer_acknowledged(&mut self, now: Time, range: Range, is_echoed: impl Fn(Time) -> bool) {
+    /// An ACK of `range` carries new SACK reports, too. The minimum RTT was `least` before it. `is_echoed` as for
+    /// [`note_delivery`](Self::note_delivery).
+    pub(crate) fn prefer_acknowledged(
+        &mut self,
+        now: Time,
+        (range, least): (Range, Option<Span>),
+        is_echoed: impl Fn(Time) -> bool,
+    ) {
         let Self { log, loss } = self;
         let Some(departures) = log.used_mut() else { return };
-        let Departures { flight, least, rack: Some(rack), .. } = departures else { return };
-        rack.prefer_acknowledged((flight, *least), now, range, loss.reported(), is_echoed);
+        let Departures { flight, rack: Some(rack), .. } = departures else { return };
+        rack.prefer_acknowledged((flight, least), now, range, loss.reported(), is_echoed);
     }
 
     /// A D-SACK of so many segments, after `retransmitted` retransmissions. Returns whether it is plausible; then the segments
@@ -236,7 +242,13 @@ impl LossRecovery {
     }
 
     /// A D-SACK of `again`. Returns whether it shows that the recovery was spurious. `as_linux`: it may show reordering, too.
-    pub(crate) fn note_duplicate_report(&mut self, una: u64, max: u64, again: Range, as_linux: bool) -> bool {
+    /// `highest`: the end of the blocks of the same segment.
+    pub(crate) fn note_duplicate_report(
+        &mut self,
+        (una, max, highest): (u64, u64, u64),
+        again: Range,
+        as_linux: bool,
+    ) -> bool {
         let Self { log, loss } = self;
         let Some(departures) = log.used_mut() else { return false };
         let Departures { flight, rack: Some(rack), .. } = departures else { return false };
@@ -249,7 +261,8 @@ impl LossRecovery {
             }
         }
         if as_linux {
-            rack.note_late_duplicate(flight, again, loss.reported());
+            let highest = loss.reported().last().map_or(highest, |last| last.end.max(highest));
+            rack.note_late_duplicate(flight, again, loss.reported(), highest);
         }
         // Of what is not acknowledged, only segments that were sent again count (`tcp_sacktag_one()`).
         let counts = !as_linux || again.end <= una || !rack.has_not_resent(again);

@@ -183,7 +183,8 @@ impl Rack {
         }
         if range.end > self.fack {
             self.fack = range.end;
-        } else {
+        } else if flight.within(range).any(|sent| sent.range.end <= range.end) {
+            // A part of a segment shows nothing before the rest of it is acknowledged.
             self.repairs.note_late(range);
         }
         // An ACK may answer the first transmission of a segment, not the retransmission. Such a segment shows nothing (step 2).
@@ -209,16 +210,17 @@ impl Rack {
 
     /// RACK.rtt after an ACK of `range`. RFC 8985, section 6.2, step 2, does not say which segment of the ACK is processed last.
     /// In Linux it is the last one that is acknowledged and was not reported before (`tcp_clean_rtx_queue()` follows
-    /// `tcp_sacktag_write_queue()`).
+    /// `tcp_sacktag_write_queue()`). `least` is the minimum RTT before the ACK: its own samples count only afterwards
+    /// (`tcp_ack_update_rtt()`).
     pub(super) fn prefer_acknowledged(
         &mut self,
-        (flight, least): (&Flight, LeastRtt),
+        (flight, least): (&Flight, Option<Span>),
         now: Time,
         range: Range,
         sacked: &RangeSet,
         is_echoed: impl Fn(Time) -> bool,
     ) {
-        let too_soon = |rtt: Span| least.get().is_some_and(|least| rtt < least);
+        let too_soon = |rtt: Span| least.is_some_and(|least| rtt < least);
         let answers = |sent: &Sent| !sent.again || (!too_soon(now - sent.at) && is_echoed(sent.at));
         let segments = sacked.missing_in(range).flat_map(|piece| flight.within(piece));
         if let Some(last) = segments.filter(answers).last() {
@@ -250,13 +252,19 @@ impl Rack {
     }
 
     /// A D-SACK of `range`. If it names a segment that was sent again and reported before, the original came late
-    /// (`tcp_sacktag_one()`).
-    pub(super) fn note_late_duplicate(&mut self, flight: &Flight, range: Range, sacked: &RangeSet) {
+    /// (`tcp_sacktag_one()`). `highest`: the end of all that is reported, which the ACK of the same segment does not move yet.
+    pub(super) fn note_late_duplicate(
+        &mut self,
+        flight: &Flight,
+        range: Range,
+        sacked: &RangeSet,
+        highest: u64,
+    ) {
         let is_reported = |sent: &Sent| sacked.covered_within(sent.range) == sent.range.len();
         // A D-SACK names one segment, or a few that a receiver has merged.
         let mut segments = flight.all_within(range).take(DUPLICATES);
         if let Some(late) = segments.find(|sent| sent.again && is_reported(sent)) {
-            self.repairs.change().reordering.note_late(late.range.start);
+            self.repairs.change().reordering.note_late_below(late.range.start, highest);
         }
     }
 

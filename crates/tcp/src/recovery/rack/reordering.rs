@@ -103,6 +103,13 @@ impl Reordering {
         self.late = Some(self.late.map_or(start, |late| late.min(start)));
     }
 
+    /// Segments overtook the one at `start`, and the highest of them ends at `highest`.
+    pub(in crate::recovery) fn note_late_below(&mut self, start: u64, highest: u64) {
+        self.seen = true;
+        self.times += 1;
+        self.extent = self.extent.max(highest.saturating_sub(start));
+    }
+
     /// The present ACK is processed completely; `fack` is the end of the highest delivered data. Computes the distance of the
     /// reordering that it shows.
     pub(in crate::recovery) fn note_order(&mut self, fack: u64) {

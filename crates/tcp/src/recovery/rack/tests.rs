@@ -1,6 +1,7 @@
 //! Tests of RACK against small scripts of transmissions and deliveries.
 
 use super::*;
+use crate::recovery::rack::reordering::Reordering;
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
@@ -157,7 +158,7 @@ fn the_round_trip_of_an_ack_is_that_of_what_it_acknowledges() {
     rack.deliver(at(44), Range::new(201, 501));
     sacked.insert(Range::new(201, 501));
     assert_eq!(rack.latest_rtt(), Some(Span::from_ms(40)), "of the newest");
-    let log = (&rack.flight, rack.least);
+    let log = (&rack.flight, rack.least.get());
     rack.rack.prefer_acknowledged(log, at(44), Range::new(1, 101), &sacked, |_| true);
     rack.acknowledge(101);
     assert_eq!(rack.latest_rtt(), Some(Span::from_ms(44)));
@@ -193,6 +194,46 @@ fn an_ack_of_a_retransmission_and_of_what_followed_it_shows_the_order_of_the_lat
     sacked.insert(Range::new(1, 201));
     rack.rack.note_order();
     assert_eq!(rack.rack.repairs.reordering.extent(), (1, 300));
+}
+
+#[test]
+fn an_ack_of_a_part_of_a_segment_shows_no_order() {
+    let (mut rack, mut sacked) = after(&[2, 3]);
+    rack.deliver(at(44), Range::new(1, 51));
+    rack.rack.note_order();
+    assert_eq!(rack.rack.repairs.reordering.extent(), (0, 0), "tcp_clean_rtx_queue()");
+    rack.deliver(at(45), Range::new(51, 101));
+    sacked.insert(Range::new(1, 101));
+    rack.rack.note_order();
+    assert_eq!(rack.rack.repairs.reordering.extent().0, 1);
+}
+
+#[test]
+fn a_late_duplicate_is_as_late_as_the_reports_reach() {
+    let (mut rack, sacked) = after(&[1, 3]);
+    rack.resend(Range::new(101, 201), at(44));
+    // The same segment acknowledges up to 801.
+    rack.deliver(at(50), Range::new(1, 801));
+    let Logged { rack, flight, .. } = &mut rack;
+    rack.repairs.change().reordering = Reordering::NONE;
+    rack.note_late_duplicate(flight, Range::new(101, 201), &sacked, 401);
+    assert_eq!(rack.repairs.reordering.extent(), (1, 300), "tcp_sacktag_one()");
+}
+
+#[test]
+fn samples_of_an_ack_do_not_lower_the_minimum_by_which_the_same_ack_is_judged() {
+    let (mut rack, mut sacked) = after(&[]);
+    rack.least.learn(at(0), Span::from_ms(40));
+    rack.resend(Range::new(1, 101), at(20));
+    // The last segment is reported after 21 ms, and the retransmission of the first one acknowledged after ten.
+    let before = rack.least.get();
+    rack.deliver(at(30), Range::new(901, 1001));
+    sacked.insert(Range::new(901, 1001));
+    rack.rack.prefer_acknowledged((&rack.flight, before), at(30), Range::new(1, 101), &sacked, |_| true);
+    assert_eq!(rack.latest_rtt(), Some(Span::from_ms(21)), "tcp_rack_advance()");
+    rack.flight.add_again(Range::new(1, 101), at(5));
+    rack.rack.prefer_acknowledged((&rack.flight, before), at(30), Range::new(1, 101), &sacked, |_| true);
+    assert_eq!(rack.latest_rtt(), Some(Span::from_ms(21)), "25 ms are less than 40");
 }
 
 /// Work for each of `n` segments in flight at once, of which about one in fifty is lost: reported one by one, sent again,

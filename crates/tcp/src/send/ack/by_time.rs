@@ -26,7 +26,7 @@ impl Sender {
         now: Time,
         segment: &Segment,
         (una_before, flight_before, marked, is_troubled): (u64, u64, bool, bool),
-        Reports { reports_new, again, .. }: Reports,
+        Reports { reports_new, again, answers_probe, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
@@ -62,7 +62,8 @@ impl Sender {
         let found = looks && !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
         self.recovery.note_disorder(looks);
         let answers = if is_old { 0 } else { self.space.una };
-        let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, again, is_bare) else {
+        let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, answers_probe, is_bare)
+        else {
             return;
         };
         if is_old {

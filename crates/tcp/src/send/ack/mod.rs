@@ -67,7 +67,7 @@ impl Sender {
         } else {
             cx.agreed.read_window(segment.window, &segment.options)
         };
-        let una_before = self.space.una;
+        let (una_before, least_before) = (self.space.una, self.recovery.least_rtt());
         let flight_before = self.space.max - una_before;
         self.measure_ack(cx, now, ack);
         let mut parts = Parts::default();
@@ -84,7 +84,8 @@ impl Sender {
         let reports = self.take_reports(cx, now, segment);
         let reports_new = reports.reports_new;
         if reports_new && ack > una_before as i64 {
-            self.prefer_acknowledged(cx, now, Range::new(una_before, ack as u64), segment);
+            let acked = Range::new(una_before, ack as u64);
+            self.prefer_acknowledged(cx, now, (acked, least_before), segment);
         }
         if ack > una_before as i64 {
             self.take_new_ack(cx, now, ack as u64, segment, (reports.first_sent, parts));

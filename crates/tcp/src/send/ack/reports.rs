@@ -5,7 +5,7 @@ use crate::ranges::Range;
 use crate::recovery::Phase;
 use crate::recovery::spurious::undo::Shown;
 use crate::send::Sender;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::wire::options::{SackBlock, timestamp};
 use crate::wire::segment::Segment;
 
@@ -19,6 +19,8 @@ pub(super) struct Reports {
     pub(super) reports_new: bool,
     /// They reported a duplicate, which ends here.
     pub(super) again: Option<u64>,
+    /// The same if it may be one of a tail loss probe.
+    pub(super) answers_probe: Option<u64>,
     /// When the first segment that they newly report was sent, if RTT samples are taken as in Linux. Segments that were sent
     /// more than once do not count.
     pub(super) first_sent: Option<Time>,
@@ -33,12 +35,16 @@ impl Sender {
             return Reports::default();
         }
         let reported_again = if self.recovery.is_by_time() { self.duplicate_report(segment) } else { None };
+        let of_segment = reported_again.filter(|&(_, len)| len <= u64::from(cx.agreed.payload));
         let reported_again = reported_again.filter(|&(_, len)| self.counts_duplicate(cx, len));
         let reported_again = reported_again.map(|(again, _)| again);
         let again = reported_again.map(|again| again.end);
+        // In Linux a D-SACK of a probe answers it even if it is not believed (`tcp_dsack_seen()`).
+        let answers_probe =
+            if cx.config.counts_as_linux() { of_segment.map(|(again, _)| again.end) } else { again };
         if let Some(again) = reported_again {
             let advances = self.space.position(segment.ack) > self.space.una as i64;
-            self.note_duplicate_report(cx, now, again, advances);
+            self.note_duplicate_report(cx, now, again, (advances, segment));
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
@@ -66,7 +72,7 @@ impl Sender {
         if reports_new {
             self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
-        Reports { reports_new, again, first_sent }
+        Reports { reports_new, again, answers_probe, first_sent }
     }
 
     /// Whether a reported range is kept.
@@ -147,19 +153,33 @@ impl Sender {
         }
     }
 
-    /// RACK.rtt after an ACK of `range` that also carries new reports.
+    /// RACK.rtt after an ACK of `range` that also carries new reports; the minimum RTT was `least` before it.
     #[cold]
-    pub(super) fn prefer_acknowledged(&mut self, cx: &Context, now: Time, range: Range, segment: &Segment) {
+    pub(super) fn prefer_acknowledged(
+        &mut self,
+        cx: &Context,
+        now: Time,
+        (range, least): (Range, Option<Span>),
+        segment: &Segment,
+    ) {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
         let echo = stamps.map(|stamps| stamps.echo);
-        self.recovery.prefer_acknowledged(now, range, |sent| may_answer(echo, sent));
+        self.recovery.prefer_acknowledged(now, (range, least), |sent| may_answer(echo, sent));
     }
 
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
     #[cold]
-    fn note_duplicate_report(&mut self, cx: &mut Context, now: Time, again: Range, advances: bool) {
+    fn note_duplicate_report(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        again: Range,
+        (advances, segment): (bool, &Segment),
+    ) {
         let (una, max, as_linux) = (self.space.una, self.space.max, cx.config.counts_as_linux());
-        let is_spurious = self.recovery.note_duplicate_report(una, max, again, as_linux);
+        let ends = segment.options.sack.as_slice().iter().map(|block| self.space.position(block.right));
+        let highest = ends.filter(|&end| end <= max as i64).max().map_or(0, |end| end.max(0) as u64);
+        let is_spurious = self.recovery.note_duplicate_report((una, max, highest), again, as_linux);
         // After a timeout, only an ACK of new data undoes it (`tcp_process_loss()`).
         let waits = as_linux && self.recovery.phase() == Phase::Loss && !advances;
         if is_spurious && !waits {
