@@ -227,8 +227,12 @@ impl Receiver {
         let start = start.max(nxt);
         let range = Range::new(start as u64, end as u64);
         if range.start == self.nxt {
+            // A FIN behind a gap is stored like data (`tcp_data_queue_ofo()`).
+            let at_once = match old_segments {
+                OldSegments::Linux => self.fin_is_known && !self.finished,
+                _ => is_partly_old,
+            };
             let fills_gap = self.append(range);
-            let at_once = is_partly_old && old_segments != OldSegments::Linux;
             (Text::InOrder { fills_gap: fills_gap || at_once }, range)
         } else {
             (self.hold(range, naks, old_segments), range)

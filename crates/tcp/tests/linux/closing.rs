@@ -4,8 +4,10 @@ use crate::as_linux_segments::blocks;
 use crate::common::lone::{ACK, FIN_ACK, FULL, Lone, data, plain, segment, with_text};
 use netspurt_tcp::config::{Config, Grows, OldSegments, UnsentAcked, WindowOption};
 use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::profile;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::state::State;
+use netspurt_tcp::time::Span;
 
 const LINUX: OldSegments = OldSegments::Linux;
 const STANDARD: OldSegments = OldSegments::Outside;
@@ -34,6 +36,26 @@ fn a_lone_fin_behind_a_gap_stays_reported_though_other_reports_are_newer() {
     lone.gets(segment(FIN_ACK, 301, 1));
     lone.gets(data(3, 1, 200));
     assert_eq!(blocks(&mut lone, data(1, 1, 2)), [(301, 302)]);
+}
+
+#[test]
+fn data_before_a_fin_that_waits_behind_a_gap_is_acknowledged_at_once() {
+    // tcp_data_queue_ofo() stores the FIN like data, so __tcp_ack_snd_check() sees a gap.
+    let linux = profile::by_name("linux").expect("built in").config.acking;
+    for (old_segments, answers) in [(LINUX, 1), (STANDARD, 0)] {
+        let mut lone = Lone::established(Config { acking: linux, ..rules(old_segments) }, FULL, 5000);
+        // The receiver no longer acknowledges each segment at once.
+        for seq in 0..40 {
+            lone.gets(data(1 + seq, 1, 1));
+            lone.reads(1);
+        }
+        lone.passes(Span::from_ms(500));
+        lone.gets(segment(FIN_ACK, 301, 1));
+        lone.passes(Span::from_ms(500));
+        lone.gets(data(41, 1, 1));
+        lone.passes(Span::from_ms(500));
+        assert_eq!(lone.gets(data(42, 1, 1)).len(), answers, "{old_segments:?}");
+    }
 }
 
 #[test]

@@ -30,14 +30,17 @@ impl LossRecovery {
             }
     }
 
+    /// Bytes that are lost. What was sent again counts as lost until it is acknowledged (`lost_out`).
+    pub(crate) fn known_lost(&self) -> u64 {
+        self.lost() + if self.loss.phase == Phase::Open { 0 } else { self.resent() }
+    }
+
     /// A duplicate ACK.
     pub(crate) fn count_dup_ack(&mut self, una: u64, max: u64, mss: u64) {
         let ignored = self.ignores_dup_acks(una, max);
         // With the padding of short segments.
         let bytes = max - una + self.padding_outstanding();
-        // What was sent again counts as lost until it is acknowledged (`lost_out`).
-        let lost = self.lost() + if self.loss.phase == Phase::Open { 0 } else { self.resent() };
-        let data = Outstanding { bytes, lost, mss };
+        let data = Outstanding { bytes, lost: self.known_lost(), mss };
         let Some(rack) = self.rack_for_change() else { return };
         if let Some(counted) = &mut rack.counted
             && !ignored

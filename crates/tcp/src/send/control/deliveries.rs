@@ -82,8 +82,8 @@ impl Sender {
             return;
         }
         let most = if self.recovery.counts_dup_acks() {
-            let holes = self.recovery.lost().max(mss);
-            (self.space.max - self.space.una).saturating_sub(holes)
+            let holes = self.recovery.known_lost().max(mss);
+            (self.space.max - self.space.una + self.recovery.padding_outstanding()).saturating_sub(holes)
         } else {
             u64::MAX
         };
