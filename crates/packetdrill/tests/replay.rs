@@ -214,6 +214,12 @@ fn the_cork_of_more_data_to_come_ends_when_linux_looks_for_data_to_send() {
     assert_eq!(data(corked().gets(210, Flags::ACK, 101, 1, 50).left(200, 250)), 1, "behind a gap");
     // Linux refuses the segment before.
     assert_eq!(data(corked().gets(210, Flags::RST | Flags::ACK, 101, 1, 0).left(200, 250)), 0, "a challenge");
+    assert_eq!(data(corked().gets(210, Flags::RST | Flags::ACK, 40_000, 1, 0).left(200, 250)), 0, "outside");
+    assert_eq!(
+        data(corked().gets(210, Flags::ACK, 1, 9000, 0).left(200, 250)),
+        0,
+        "an ACK of what was not sent"
+    );
     // The ACK of the data has left after 40 ms.
     let two = corked().gets(210, Flags::ACK, 1, 1, 50).gets(220, Flags::ACK, 51, 1, 50);
     assert_eq!(data(two.gets(300, Flags::ACK, 1, 1, 50).left(200, 350)), 0, "old data");

@@ -356,6 +356,8 @@ impl Stack {
             segment.flags.has(Flags::RST) && self.settings.config.old_segments == OldSegments::Linux;
         let before_reset = may_end.then(|| Ended::of(stream));
         let refused = stream.stats().duplicates_received;
+        // Neither a reset, nor a SYN, nor a segment whose ACK is refused is processed any further.
+        let is_dropped = segment.flags.any(Flags::RST | Flags::SYN) || stream.refuses_ack(segment.ack);
         stream.handle_segment(now, segment);
         let before_reset = before_reset.filter(|_| stream.closed() == Some(CloseReason::Reset));
         // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
@@ -363,7 +365,7 @@ impl Stack {
         let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
         // The answer to a refused segment may be too soon.
         let is_old = stream.stats().duplicates_received > refused && segment.payload.len == 0;
-        let is_refused = stream.answers_refused() || is_old;
+        let is_refused = is_dropped || stream.answers_refused() || is_old;
         // The ACK of our FIN replaces a closed socket by a TIME-WAIT socket, and is consumed with its data
         // (`tcp_rcv_state_process()`).
         let is_consumed =

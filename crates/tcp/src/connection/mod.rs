@@ -36,7 +36,7 @@ use crate::record::reason::{Held, Hold, Reason};
 use crate::record::stats::Stats;
 use crate::recovery::rto::RtoEstimator;
 use crate::send::Sender;
-use crate::send::space::{Decision, Plan};
+use crate::send::space::{AckVerdict, Decision, Plan};
 use crate::send::transmit::Policy;
 use crate::time::{Span, Time};
 use crate::wire::options::Options;
@@ -291,6 +291,11 @@ impl Connection {
     /// Whether the last segment that arrived was refused, and the ACK that answers it has not been sent yet.
     pub fn answers_refused(&self) -> bool {
         self.cx.answers_refused()
+    }
+
+    /// Whether an arriving acknowledgment number is refused, because that was never sent or is too old. A segment with it is dropped.
+    pub fn refuses_ack(&self, ack: Seq) -> bool {
+        self.judge_ack(ack) != AckVerdict::Acceptable
     }
 
     /// The next segment to send. After every other call, call it until it returns `None`.

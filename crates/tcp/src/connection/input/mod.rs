@@ -247,7 +247,7 @@ impl Connection {
 
     /// Whether an acknowledgment number is acceptable.
     #[inline]
-    fn judge_ack(&self, ack: Seq) -> AckVerdict {
+    pub(super) fn judge_ack(&self, ack: Seq) -> AckVerdict {
         let space = self.snd.space();
         let verdict = space.judge_ack(ack);
         let counts = verdict == AckVerdict::Acceptable && self.cx.config.old_segments == OldSegments::Linux;
