@@ -53,7 +53,7 @@ impl Sender {
         } else {
             self.note_first_transmission(now, plan.start, end);
             match plan.reason {
-                Reason::TailProbeData => self.recovery.cancel_next(),
+                Reason::TailProbeData => self.recovery.end_fresh_probe(end),
                 Reason::MtuProbe => self.note_mtu_probe(cx, now, plan, end),
                 _ => {}
             }
@@ -125,7 +125,12 @@ impl Sender {
         let first = !self.space.is_outstanding();
         self.space.max = max;
         if !self.timers.retransmit_is_armed() {
-            self.restart_retransmit(cx, now);
+            if self.timers.has_released() && cx.config.counts_as_linux() {
+                // The timer of window probes starts no tail loss probe for what it sends (`tcp_write_wakeup()`).
+                self.restart_unprobed(cx, now);
+            } else {
+                self.restart_retransmit(cx, now);
+            }
             self.note_retransmit_timer(cx, now);
         } else {
             self.probe_before_timeout(cx, now);

@@ -170,6 +170,7 @@ impl Sender {
     /// Stops all timers.
     pub(crate) fn stop_timers(&mut self) {
         self.timers.stop_retransmit();
+        self.recovery.stop_reordering_timer();
         if let Some(extras) = &mut self.extras {
             (extras.user_timeout, extras.turn) = (Time::NEVER, Time::NEVER);
         }

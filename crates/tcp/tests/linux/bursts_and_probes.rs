@@ -1,14 +1,17 @@
-//! The size of a burst, what a mark leaves to the timers and to an undo, and what counts as the use of cwnd, as in Linux.
+//! The size of a burst, what a mark leaves to the timers and to an undo, what counts as the use of cwnd, and when probes are sent, as in
+//! Linux.
 
 use crate::common::lone::ACK;
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
 use netspurt_tcp::Change;
-use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments};
+use netspurt_tcp::config::{
+    Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, WindowProbe as ProbesWindow, WithoutSack,
+};
 use netspurt_tcp::congestion;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, Timestamps};
-use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, Timeout, WindowProbe};
+use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, TailProbeData, Timeout, WindowProbe};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::transmit::Transmit;
 
@@ -317,4 +320,113 @@ fn what_the_timer_of_window_probes_sends_does_not_delay_the_next_short_segment()
     lab.tcp.change(lab.now, Change::Transmit(Transmit::Minshall));
     lab.write_bytes(10);
     assert_eq!(lab.out().len(), 1);
+}
+
+fn probing() -> Config {
+    Config { tail_loss_probe: true, ..rules(Grows::WhenUsed) }
+}
+
+#[test]
+fn no_tail_loss_probe_follows_what_the_timer_of_window_probes_has_sent() {
+    // tcp_write_wakeup() does not call tcp_schedule_loss_probe().
+    for (grows, second) in [(Grows::WhenUsed, (2100, 1, Timeout)), (Grows::Always, (700, 1, TailProbe))] {
+        let mut config = Config { transmit: Transmit::Cork, ..probing() };
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.write_bytes(100).at(2200);
+        assert_eq!(lab.timed()[1], second, "{grows:?}");
+    }
+}
+
+#[test]
+fn the_timeout_counts_from_a_probe_with_new_data_also_if_options_have_made_that_shorter() {
+    let config =
+        Config { mss_counts: MssCounts::DataAndOptions, old_segments: OldSegments::Linux, ..probing() };
+    let mut lab = Lab::with_sack(config);
+    // What is reported takes room in each segment.
+    lab.data(100, 100);
+    lab.write(12).at(1400);
+    let timed = lab.timed();
+    assert_eq!(timed[10], (300, 10, TailProbeData));
+    assert_eq!(timed[11], (1300, 1, Timeout), "tcp_send_loss_probe()");
+}
+
+#[test]
+fn a_tail_loss_probe_stays_within_a_window_that_has_shrunk() {
+    // __tcp_retransmit_skb() refuses it, and tcp_rearm_rto() counts from the first segment.
+    for (window, expected) in [(1000, (1100, 3, Timeout)), (3000, (420, 5, TailProbe))] {
+        let mut lab = Lab::with_sack(probing());
+        lab.write(5).at(200).out();
+        lab.window = window;
+        lab.ack(2).at(1150);
+        let (at, n, reason) = lab.timed()[0];
+        assert_eq!((n, reason), (expected.1, expected.2));
+        assert!(at <= expected.0 && expected.0 < at + 50, "{at}");
+    }
+}
+
+#[test]
+fn while_a_probe_is_outstanding_a_report_of_it_leaves_the_timer_of_the_next_one() {
+    // tcp_send_loss_probe() only arms the timeout then, from the first segment.
+    let mut lab = Lab::with_sack(probing());
+    lab.write(5).at(300);
+    assert!(lab.out().contains(&(5, TailProbe)));
+    // The report comes too soon after the probe to say anything about its time.
+    lab.at(310).ack(1).at(312).sack(1, &[(5, 5)]).at(1300);
+    let (at, n, reason) = lab.timed()[0];
+    assert_eq!((n, reason), (2, Timeout));
+    assert!(at < 1400);
+}
+
+#[test]
+fn a_probe_is_answered_by_a_duplicate_report_that_is_not_believed() {
+    // tcp_dsack_seen() tells tcp_process_tlp_ack() before it compares with the number of retransmissions.
+    let mut lab = Lab::with_sack(probing());
+    lab.write(3).at(200).ack(1).sack(1, &[(1, 1)]);
+    lab.at(1000);
+    assert!(lab.out().contains(&(3, TailProbe)));
+    lab.sack(3, &[(3, 3)]).write(2).at(2000);
+    assert!(lab.out().contains(&(5, TailProbe)), "no other one is outstanding");
+}
+
+#[test]
+fn a_fin_that_waits_for_the_window_is_probed() {
+    // tcp_send_probe0()
+    let mut lab = Lab::with_sack(Config { window_probe: ProbesWindow::Empty, ..probing() });
+    lab.write(1).at(200);
+    lab.window = 0;
+    lab.ack(1);
+    lab.tcp.close(lab.now);
+    assert!(lab.tcp.poll_transmit(lab.now).is_none());
+    let before = lab.sent.len();
+    lab.at(1250);
+    assert_eq!(lab.sent.len(), before + 1);
+    let probe = &lab.sent[before].1.segment;
+    assert_eq!((probe.seq, probe.payload.len), (Lab::behind(1).minus(1), 0));
+    // The window opens, and the FIN leaves.
+    lab.window = 1000;
+    lab.ack(1);
+    assert_eq!(lab.sent.last().map(|sent| sent.1.segment.seq), Some(Lab::behind(1)));
+}
+
+#[test]
+fn without_sack_a_duplicate_ack_delivers_a_segment_also_beside_a_short_one() {
+    // tcp_limit_reno_sacked() counts segments.
+    let mut config =
+        Config { without_sack: WithoutSack::Linux, cwnd_counts: CwndCounts::Packets, ..probing() };
+    config.congestion = congestion::Kind::Bbr;
+    let mut lab = Lab::plain(config);
+    lab.write_bytes(100).write(1);
+    let cwnd = lab.cwnd();
+    lab.at(200).ack(0);
+    assert_eq!(lab.cwnd(), cwnd + 1);
+}
+
+#[test]
+fn a_connection_that_has_ended_has_no_timer() {
+    let mut lab = Lab::with_sack(probing());
+    lab.write(10).at(200).ack(1).sack(1, &[(3, 3)]);
+    assert!(!lab.tcp.next_deadline().is_never(), "the third segment came before the second");
+    lab.tcp.abort(lab.now);
+    assert!(lab.tcp.next_deadline().is_never());
 }

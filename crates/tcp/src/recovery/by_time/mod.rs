@@ -473,6 +473,14 @@ impl LossRecovery {
         }
     }
 
+    /// New data up to `end` has been sent as a tail loss probe. Options may have made it shorter than intended.
+    pub(crate) fn end_fresh_probe(&mut self, end: u64) {
+        self.cancel_next();
+        if let Some(rack) = self.rack_for_change() {
+            rack.probe.sent(end, false);
+        }
+    }
+
     /// A timeout: the first segment is lost, and all data that was sent long enough ago. Unless it begins
     /// a recovery, the state that can show the recovery to be spurious is kept.
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {

@@ -109,7 +109,7 @@ impl Sender {
 
     /// Releases the segment that waits for the application, at the ceiling.
     pub(crate) fn ceiling_reached(&mut self) {
-        self.timers.stop_retransmit();
+        self.timers.release();
         self.extras().released = self.space.data_end();
         self.mark_end();
     }

@@ -329,7 +329,7 @@ impl Sender {
 
     /// Whether what begins at `start` must wait for the peer's window, in Linux also a FIN (`tcp_snd_wnd_test()`) and a
     /// retransmission (`tcp_retransmit_skb()`).
-    fn is_behind_window(&self, cx: &Context, start: u64) -> bool {
+    pub(crate) fn is_behind_window(&self, cx: &Context, start: u64) -> bool {
         cx.config.counts_as_linux() && start >= self.space.una + u64::from(self.space.wnd)
     }
 

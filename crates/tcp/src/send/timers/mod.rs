@@ -129,6 +129,16 @@ impl Timers {
         self.role = Timer::Retransmit;
     }
 
+    /// The timer of held data has expired, and none runs. What it releases is sent next.
+    pub(crate) fn release(&mut self) {
+        (self.main, self.role) = (Time::NEVER, Timer::Ceiling);
+    }
+
+    /// Whether the last timer was that of held data, and none has been started since.
+    pub(crate) fn has_released(&self) -> bool {
+        self.main.is_never() && self.role == Timer::Ceiling
+    }
+
     /// Doubles the RTO after an expiration, up to the estimator's bound (RFC 6298, section 5.5). `base` is the
     /// estimator's timeout, `max` its bound.
     pub(crate) fn back_off(&mut self, base: Span, max: Span) {

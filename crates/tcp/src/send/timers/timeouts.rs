@@ -142,8 +142,10 @@ impl Sender {
         }
         self.back_off(cx);
         let waits = self.space.nxt < self.space.data_end();
+        // In Linux a FIN waits for the window, too.
+        let fin_waits = self.is_closing() && !self.space.fin_sent() && cx.config.counts_as_linux();
         let closed = self.space.una + u64::from(self.space.wnd) <= self.space.nxt;
-        if waits && closed && cx.config.window_probe == WindowProbe::Empty {
+        if (waits || fin_waits) && closed && cx.config.window_probe == WindowProbe::Empty {
             self.timers.persist(now, cx.config.timer_grain);
             return Expired::ProbesWindow;
         }
@@ -274,7 +276,9 @@ impl Sender {
     pub(crate) fn tail_probe_ran_out(&mut self, cx: &Context, now: Time) {
         let Some((may_probe, _)) = self.recovery.timeout_beside_probe(u64::MAX) else { return };
         self.timers.restart(now, cx.config.timer_grain);
-        if !may_probe || !self.space.is_outstanding() {
+        // A report that has started no other timer changes nothing in Linux (`tcp_send_loss_probe()`).
+        let goes_on = self.takes_acks_as_linux(cx) && self.recovery.phase() == Phase::Open;
+        if !(may_probe || goes_on) || !self.space.is_outstanding() {
             return;
         }
         if self.recovery.first_sent_beside_probe().is_some() {
@@ -288,7 +292,12 @@ impl Sender {
         let (range, reason) = if fresh.is_empty() || !fits || self.space.fin_sent() {
             // A FIN behind the data takes no room among them.
             let last = self.recovery.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
-            (Range::new(self.space.una.max(last), max), Reason::TailProbe)
+            let last = Range::new(self.space.una.max(last), max);
+            if self.is_behind_window(cx, last.start) && last.start > self.space.una {
+                // The peer has shrunk its window (`__tcp_retransmit_skb()`).
+                return self.count_timeout_from_first(cx, now);
+            }
+            (last, Reason::TailProbe)
         } else {
             (fresh, Reason::TailProbeData)
         };
