@@ -20,7 +20,7 @@ import platform
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -43,10 +43,13 @@ from against_kernel.packets import lines_of
 from against_kernel.scripts import Script
 from against_kernel.shrink import shrink
 from against_kernel.states import timeline
+from against_kernel.tcp_info import field_of
 
 ROOT = Path(__file__).parents[1]
 JIFFY_NS = 4_000_000
 LINES_BEFORE = 30
+SHORTEST_PAUSE_NS = 190_000_000
+BEFORE_NS = 500_000
 CYCLE_PHASES = (0, 129, 497, 866, 1234, 1603, 1972)
 """Initial sequence numbers with which our BBR begins its cycle in each of the seven phases."""
 
@@ -162,7 +165,22 @@ def compare(ours: Ours, run: Run) -> Differs | None:
             return None
         if best is None or one.at > best.difference.at:
             best = Differs(run, played, one, isn, response)
-    return best
+    assert best is not None
+    return replace(best, difference=replace(best.difference, timeouts=timeouts(ours, best)))
+
+
+def timeouts(ours: Ours, one: Differs) -> tuple[tuple[int, int], ...]:
+    """Our retransmission timeouts at the ends of the pauses before a difference."""
+    run = one.run
+    data = [sent.at for sent in run.played.sent if sent.segment.length and sent.at <= one.difference.at]
+    ends = [later for at, later in itertools.pairwise(data) if later - at >= SHORTEST_PAUSE_NS]
+    if not ends:
+        return ()
+    events = happened(run, one.response)
+    samples = [at - BEFORE_NS for at in ends]
+    played = ours.replay(run.script, events, run.played.sent, run.end, one.isn, stamp_phase(run), samples)
+    rtos = [field_of(info, "rto") * 1000 for _, info in played.infos]
+    return tuple(zip(ends, rtos, strict=False))
 
 
 def states(ours: Ours, one: Differs) -> str:

@@ -17,7 +17,8 @@ TOLERANCE_NS = 3_000_000
 class Difference:
     """The first difference: its class, both sides as text, and the earlier time of the two in nanoseconds.
 
-    `kernel` and `ours` are the values of the last field of TCP_INFO that differs.
+    `kernel` and `ours` are the values of the last field of TCP_INFO that differs. `timeouts` are our retransmission
+    timeouts at the ends of pauses of the sender, with the times of these, in nanoseconds.
     """
 
     kind: str
@@ -26,6 +27,7 @@ class Difference:
     at: int
     kernel: int = 0
     ours: int = 0
+    timeouts: tuple[tuple[int, int], ...] = ()
 
 
 def nature(one: Sent, before: list[Sent]) -> str:

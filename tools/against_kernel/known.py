@@ -6,6 +6,7 @@ A rule looks at what differs and at what must have happened in the script for it
 from __future__ import annotations
 
 import itertools
+import socket
 from collections.abc import Callable
 
 from .compare import Difference
@@ -26,7 +27,7 @@ LEAST_AHEAD_MS = 3
 """A clock in milliseconds cannot be ahead by as much."""
 
 AFTER_A_PAUSE = frozenset(
-    {"time of data", "stamp of data", "only the kernel sends: data", "only ours sends: data"}
+    {"time of data", "stamp of data", "echo of data", "only the kernel sends: data", "only ours sends: data"}
 )
 """Classes of differences that another cwnd causes."""
 
@@ -35,6 +36,9 @@ INVALID_NS = 500_000_000
 
 FEW_BYTES = 100
 """A segment that pacing takes for so few bytes delays the next one by some microseconds."""
+
+DELAYED_ACK_NS = 60_000_000
+"""The longest time that an ACK of ordinary data waits, and some."""
 
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
@@ -156,7 +160,9 @@ def _recovers(run: Run, sent: list[Sent], at: int) -> bool:
         for arrived, event in run.happened
         if arrived < answered[-1][0] and isinstance(event, Arrival)
     ]
-    return max(earlier, default=0) < outstanding
+    # An ACK of what was never sent acknowledges nothing.
+    top = max(one.segment.seq + one.segment.length for one in sent)
+    return max((ack for ack in earlier if ack <= top), default=0) < outstanding
 
 
 def _received(run: Run, at: int) -> int:
@@ -228,15 +234,19 @@ def _pauses_at_limit(run: Run, difference: Difference) -> bool:
     about_cwnd = difference.kind.startswith("info: snd_") or difference.kind in AFTER_A_PAUSE
     if not about_cwnd or run.script.algorithm == "bbr" or not run.played.info:
         return False
-    rto = field_of(run.played.info, "rto") * 1000
+    final = field_of(run.played.info, "rto") * 1000
+    rtos = dict(difference.timeouts)
     data = [one.at for one in run.played.sent if one.segment.length and one.at <= difference.at]
-    pauses = [later - at for at, later in itertools.pairwise(data)]
-    return any(abs(pause - rto) <= 2 * TICK_NS for pause in pauses)
+    pauses = [(later - at, rtos.get(later, final)) for at, later in itertools.pairwise(data)]
+    return any(abs(pause - rto) <= 2 * TICK_NS for pause, rto in pauses)
 
 
 def _sends_little(run: Run, difference: Difference) -> bool:
     """The kernel lowers cwnd if it was not used for an RTO, which is at least 200 ms."""
-    lowered = difference.kind in ("info: snd_cwnd", "info: snd_ssthresh snd_cwnd")
+    # A timeout afterwards takes the lower window as its threshold.
+    lowered = difference.kind in ("info: snd_cwnd", "info: snd_ssthresh snd_cwnd") or (
+        difference.kind == "info: snd_ssthresh" and _repeats_last(run)
+    )
     if not lowered or difference.kernel >= difference.ours or run.script.algorithm == "bbr":
         return False
     # Only an ACK of new data opens cwnd, and shows that it was used.
@@ -247,6 +257,52 @@ def _sends_little(run: Run, difference: Difference) -> bool:
             acknowledged = event.segment.ack
     sent = [one.at for one in run.played.sent if one.segment.length or one.segment.flags & FIN]
     return any(at - max((one for one in heard if one < at), default=at) >= LEAST_RTO_NS for at in sent)
+
+
+def _repeats_last(run: Run) -> bool:
+    """Whether the last data that the host has sent is a retransmission."""
+    carried = [number for number, one in enumerate(run.played.sent, 1) if one.segment.length]
+    return bool(carried) and repeats(run.played.sent, carried[-1])
+
+
+def _in_order_data(run: Run, until: int) -> list[int]:
+    """When data in order has arrived that acknowledges nothing new: header prediction takes it if memory permits."""
+    got, acknowledged, times = Ranges(), 0, []
+    got.add(0, 1)
+    for at, event in run.happened:
+        if at > until or not isinstance(event, Arrival):
+            continue
+        segment = event.segment
+        if segment.length and segment.seq == got.next and segment.ack == acknowledged:
+            times.append(at)
+        acknowledged = max(acknowledged, segment.ack)
+        got.add(segment.seq, segment.seq + segment.length)
+    return times
+
+
+def _probes_after_data(run: Run, difference: Difference) -> bool:
+    """Data that header prediction does not take restarts the timer of window probes (`tcp_ack_probe()`)."""
+    if "ACK" not in difference.kind or "data" in difference.kind or difference.index < 0:
+        return False
+    arrived = [(at, e.segment) for at, e in run.happened if at <= difference.at and isinstance(e, Arrival)]
+    if not arrived or arrived[-1][1].window or difference.at - arrived[-1][0] <= RESPONSE_NS:
+        return False
+    closed = next((at for at, segment in reversed(arrived) if segment.window), 0)
+    data = [at for at in _in_order_data(run, difference.at) if at > closed]
+    written = any(isinstance(event, Call) and event.name == "write" for _, event in run.happened)
+    return written and bool(data) and difference.at - data[-1] > DELAYED_ACK_NS
+
+
+def _uncorked_by_data(run: Run, difference: Difference) -> bool:
+    """Data that header prediction does not take ends the cork of MSG_MORE (`tcp_data_snd_check()`)."""
+    sent, index = run.played.sent, difference.index
+    if not difference.kind.endswith(" of data") or not 0 <= index < len(sent):
+        return False
+    one = sent[index]
+    writes = [e for at, e in run.happened if at <= one.at and isinstance(e, Call) and e.name == "write"]
+    is_corked = bool(writes) and bool(writes[-1].arguments[1] & socket.MSG_MORE)
+    data = _in_order_data(run, one.at)
+    return is_corked and one.segment.length < _full(run) and bool(data) and one.at - data[-1] <= RESPONSE_NS
 
 
 def _d_sack_outlasts(run: Run, difference: Difference) -> bool:
@@ -324,5 +380,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a duplicate joins the segment before it": _joined_before_duplicate,
     "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
+    "a window probe depends on the memory for data that came before": _probes_after_data,
+    "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import struct
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ PAUSE = "a pause is as long as the timeout"
 PREPARED = "a segment was prepared for other options"
 AHEAD = "a timestamp is that of the next departure"
 OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
+PROBED = "a window probe depends on the memory for data that came before"
+UNCORKED = "the cork of more data ends if there is no memory for data"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
 
@@ -192,6 +195,54 @@ def test_only_a_pause_of_about_a_timeout_depends_on_ticks(
     made = run([], [Sent(10 * MS, data(1)), Sent((10 + pause) * MS, data(101))])
     made.played.info = struct.pack("8xI276x", 228_000)
     assert reason(made, Difference(kind, 1, "", (10 + pause) * MS, 20, 10)) == expected
+
+
+def test_a_pause_is_compared_with_the_timeout_at_its_end() -> None:
+    made = run([], [Sent(10 * MS, data(1)), Sent(240 * MS, data(101))])
+    made.played.info = struct.pack("8xI276x", 300_000)
+    at_end = Difference("info: snd_cwnd", 1, "", 240 * MS, 20, 10, ((240 * MS, 228 * MS),))
+    assert reason(made, at_end) == PAUSE
+    assert reason(made, Difference("info: snd_cwnd", 1, "", 240 * MS, 20, 10)) is None
+
+
+@pytest.mark.parametrize(("last", "expected"), [(1, LITTLE), (101, None)], ids=["sent again", "new"])
+def test_a_lower_cwnd_of_the_kernel_is_the_threshold_of_a_timeout(last: int, expected: str | None) -> None:
+    arrivals = [(10 * MS, data(1)), (290 * MS, Segment(ACK, 101, 1, 1000))]
+    played = run(arrivals, [Sent(310 * MS, data(1)), Sent(600 * MS, data(last))])
+    assert reason(played, Difference("info: snd_ssthresh", -1, "", 1000 * MS, 7, 10)) == expected
+
+
+@pytest.mark.parametrize(
+    ("window", "length", "at", "expected"),
+    [(0, 100, 500, PROBED), (1000, 100, 500, None), (0, 0, 500, None), (0, 100, 240, None)],
+    ids=["closed", "open", "no data", "a delayed ACK"],
+)
+def test_only_data_while_the_window_is_closed_changes_the_time_of_a_probe(
+    window: int, length: int, at: int, expected: str | None
+) -> None:
+    made = run([(10 * MS, Segment(ACK, 1, 1, window)), (200 * MS, Segment(ACK, 1, 1, window, length))], [])
+    made.happened.append((20 * MS, Call(20 * MS, "write", (100, 0))))
+    assert reason(made, Difference("only ours sends: ACK", 0, "", at * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "apart", "expected"),
+    [(socket.MSG_MORE, 20_000, UNCORKED), (0, 20_000, None), (socket.MSG_MORE, 30 * MS, None)],
+    ids=["more to come", "nothing to come", "a timer"],
+)
+def test_only_data_ends_the_cork_of_more_data_by_memory(flags: int, apart: int, expected: str | None) -> None:
+    sent = [Sent(30 * MS, data(1)), Sent(200 * MS + apart, data(101, 12))]
+    made = run([(10 * MS, Segment(ACK, 1, 1, 1000)), (200 * MS, data(1))], sent)
+    made.happened.insert(1, (20 * MS, Call(20 * MS, "write", (112, flags))))
+    assert reason(made, Difference("ack of data", 1, "", 200 * MS + apart)) == expected
+
+
+def test_an_ack_of_what_was_never_sent_ends_no_recovery() -> None:
+    acks = [Segment(ACK, 1, 1, 1000), Segment(ACK, 1, 1_000_000, 1000)]
+    arrivals = [*((n * MS, ack) for n, ack in enumerate(acks, 20)), (40 * MS, data(1))]
+    sent = [Sent(10 * MS, data(1)), Sent(11 * MS, data(101)), Sent(30 * MS, data(1))]
+    made = run(arrivals, [*sent, Sent(40 * MS + 10_000, data(201))])
+    assert reason(made, Difference("ack of data", 3, "", 40 * MS + 10_000)) == BEFORE
 
 
 @pytest.mark.parametrize(
