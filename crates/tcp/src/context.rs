@@ -82,8 +82,8 @@ impl Default for Rare {
     }
 }
 
-/// The connection is not in ESTABLISHED.
-const NOT_ESTABLISHED: Prediction = Prediction::bit(0);
+/// The connection is in neither of ESTABLISHED and FIN-WAIT-1. The sender knows which of them it is: `CLOSING`.
+const OTHER_STATE: Prediction = Prediction::bit(0);
 /// Both ends use ECN.
 const ECN: Prediction = Prediction::bit(1);
 /// Events are recorded.
@@ -113,7 +113,7 @@ impl Context {
             passive: false,
             agreed: Agreed::before_syn(&config),
             closed: None,
-            unusual: NOT_ESTABLISHED,
+            unusual: OTHER_STATE,
             stats: Counters::default(),
             rare: None,
             config,
@@ -208,7 +208,7 @@ impl Context {
     /// Enters `to` and records the change.
     pub(crate) fn enter(&mut self, now: Time, to: State) {
         let from = core::mem::replace(&mut self.state, to);
-        self.unusual.set(NOT_ESTABLISHED, to != State::Established);
+        self.unusual.set(OTHER_STATE, !matches!(to, State::Established | State::FinWait1));
         self.note(now, Event::State { from, to });
     }
 
@@ -417,13 +417,13 @@ impl Context {
     /// Whether the shared state permits the fast path for an arriving segment.
     #[inline]
     pub(crate) fn predicts_arrival(&self) -> bool {
-        !self.unusual.has(NOT_ESTABLISHED.and(ECN))
+        !self.unusual.has(OTHER_STATE.and(ECN))
     }
 
     /// The same for a connection whose packets may be marked.
     #[inline]
     pub(crate) fn predicts_measured_arrival(&self) -> bool {
-        !self.unusual.has(NOT_ESTABLISHED)
+        !self.unusual.has(OTHER_STATE)
     }
 
     /// Whether congestion marks are echoed by flags alone, or there are none.

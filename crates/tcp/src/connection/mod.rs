@@ -346,11 +346,23 @@ impl Connection {
         if short {
             self.snd.note_short_segment();
         }
+        let hold = hold.or_else(|| self.rests_behind(&plan?));
+        debug_assert!(hold.is_none_or(|why| self.decide(now) == Decision::Hold(why)), "{hold:?}");
         if let Some(why) = hold {
             self.cx.end_burst();
             self.snd.rest(&mut self.cx, now, why);
         }
         reason.map(|reason| Departure { reason, last: hold.is_some() })
+    }
+
+    /// The reason why nothing follows the segment of a plan that was just sent, if that is certain without another decision.
+    #[inline]
+    fn rests_behind(&self, plan: &Plan) -> Option<Hold> {
+        if plan.flags.has(Flags::SYN) {
+            return (!self.cx.is_open_early()).then_some(Hold::NotOpen);
+        }
+        let rests = self.snd.has_sent_everything() && !matches!(self.rcv.due(), AckDue::Now(_));
+        rests.then_some(Hold::NoData)
     }
 
     /// Decides what to send now, or why nothing. It changes no state.

@@ -134,8 +134,14 @@ fn live(seed: u64) -> (u64, u64) {
     let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
     ends.iter_mut().for_each(|end| end.each(|tcp| tcp.record_events(seed % 8 == 3)));
     ends[0].each(|tcp| tcp.open(Time::ZERO));
-    for _ in 0..400 {
+    // Most lives are of open connections. In the others one end closes, or both, with data that waits.
+    let closes = [0, 1].map(|_| if dice.one_in(4) { dice.below(300) } else { u64::MAX });
+    for turn in 0..400 {
         for (n, end) in ends.iter_mut().enumerate() {
+            if turn == closes[n] {
+                end.each(|tcp| tcp.write(now, 40_000).ok());
+                end.each(|tcp| tcp.close(now));
+            }
             if dice.one_in(3) {
                 let most = dice.pick(&[u64::MAX, u64::MAX, 300, 0]);
                 end.each(|tcp| tcp.read(now, most));

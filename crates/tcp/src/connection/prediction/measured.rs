@@ -19,8 +19,7 @@ impl Connection {
     }
 
     /// [`process_predicted`](Self::process_predicted) for such a connection.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub(super) fn process_measured(&mut self, now: Time, segment: &Segment) -> bool {
         let is_expected = self.cx.predicts_measured_arrival()
             && self.snd.predicts_measured_arrival()

@@ -10,6 +10,7 @@ pub(crate) mod ack_run;
 pub(crate) mod answer;
 #[cfg(test)]
 mod answer_pairs;
+mod closing;
 pub(crate) mod data_run;
 pub(crate) mod in_repair;
 mod measured;
@@ -34,7 +35,7 @@ impl Connection {
     #[inline]
     pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         if !self.is_expected(segment) {
-            return self.process_measured(now, segment);
+            return self.process_otherwise(now, segment);
         }
         let start = self.rcv.nxt();
         let taken = if segment.payload.len == 0 {
@@ -49,13 +50,29 @@ impl Connection {
         taken
     }
 
+    /// The same for a connection that differs from most in one respect.
+    #[cold]
+    #[inline(never)]
+    fn process_otherwise(&mut self, now: Time, segment: &Segment) -> bool {
+        if self.snd.is_closing() {
+            self.process_ack_in_closing(now, segment)
+        } else {
+            self.process_measured(now, segment)
+        }
+    }
+
     /// Whether the segment is one of these, as far as can be told without its payload and its acknowledgment number.
     #[inline(always)]
     fn is_expected(&self, segment: &Segment) -> bool {
+        self.expects_header(segment) && self.snd.predicts_arrival()
+    }
+
+    /// The same without the state of the sender.
+    #[inline(always)]
+    fn expects_header(&self, segment: &Segment) -> bool {
         self.cx.predicts_arrival()
             && self.is_next(segment, Flags::NONE)
             && self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
-            && self.snd.predicts_arrival()
     }
 
     /// Whether the segment itself is one of these, whatever the state of the connection, but for its window. It may have the flags
@@ -154,6 +171,9 @@ impl Connection {
         let decision = if is_ordinary { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
         if decision == Ordinary::Other && is_ordinary && self.snd.is_repairing(&self.cx) {
             return self.transmit_in_repair(now, segment);
+        }
+        if decision == Ordinary::Other && is_ordinary && self.snd.is_closing() {
+            return self.transmit_in_closing(now, segment);
         }
         if decision == Ordinary::Other && self.is_measured() {
             return self.transmit_measured(now, segment);

@@ -1,5 +1,6 @@
 //! The decision what to send now, or why nothing is sent. It is pure and returns the reason.
 
+mod closing;
 pub(super) mod held_tail;
 pub(crate) mod in_repair;
 pub(crate) mod ordinary;

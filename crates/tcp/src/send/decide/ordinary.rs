@@ -8,7 +8,7 @@ use crate::config::Grows;
 use crate::context::Context;
 use crate::record::reason::Hold;
 use crate::recovery::Calm;
-use crate::send::{MTU_SEARCH, PACED, Sender};
+use crate::send::{CLOSING, MTU_SEARCH, PACED, Sender};
 use crate::time::Time;
 use crate::wire::segment::Segment;
 
@@ -131,7 +131,9 @@ impl Sender {
     /// Whether the state of the sender permits the fast path for an arriving segment.
     #[inline]
     pub(crate) fn predicts_arrival(&self) -> bool {
-        self.recovery.is_calm() && !self.unusual.has(PACED.and(MTU_SEARCH)) && !self.timers.is_persisting()
+        self.recovery.is_calm()
+            && !self.unusual.has(CLOSING.and(PACED).and(MTU_SEARCH))
+            && !self.timers.is_persisting()
     }
 
     /// The same for a sender that may pace or sample its delivery rate.
