@@ -161,6 +161,12 @@ impl Context {
         }
     }
 
+    /// Of the counters, those of segments sent again and of timeouts.
+    #[inline]
+    pub(crate) fn repairs(&self) -> [u32; 2] {
+        self.rare.as_ref().map_or([0; 2], |rare| [rare.counters.retransmitted, rare.counters.timeouts])
+    }
+
     /// Starts or stops recording events.
     pub(crate) fn record_events(&mut self, on: bool) {
         if on {

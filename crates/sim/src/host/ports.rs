@@ -14,7 +14,10 @@
 use netspurt_tcp::TimeWait;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Time until a program that found no port tries again, if the time at which one becomes free is unknown.
 const RETRY_AFTER: Span = Span::from_secs(1);
@@ -99,15 +102,15 @@ pub(crate) struct Ports {
     reuse: Reuse,
     next: u16,
     held: BTreeMap<u16, Held>,
-    /// For each port in TIME-WAIT, when it ends.
-    ends: BTreeSet<(Time, u16)>,
+    /// When TIME-WAIT ends, for each port in it. A port that was taken before that has an entry that is out of date.
+    ends: BinaryHeap<Reverse<(Time, u16)>>,
 }
 
 impl Ports {
     /// The ports of `range`, starting at this offset.
     pub(crate) fn new(range: PortRange, reuse: Reuse, offset: u64) -> Self {
         let next = range.first + (offset % u64::from(range.len())) as u16;
-        Self { range, reuse, next, held: BTreeMap::new(), ends: BTreeSet::new() }
+        Self { range, reuse, next, held: BTreeMap::new(), ends: BinaryHeap::new() }
     }
 
     /// Takes a port for a new connection. `iss` returns the sequence number of its SYN, and the timestamp is that of the
@@ -126,7 +129,6 @@ impl Ports {
             let port = self.next;
             self.next = if port >= self.range.last { self.range.first } else { port + 1 };
             if self.may_be_taken(now, port, || iss(port), timestamp) {
-                self.free(port);
                 self.held.insert(port, Held::Live);
                 return Ok(port);
             }
@@ -160,22 +162,23 @@ impl Ports {
         match held.end() {
             Some(end) => {
                 self.held.insert(port, held);
-                self.ends.insert((end, port));
+                self.ends.push(Reverse((end, port)));
             }
-            None => self.free(port),
+            None => {
+                self.held.remove(&port);
+            }
         }
     }
 
     fn forget(&mut self, now: Time) {
-        while let Some(&(end, port)) = self.ends.first().filter(|(end, _)| *end <= now) {
-            self.ends.remove(&(end, port));
-            self.held.remove(&port);
-        }
-    }
-
-    fn free(&mut self, port: u16) {
-        if let Some(end) = self.held.remove(&port).and_then(|held| held.end()) {
-            self.ends.remove(&(end, port));
+        while let Some(next) = self.ends.peek_mut().filter(|next| next.0.0 <= now) {
+            let Reverse((end, port)) = PeekMut::pop(next);
+            // Not if the port was taken again.
+            if let Entry::Occupied(held) = self.held.entry(port)
+                && held.get().end() == Some(end)
+            {
+                held.remove();
+            }
         }
     }
 }

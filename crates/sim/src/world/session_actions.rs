@@ -71,12 +71,12 @@ impl World {
             return None;
         };
         let (number, received, over) = (asker.number, connection.received(), connection.closed().is_some());
-        let counted = counted(pair);
+        let repairs = repairs(pair);
         let mut actions = core::mem::take(&mut self.sessions.actions);
         let session = self.session(flow)?;
-        let fetched = session.note_progress(now, number, (received, counted), &mut actions);
+        let fetched = session.note_progress(now, number, (received, repairs), &mut actions);
         if over {
-            session.lost(number, counted, &mut actions);
+            session.lost(number, repairs, &mut actions);
         }
         if let (Some(fetched), Some(recorder)) = (fetched, &mut self.network.recorder) {
             recorder.page(fetched);
@@ -195,7 +195,7 @@ impl World {
         }
         sum_up(session, pair);
         let mut actions = core::mem::take(&mut self.sessions.actions);
-        session.lost(number, counted(pair), &mut actions);
+        session.lost(number, repairs(pair), &mut actions);
         self.vacate(client);
         self.run_actions(now, flow, actions);
     }
@@ -214,6 +214,13 @@ impl World {
 fn sum_up(session: &mut Session, pair: &[Endpoint]) {
     let delivered = pair[0].connection.as_ref().map_or(0, |connection| connection.received());
     session.tally.over(delivered, counted(pair), [0, 1].map(|end: usize| pair[end].digest.value()));
+}
+
+/// How many segments both ends have sent again, and how often their timers have expired.
+fn repairs(pair: &[Endpoint]) -> [u32; 2] {
+    let of_end = |end: &Endpoint| end.connection.as_ref().map_or([0; 2], |connection| connection.repairs());
+    let [client, server] = [of_end(&pair[0]), of_end(&pair[1])];
+    [client[0] + server[0], client[1] + server[1]]
 }
 
 /// The counters of both ends.

@@ -144,6 +144,12 @@ impl Connection {
         self.cx.all_counters()
     }
 
+    /// Of the counters, how many segments were sent again, and how often the retransmission timer expired.
+    #[inline]
+    pub fn repairs(&self) -> [u32; 2] {
+        self.cx.repairs()
+    }
+
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.cx.config

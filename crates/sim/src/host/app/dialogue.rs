@@ -65,6 +65,12 @@ impl Writer {
     }
 }
 
+/// An end of a session's connection.
+pub(super) trait Dialogue {
+    /// Whether [`Application::next`] would only wait, without a time, if there is nothing to read.
+    fn only_reads(&self, connection: &Connection) -> bool;
+}
+
 /// The requesting end. Its session says what to request and when to close.
 #[derive(Clone, Debug)]
 pub struct Asker {
@@ -135,6 +141,17 @@ impl Asker {
     }
 }
 
+impl Dialogue for Asker {
+    #[inline]
+    fn only_reads(&self, connection: &Connection) -> bool {
+        let has_work = self.writer.left > 0 || self.requests > 0 || self.closing == Closing::Wanted;
+        !has_work
+            && connection.received() < self.report_at
+            && (self.closing == Closing::Done || !connection.peer_finished())
+            && connection.closed().is_none()
+    }
+}
+
 impl Application for Asker {
     fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
         if let Some(read) = read_all(connection) {
@@ -194,6 +211,16 @@ impl Answerer {
         if self.closing == Closing::Not {
             self.closing = Closing::Wanted;
         }
+    }
+}
+
+impl Dialogue for Answerer {
+    #[inline]
+    fn only_reads(&self, connection: &Connection) -> bool {
+        let closes = self.closing == Closing::Wanted && self.replies.is_empty() || connection.peer_finished();
+        self.writer.left == 0
+            && self.replies.front().is_none_or(|&(whole, _)| connection.received() < whole)
+            && (self.closing == Closing::Done || !closes)
     }
 }
 

@@ -20,6 +20,8 @@ pub use request_response::{Requester, Responder};
 pub use streams::{StreamsClient, StreamsServer};
 
 use crate::host::datagram::{Sink, Source};
+use application::read_all;
+use dialogue::Dialogue;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Connection};
 use std::sync::Arc;
@@ -84,8 +86,8 @@ impl App {
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
             Self::Responder(app) => run(app, now, spec, connection),
-            Self::Asker(app) => run_apart(&mut **app, now, spec, connection),
-            Self::Answerer(app) => run_apart(&mut **app, now, spec, connection),
+            Self::Asker(app) => run_dialogue(&mut **app, now, spec, connection),
+            Self::Answerer(app) => run_dialogue(&mut **app, now, spec, connection),
             Self::DatagramSource(_) | Self::DatagramSink(_) => Ran::Waits(Time::NEVER),
             Self::Own(app) => run_apart(&mut **app, now, spec, connection),
         }
@@ -168,6 +170,20 @@ fn run(app: &mut (impl Application + ?Sized), now: Time, spec: &AppSpec, connect
             }
         }
     }
+}
+
+/// The same for an end of a session's connection. Behind most packets it only reads.
+#[inline]
+fn run_dialogue(
+    app: &mut (impl Application + Dialogue),
+    now: Time,
+    spec: &AppSpec,
+    connection: &mut Connection,
+) -> Ran {
+    if let Some(read) = read_all(connection) {
+        perform(read, now, connection);
+    }
+    if app.only_reads(connection) { Ran::Waits(Time::NEVER) } else { run_apart(app, now, spec, connection) }
 }
 
 /// The same for other applications. It is a separate function to keep the code of long transfers short.

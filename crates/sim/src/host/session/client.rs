@@ -6,7 +6,6 @@ use super::spec::{Closes, Fetch, Lasts, Order, SessionSpec};
 use super::tally::Tally;
 use crate::random::Stream;
 use crate::record::probe::PageFetched;
-use netspurt_tcp::stats::Stats;
 use netspurt_tcp::time::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -196,16 +195,16 @@ impl Session {
         self.due = self.due.min(until);
     }
 
-    /// A connection has received this many bytes in all, and these events were counted at its ends. Returns the page if
-    /// this completed it.
+    /// A connection has received this many bytes in all, and its ends have sent so many segments again and had so many timeouts.
+    /// Returns the page if this completed it.
     pub(crate) fn note_progress(
         &mut self,
         now: Time,
         number: u32,
-        (received, counted): (u64, [Stats; 2]),
+        (received, repairs): (u64, [u32; 2]),
         actions: &mut Vec<SessionAction>,
     ) -> Option<PageFetched> {
-        self.count(number, &counted);
+        self.count(number, repairs);
         if self.arrivals.is_some() {
             return self.note_transfer_progress(now, number, received, actions);
         }
@@ -239,8 +238,8 @@ impl Session {
     }
 
     /// A connection is over. Files that did not arrive over it are requested again over a new connection.
-    pub(crate) fn lost(&mut self, number: u32, counted: [Stats; 2], actions: &mut Vec<SessionAction>) {
-        self.count(number, &counted);
+    pub(crate) fn lost(&mut self, number: u32, repairs: [u32; 2], actions: &mut Vec<SessionAction>) {
+        self.count(number, repairs);
         let Some(position) = self.position(number) else { return };
         let call = self.calls.remove(position);
         if !call.files.is_empty() {
@@ -250,11 +249,9 @@ impl Session {
     }
 
     /// Adds the events on a connection since the session last looked to the page that is being fetched.
-    fn count(&mut self, number: u32, counted: &[Stats; 2]) {
+    fn count(&mut self, number: u32, all: [u32; 2]) {
         let Some(position) = self.position(number) else { return };
         let call = &mut self.calls[position];
-        let [client, server] = counted;
-        let all = [client.retransmitted + server.retransmitted, client.timeouts + server.timeouts];
         if let Some(page) = &mut self.page {
             page.retransmitted += all[0] - call.seen[0];
             page.timeouts += all[1] - call.seen[1];
