@@ -42,6 +42,11 @@ const FEW_SEGMENTS: u32 = 16;
 const BUSY: f64 = 0.9;
 /// Where delays show a queue and there is none, it takes more: a sender that paces stays a little below the capacity.
 const BUSIER: f64 = 0.95;
+/// A path that passes more than its capacity by this factor, over so many round trips, and for one of so many parts of the time, has a
+/// higher one. ACKs that are joined come in bursts: in a shorter time, more than passes is acknowledged.
+const PASSES: f64 = 1.3;
+const PASSES_ROUNDS: u64 = 8;
+const PART: usize = 8;
 
 /// The facts about the path in one slice.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -107,7 +112,8 @@ impl Path {
         let jitter =
             if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
         let threshold = least.max((jitter as f64 * ABOVE_NOISE) as u64);
-        let exceeds = |rate: f64, share: f64| capacity > 0.0 && rate > capacity * share;
+        let passes_more = more_passed(slices, base, capacity);
+        let exceeds = |rate: f64, share: f64| capacity > 0.0 && !passes_more && rate > capacity * share;
         let at_capacity = |rate: f64| exceeds(rate, BUSY);
         let rounds = if beside_sender || !totals.by_bursts { 1 } else { BURST_ROUNDS };
         let standing = standing(&now, slices, &Standing { base, segment, threshold, serial, rounds }, |i| {
@@ -319,6 +325,17 @@ fn is_even(slices: &[Slice], base: u64, index: usize, least: f64) -> bool {
     count >= LEAST_TRAINS && f64::from(most) * 1e3 < least
 }
 
+/// Whether more than `capacity` passed for a part of the time, and few trains have a rate: then they do not show the capacity. Where ACKs
+/// of many segments are sent together, only those of an early time have one.
+fn more_passed(slices: &[Slice], base: u64, capacity: f64) -> bool {
+    let rates = rates(slices, base * PASSES_ROUNDS);
+    let count = |holds: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| holds(slice)).count();
+    let (trains, delivering) = (count(&|slice| slice.train > 0), count(&|slice| slice.delivered > 0));
+    let more = rates.iter().filter(|&&rate| rate > capacity * PASSES).count();
+    let all = rates.iter().filter(|&&rate| rate > 0.0).count();
+    more * PART > all && trains * PART < delivering
+}
+
 /// The delivery rate over the last round trip before the end of each slice.
 fn rates(slices: &[Slice], base: u64) -> Vec<f64> {
     let (mut first, mut sum, mut begin) = (0, 0_u64, 0);
@@ -431,6 +448,23 @@ mod tests {
         };
         assert!(!full(1), "one ACK of 40 segments");
         assert!(full(20), "20 ACKs of two segments");
+    }
+
+    #[test]
+    fn few_early_trains_below_what_passes_later_show_no_full_path() {
+        // An ACK of 20 segments each 10 ms: 2 MB/s, and trains had 1 MB/s as far as there were any.
+        let is_full = |trained: u64| {
+            let one = |n: u64| Slice {
+                acks: 1,
+                train: if n <= trained { 1000 } else { 0 },
+                ..slice(10 * n, 20_000, if n < 5 { 40 } else { 45 })
+            };
+            let slices: Vec<Slice> = (1..=200).map(one).collect();
+            let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(1000));
+            path.now[60..].iter().any(|now| now.full)
+        };
+        assert!(!is_full(6));
+        assert!(is_full(200), "trains of all the time show the capacity");
     }
 
     #[test]
