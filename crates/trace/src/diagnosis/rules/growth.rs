@@ -100,6 +100,22 @@ pub(super) fn fills_window(facts: &Facts, index: usize) -> bool {
     facts.flight[index].saturating_add(facts.totals.segment) > facts.slices[index].window
 }
 
+/// Where a sender paces: the latest slice in which the receive window was full, within a few round trips, if it soon is full again.
+pub(super) fn paced_into_window(facts: &Facts, index: usize) -> Option<usize> {
+    let (before, after) = facts.around(index, 1);
+    if facts.slices[before..=after].iter().all(|slice| slice.paced == 0) {
+        return None;
+    }
+    let full = |&index: &usize| {
+        let slice = &facts.slices[index];
+        let flight = slice.flight.max(slice.outstanding);
+        slice.window > 0 && flight.saturating_add(facts.totals.segment) > slice.window
+    };
+    let (first, last) = facts.around(index, FLAT_ROUNDS);
+    let again = (index..=last).any(|index| full(&index));
+    (first..=index).rev().find(full).filter(|_| again)
+}
+
 fn is_growing(facts: &Facts, index: usize) -> bool {
     let round = facts.path.base;
     let here = f64::from(facts.flight[index]);
@@ -309,6 +325,22 @@ mod tests {
             "few segments come back by chance"
         );
         assert_eq!(of(&LARGE, |_, slice| slice.short = 1), window, "an application that ends its blocks");
+    }
+
+    #[test]
+    fn a_window_that_is_full_before_and_after_a_pace_is_what_the_pace_follows() {
+        // Full once in 80 ms, on a path of 40 ms.
+        let of = |until: u64, paced: u16| {
+            let facts = facts(&[4, 8, 12, 16, 20, 20, 20, 20], |n, slice| {
+                slice.window = if n < until { 20_500 } else { 60_000 };
+                slice.paced = paced;
+            });
+            paced_into_window(&facts, 50)
+        };
+        assert_eq!(of(120, 1), Some(47));
+        assert_eq!(of(50, 1), None, "it is not full again");
+        assert_eq!(of(0, 1), None);
+        assert_eq!(of(120, 0), None, "an application that writes less often");
     }
 
     #[test]

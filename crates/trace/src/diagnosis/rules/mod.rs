@@ -65,6 +65,12 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         Phase::WindowFull => window::window_full(facts, index),
         // What a window releases, a sender that paces sends between ACKs.
         Phase::RestHeld if growth::fills_window(facts, index) => window::window_full(facts, index),
+        // A pace is as fast as the full window lets data pass.
+        Phase::Drained | Phase::RestHeld | Phase::RestKept
+            if let Some(full) = growth::paced_into_window(facts, index) =>
+        {
+            window::window_full(facts, full)
+        }
         Phase::ShortHeld => Limit::NagleDelayedAck,
         Phase::RestKept if growth::refills(facts, index) => growth::in_between(facts, index),
         Phase::RestKept => application::rest_held(facts, index),

@@ -53,6 +53,7 @@ impl SenderView {
         } else {
             self.incidents.note_data(at, len, self.round() / 4 * 3);
         }
+        let paced = self.note_pace(at, short);
         self.settle_before_data(at, (prompted, explained), short);
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
@@ -68,6 +69,7 @@ impl SenderView {
         slice.sent = slice.sent.saturating_add(len);
         slice.segments = slice.segments.saturating_add(1);
         slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
+        slice.paced = slice.paced.saturating_add(u16::from(paced));
         slice.short = slice.short.saturating_add(u16::from(short));
         slice.flight = slice.flight.max(flight);
         slice.end = end;
@@ -85,6 +87,17 @@ impl SenderView {
     fn had_more(&self) -> bool {
         let bare = self.acks.back().map_or(self.bare, |last| last.bare);
         !self.is_beside_sender() && bare && !self.short && self.totals.segment >= self.mss / 2
+    }
+
+    /// New data is sent at `at`. Returns whether it comes at the pace of its sender.
+    fn note_pace(&mut self, at: u64, short: bool) -> bool {
+        if !self.is_beside_sender() || short || self.una >= self.next || self.repair.is_some() {
+            self.pace.interrupt();
+            return false;
+        }
+        let woken = at.saturating_sub(self.acked_at) <= WAKES_NS;
+        let round = self.behind.least() + self.ahead_now.max(self.ahead);
+        self.pace.note(at.saturating_sub(self.sent_at), woken, round) && !woken
     }
 
     /// A segment that comes after a pause, full or not. Returns whether an ACK explains when it comes, where no timestamps
@@ -242,6 +255,26 @@ mod tests {
         view.note_handshake(MS);
         view.note_behind(0, 40 * MS, 0);
         view
+    }
+
+    #[test]
+    fn even_gaps_of_full_segments_beside_the_sender_show_its_pace() {
+        // On a path of 40 ms. A segment after each of these gaps in milliseconds.
+        let paced = |gap: fn(u64) -> u64| {
+            let mut view = SenderView::new(false);
+            view.set_mss(1000);
+            view.note_behind(0, 1000, 0);
+            view.note_handshake(40 * MS);
+            view.note_ack(0, 1, (0, 0), 60_000, true);
+            let (mut at, mut end) = (MS, 0);
+            for n in 0..10 {
+                view.note_data(at, n, end, end + 1000, 1000);
+                (at, end) = (at + gap(n) * MS, end + 1000);
+            }
+            view.meter.finish(at).iter().map(|slice| slice.paced).sum::<u16>()
+        };
+        assert_eq!(paced(|_| 3), 7, "all but the first ones");
+        assert_eq!(paced(|n| 2 + n % 2 * 5), 0, "at uneven intervals");
     }
 
     #[test]

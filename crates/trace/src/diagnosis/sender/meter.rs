@@ -28,6 +28,8 @@ pub(in crate::diagnosis) struct Slice {
     pub(in crate::diagnosis) segments: u16,
     /// Those that followed neither an ACK nor another segment at once.
     pub(in crate::diagnosis) unprompted: u16,
+    /// Those that came at the pace of their sender, without an ACK.
+    pub(in crate::diagnosis) paced: u16,
     /// Those shorter than the largest.
     pub(in crate::diagnosis) short: u16,
     /// Retransmissions.
@@ -67,6 +69,7 @@ impl Slice {
         self.behind = least(self.behind, next.behind);
         self.segments = self.segments.saturating_add(next.segments);
         self.unprompted = self.unprompted.saturating_add(next.unprompted);
+        self.paced = self.paced.saturating_add(next.paced);
         self.short = self.short.saturating_add(next.short);
         self.resent = self.resent.saturating_add(next.resent);
         self.shrinks = self.shrinks.saturating_add(next.shrinks);

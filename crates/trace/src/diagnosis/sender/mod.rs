@@ -8,6 +8,7 @@ mod data;
 pub(super) mod departures;
 pub(super) mod incidents;
 pub(super) mod meter;
+mod pace;
 pub(super) mod phase;
 mod settle;
 pub(super) mod totals;
@@ -16,6 +17,7 @@ use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::departures::Departures;
 use crate::diagnosis::sender::incidents::Incidents;
 use crate::diagnosis::sender::meter::Meter;
+use crate::diagnosis::sender::pace::Pace;
 use crate::diagnosis::sender::phase::{Phase, Phases};
 use crate::diagnosis::sender::totals::{DelayedAcks, Totals};
 use crate::diagnosis::vantage::behind::{Ack, Behind};
@@ -94,6 +96,7 @@ pub(super) struct SenderView {
     ahead_now: u64,
     /// Whether data was outstanding when the last new data was sent.
     clocked: bool,
+    pace: Pace,
     delayed_acks: DelayedAcks,
     /// The largest payload that the peer permits.
     mss: u32,
@@ -141,6 +144,7 @@ impl SenderView {
             ahead_known: false,
             ahead_now: 0,
             clocked: false,
+            pace: Pace::default(),
             delayed_acks: DelayedAcks::default(),
             mss: 0,
             phases: Phases::default(),
