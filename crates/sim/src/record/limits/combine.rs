@@ -31,8 +31,10 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         overlay(&mut instants, from.as_ps(), until.as_ps(), limit, waits);
     }
     name_needless_repairs(&mut instants, direction, &log, troubles);
-    for (from, until) in silences(&log, round.as_ps()) {
-        overlay(&mut instants, from, until, Limit::Outage, waits_for_what_is_held);
+    for (from, until, held) in silences(&log, round.as_ps(), (direction, troubles)) {
+        overlay(&mut instants, from, until, Limit::Outage, |limit| {
+            waits_for_what_is_held(limit) || held && repairs(limit)
+        });
     }
     for (from, until) in late(&log, round.as_ps()) {
         overlay(&mut instants, from, until, Limit::AckPath, waits_for_acks);
@@ -149,12 +151,12 @@ fn name_needless_repairs(
     log: &SenderLog,
     troubles: &Troubles,
 ) {
-    let repairs = |limit| matches!(limit, Limit::FastRecovery | Limit::Timeout | Limit::TailLoss);
+    let needed = |limit| matches!(limit, Limit::FastRecovery | Limit::Timeout | Limit::TailLoss);
     let mut index = 0;
     let mut checked = 0;
     while index < instants.len() {
         let first = index;
-        while instants.get(index).is_some_and(|instant| repairs(instant.1)) {
+        while instants.get(index).is_some_and(|instant| needed(instant.1)) {
             index += 1;
         }
         if first == index {
@@ -190,14 +192,19 @@ fn name_needless_repairs(
 ///
 /// A path may hold packets as long as it carries nothing, and deliver them later. Whatever the sender waits for, it would not
 /// have come sooner by any change of TCP. A timer that expires meanwhile is needless, but nor would anything have arrived sooner
-/// without it.
-fn silences(log: &SenderLog, round: u64) -> Periods {
+/// without it. Each period has whether the packet that ends it is known to have left before it began: then a repair of something else is no
+/// sooner there either, because it is behind that packet.
+fn silences(
+    log: &SenderLog,
+    round: u64,
+    (direction, troubles): (Direction, &Troubles),
+) -> Vec<(u64, u64, bool)> {
     let acks = log.acks.iter().map(|ack| (ack.0, true));
     let reached = log.reached.iter().map(|reached| (reached.0, false));
     let mut events: Vec<(u64, bool)> = acks.chain(reached).collect();
     events.sort_unstable();
     let long = events.windows(2).filter(|pair| pair[1].0 - pair[0].0 > LEAST_SILENCE.max(2 * round));
-    let held = long.filter(|pair| {
+    let held = long.filter_map(|pair| {
         let ((from, _), (until, at_sender)) = (pair[0], pair[1]);
         let (arrivals, departures) =
             if at_sender { (&log.acks, &log.arrived) } else { (&log.reached, &log.departed) };
@@ -206,19 +213,35 @@ fn silences(log: &SenderLog, round: u64) -> Periods {
         let now = arrivals[index].1;
         // What ends the silence had left before it began: an ACK of everything that had arrived, or the first missing byte.
         let left = departures.partition_point(|left| left.1 < if at_sender { now } else { before + 1 });
-        now > before && departures.get(left).is_some_and(|left| left.0 <= from)
-    });
-    held.map(|pair| {
-        let until = pair[1].0;
+        let left = departures.get(left).filter(|left| now > before && left.0 <= from)?;
+        let lost = if at_sender {
+            let acks = troubles.drops_of(direction.reverse());
+            acks.iter().any(|drop| left.0 <= drop.at && drop.at <= until)
+        } else {
+            troubles.lost(direction, (before, before + 1), until)
+        };
         let index = log.acks.partition_point(|ack| ack.0 < until);
-        (pair[0].0, log.acks.get(index).map_or(until, |ack| ack.0))
-    })
-    .collect()
+        Some((from, log.acks.get(index).map_or(until, |ack| ack.0), !lost))
+    });
+    held.collect()
 }
 
 /// Whether the sender waits for what a path holds, and nothing was lost.
 const fn waits_for_what_is_held(limit: Limit) -> bool {
     waits_for_acks(limit) || matches!(limit, Limit::RoundTrip | Limit::Spurious)
+}
+
+/// Whether this is a repair, needed or not.
+const fn repairs(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::FastRecovery
+            | Limit::Timeout
+            | Limit::TailLoss
+            | Limit::Reordering
+            | Limit::Spurious
+            | Limit::AckPath
+    )
 }
 
 /// Whether this limit would change if ACKs were on time.
@@ -340,6 +363,7 @@ mod tests {
 
     /// A millisecond in picoseconds.
     const MS: u64 = Span::from_ms(1).as_ps();
+    const CLIENT: Direction = Direction { flow: 0, connection: 0, end: crate::record::end::End::Client };
 
     #[test]
     fn a_sender_that_paces_at_the_capacity_of_a_link_is_limited_by_the_link() {
@@ -463,21 +487,56 @@ mod tests {
         log.departed = at(&[(0, 1000), (200, 3000), (320, 4000), (600, 5000)]);
         log.reached = at(&[(50, 1000), (250, 2000), (350, 3000), (600, 4000), (650, 5000)]);
         log.arrived.clone_from(&log.reached);
-        assert_eq!(silences(&log, 100 * MS), [(350 * MS, 620 * MS)]);
+        let none = Troubles::default();
+        let silences = |log: &SenderLog, troubles: &Troubles| silences(log, 100 * MS, (CLIENT, troubles));
+        assert_eq!(silences(&log, &none), [(350 * MS, 620 * MS, true)]);
         // What arrives then was sent only then.
         log.departed[2].0 = 500 * MS;
-        assert_eq!(silences(&log, 100 * MS), []);
+        assert_eq!(silences(&log, &none), []);
+    }
+
+    #[test]
+    fn a_repair_behind_a_packet_that_the_path_holds_waits_for_the_path() {
+        // The path holds the byte at 2000 from 350 to 600 ms. The one at 3000 is lost before that.
+        let of = |lost: u64| {
+            let mut log = log_of(&[
+                (0, Held::By(Limit::CongestionWindow), 9000, 0),
+                (400 * MS, Held::By(Limit::TailLoss), 9000, 2000),
+            ]);
+            let at = |events: &[(u64, u64)]| events.iter().map(|&(ms, end)| (ms * MS, end)).collect();
+            log.acks = at(&[(100, 1000), (345, 2000), (700, 3000)]);
+            log.departed = at(&[(0, 1000), (200, 2000), (320, 5000)]);
+            log.reached = at(&[(50, 1000), (250, 2000), (600, 3000)]);
+            log.rtt_least = Some(Span::from_ms(100));
+            (log.acknowledged, log.acknowledged_at) = (3000, Time::from_ps(700 * MS));
+            let mut troubles = Troubles::default();
+            let mut segment = netspurt_tcp::segment::Segment::default();
+            (segment.payload.offset, segment.payload.len) = (lost, 1000);
+            troubles.dropped(330 * MS, 3, CLIENT, (&segment, Cause::Queue));
+            let full = super::super::queues::Queues::default().finish();
+            let timeline = combine(CLIENT, log, &full, &troubles).timeline;
+            timeline.intervals().last().map(|interval| interval.limit)
+        };
+        assert_eq!(of(3000), Some(Limit::Outage));
+        assert_eq!(of(2000), Some(Limit::TailLoss), "what arrives was sent again");
     }
 
     #[test]
     fn an_ack_that_the_receiver_delays_is_held_by_no_path() {
-        let of = |left| {
+        let of = |left, lost: Option<u64>| {
             let mut log = log_of(&[(0, Held::By(Limit::ReceiveWindow), 9000, 0)]);
             (log.departed, log.acks) = (vec![(0, 1000)], vec![(600 * MS, 1000)]);
             (log.reached, log.arrived) = (vec![(50 * MS, 1000)], vec![(left * MS, 1000)]);
-            silences(&log, 100 * MS)
+            let mut troubles = Troubles::default();
+            let ack = netspurt_tcp::segment::Segment::default();
+            if let Some(at) = lost {
+                troubles.dropped(at * MS, 3, CLIENT.reverse(), (&ack, Cause::Queue));
+            }
+            silences(&log, 100 * MS, (CLIENT, &troubles))
         };
-        assert_eq!([of(50), of(550)], [vec![(50 * MS, 600 * MS)], vec![]]);
+        assert_eq!(of(50, None), [(50 * MS, 600 * MS, true)]);
+        assert_eq!(of(550, None), []);
+        assert_eq!(of(50, Some(60)), [(50 * MS, 600 * MS, false)], "a later ACK may have arrived");
     }
 
     #[test]
