@@ -4,7 +4,7 @@ use super::window::is_smaller;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::median::median;
 use crate::diagnosis::moment::Moment;
-use crate::diagnosis::sender::departures::Block;
+use crate::diagnosis::sender::departures::{After, Block};
 use crate::diagnosis::sender::phase::Phase;
 use netspurt_budget::Limit;
 
@@ -24,7 +24,7 @@ const LEAST_SEGMENTS: i64 = 4;
 /// When blocks of the same length came at the same intervals, which are not those of ACKs. A round trip takes `round` nanoseconds.
 ///
 /// What a window or a buffer releases comes when ACKs do: a round trip after earlier blocks, or after them and the time that a block
-/// takes. A writer with a clock of its own does not know the round trip.
+/// takes. A writer with a clock of its own does not know the round trip. In the host of the sender, what an ACK releases also comes at once.
 pub(super) fn writes_at_intervals(
     blocks: &[Block],
     segment: u32,
@@ -34,8 +34,10 @@ pub(super) fn writes_at_intervals(
     let mut periods: Vec<(u64, u64)> = Vec::new();
     for near in blocks.windows(INTERVALS + 1) {
         let Some(interval) = one_interval(near, segment) else { continue };
-        let woken = near.iter().filter(|block| block.woken).count() * 2 > near.len();
-        if woken || interval >= longest || is_of_acks(near, interval, round) {
+        let count = |after: After| near.iter().filter(|block| block.after == after).count();
+        let (woken, alone) =
+            (count(After::Ack) * 2 > near.len(), count(After::Nothing) + OTHERS >= near.len());
+        if woken || interval >= longest || !alone && is_of_acks(near, interval, round) {
             continue;
         }
         let (from, until) = (near[0].at, near[INTERVALS].at + interval);
@@ -88,15 +90,15 @@ mod tests {
     use super::*;
 
     /// Blocks of ten segments that last for 4 ms each, at these intervals in ms, on a path of 100 ms.
-    fn periods(intervals: impl Fn(u64) -> u64, woken: bool) -> Vec<(u64, u64)> {
-        periods_at(false, intervals, woken)
+    fn periods(intervals: impl Fn(u64) -> u64, after: After) -> Vec<(u64, u64)> {
+        periods_at(false, intervals, after)
     }
 
-    fn periods_at(beside_sender: bool, intervals: impl Fn(u64) -> u64, woken: bool) -> Vec<(u64, u64)> {
+    fn periods_at(beside_sender: bool, intervals: impl Fn(u64) -> u64, after: After) -> Vec<(u64, u64)> {
         let mut at = 0;
         let block = |n: u64| {
             at += intervals(n) * 1_000_000;
-            Block { at, until: at + 4_000_000, start: n as i64 * 10_000, segments: 10, woken }
+            Block { at, until: at + 4_000_000, start: n as i64 * 10_000, segments: 10, after }
         };
         let blocks: Vec<Block> = (0..20).map(block).collect();
         writes_at_intervals(&blocks, 1000, (100_000_000, beside_sender))
@@ -104,20 +106,23 @@ mod tests {
 
     #[test]
     fn blocks_at_even_intervals_that_no_ack_explains_are_written_so() {
-        assert_eq!(periods(|_| 30, false), [(30_000_000, 630_000_000)]);
-        assert_eq!(periods(|_| 30, true), [], "each follows an ACK");
-        assert_eq!(periods(|n| 30 + n % 3 * 2, false), [], "they vary");
+        assert_eq!(periods(|_| 30, After::Unknown), [(30_000_000, 630_000_000)]);
+        assert_eq!(periods(|_| 30, After::Ack), [], "each follows an ACK");
+        assert_eq!(periods(|n| 30 + n % 3 * 2, After::Unknown), [], "they vary");
     }
 
     #[test]
     fn beside_the_sender_blocks_may_be_farther_apart_than_a_round_trip() {
-        assert_eq!(periods_at(true, |_| 170, false), [(170_000_000, 3_570_000_000)]);
-        assert_eq!(periods_at(false, |_| 170, false), []);
+        assert_eq!(periods_at(true, |_| 170, After::Unknown), [(170_000_000, 3_570_000_000)]);
+        assert_eq!(periods_at(false, |_| 170, After::Unknown), []);
     }
 
     #[test]
     fn blocks_a_round_trip_after_others_are_released_by_acks() {
-        assert_eq!(periods(|_| 50, false), []);
-        assert_eq!(periods(|_| 52, false), [], "with the time that a block takes");
+        assert_eq!(periods(|_| 50, After::Unknown), []);
+        assert_eq!(periods(|_| 52, After::Unknown), [], "with the time that a block takes");
+        assert_eq!(periods_at(true, |_| 50, After::Unknown), []);
+        let alone = periods_at(true, |_| 50, After::Nothing);
+        assert_eq!(alone, [(50_000_000, 1_050_000_000)], "no ACK came before them");
     }
 }

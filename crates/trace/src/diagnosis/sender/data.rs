@@ -1,8 +1,9 @@
 //! What the segments of a sender show: new data, retransmissions, a FIN.
 
+use crate::diagnosis::sender::departures::After;
 use crate::diagnosis::sender::incidents::LONG_NS;
 use crate::diagnosis::sender::phase::Phase;
-use crate::diagnosis::sender::{MOST_INITIAL, PROMPT_NS, Repair, SenderView, WAKES_NS};
+use crate::diagnosis::sender::{MOST_INITIAL, PROMPT_NS, Repair, SenderView, WAKES_LATE_NS, WAKES_NS};
 use crate::diagnosis::vantage::IN_HOST_NS;
 use crate::diagnosis::vantage::bursts::Explained;
 use crate::follow::Cause;
@@ -58,8 +59,12 @@ impl SenderView {
         self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
         self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
-        let woken = self.is_beside_sender() && since(self.acked_at) <= WAKES_NS;
-        self.departures.note_sent(at, end, len, woken);
+        let after = match since(self.acked_at) {
+            soon if self.is_beside_sender() && soon <= WAKES_NS => After::Ack,
+            late if self.is_in_host() && late > WAKES_LATE_NS => After::Nothing,
+            _ => After::Unknown,
+        };
+        self.departures.note_sent(at, end, len, after);
         self.next = end;
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
         let segment = u64::from(self.totals.segment);

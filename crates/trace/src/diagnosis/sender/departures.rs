@@ -10,6 +10,17 @@ pub(in crate::diagnosis) const LEAST_PAUSE_NS: u64 = 1_000_000;
 /// Maximum number of retransmissions that are remembered until they are acknowledged.
 const MOST_RESENT: usize = 1 << 12;
 
+/// Whether an ACK may have caused what was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::diagnosis) enum After {
+    /// Beside the sender: an ACK came just before it.
+    Ack,
+    /// The capture does not show that.
+    Unknown,
+    /// In the host of the sender: no ACK came so shortly before it that it may have woken the application.
+    Nothing,
+}
+
 /// What left within a short time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Departure {
@@ -24,8 +35,7 @@ struct Departure {
     dropped: u16,
     /// The sender's clock, from its timestamp; 0 without one.
     stamp: u32,
-    /// Beside the sender: an ACK came just before it.
-    woken: bool,
+    after: After,
 }
 
 /// New data that was sent without a pause.
@@ -37,8 +47,7 @@ pub(in crate::diagnosis) struct Block {
     /// Position of its first byte.
     pub(in crate::diagnosis) start: i64,
     pub(in crate::diagnosis) segments: u32,
-    /// Beside the sender: an ACK came just before it.
-    pub(in crate::diagnosis) woken: bool,
+    pub(in crate::diagnosis) after: After,
 }
 
 /// The units of the clocks that senders use for timestamps, in nanoseconds (RFC 7323, section 5.4, permits 1 ms to 1 s).
@@ -76,15 +85,15 @@ impl Departures {
     }
 
     /// New data up to `end` was sent.
-    pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32, woken: bool) {
+    pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32, after: After) {
         let start = end - i64::from(len);
-        self.push(at, (start, end), len, woken);
+        self.push(at, (start, end), len, after);
         let has_room = self.blocks.len() < MOST;
         match self.blocks.last_mut() {
             Some(last) if at - last.until <= LEAST_PAUSE_NS => {
                 (last.until, last.segments) = (at, last.segments + 1);
             }
-            _ if has_room => self.blocks.push(Block { at, until: at, start, segments: 1, woken }),
+            _ if has_room => self.blocks.push(Block { at, until: at, start, segments: 1, after }),
             _ => {}
         }
     }
@@ -109,7 +118,7 @@ impl Departures {
         }
         self.resent.push_back((start, at));
         let end = self.all.last().map_or(start, |last| last.end);
-        self.push(at, (start, end), len, false);
+        self.push(at, (start, end), len, After::Unknown);
     }
 
     /// The retransmission of the data at `start` was not needed.
@@ -165,13 +174,13 @@ impl Departures {
             .map_or(first, |place| first + place)
     }
 
-    fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32, woken: bool) {
+    fn push(&mut self, at: u64, (start, end): (i64, i64), len: u32, after: After) {
         match self.all.last_mut() {
             Some(last) if at < last.at + self.length => {
                 (last.end, last.passed) = (end, last.passed.saturating_add(len));
             }
             _ => {
-                self.all.push(Departure { at, start, end, passed: len, dropped: 0, stamp: self.stamp, woken })
+                self.all.push(Departure { at, start, end, passed: len, dropped: 0, stamp: self.stamp, after })
             }
         }
         if self.all.len() > MOST {
@@ -275,10 +284,10 @@ mod tests {
     #[test]
     fn a_retransmission_that_is_lost_counts_when_it_was_sent() {
         let mut departures = Departures::default();
-        departures.note_sent(10, 1000, 1000, false);
-        departures.note_sent(10, 2000, 1000, false);
+        departures.note_sent(10, 1000, 1000, After::Unknown);
+        departures.note_sent(10, 2000, 1000, After::Unknown);
         departures.note_resent(50, (0, 1000), true);
-        departures.note_sent(50, 3000, 1000, false);
+        departures.note_sent(50, 3000, 1000, After::Unknown);
         departures.note_resent(90, (0, 1000), true);
         assert_eq!(seen(&departures, false), [(10, 0, 1), (0, 1000, 0), (40, 0, 1)]);
         departures.note_needless(0, 1000);
@@ -288,8 +297,8 @@ mod tests {
     #[test]
     fn data_lost_before_the_capture_point_was_sent_after_the_data_before_it() {
         let mut departures = Departures::default();
-        departures.note_sent(10, 1000, 1000, false);
-        departures.note_sent(900, 3000, 1000, false);
+        departures.note_sent(10, 1000, 1000, After::Unknown);
+        departures.note_sent(900, 3000, 1000, After::Unknown);
         departures.note_resent(950, (1000, 1000), false);
         assert_eq!(seen(&departures, false), [(10, 1000, 1)]);
     }
@@ -297,10 +306,10 @@ mod tests {
     #[test]
     fn a_retransmission_between_does_not_show_when_lost_data_was_sent() {
         let mut departures = Departures::default();
-        departures.note_sent(10, 1000, 1000, false);
-        departures.note_sent(20, 2000, 1000, false);
+        departures.note_sent(10, 1000, 1000, After::Unknown);
+        departures.note_sent(20, 2000, 1000, After::Unknown);
         departures.note_resent(500, (0, 1000), true);
-        departures.note_sent(900, 4000, 1000, false);
+        departures.note_sent(900, 4000, 1000, After::Unknown);
         departures.note_resent(950, (2000, 1000), false);
         assert_eq!(seen(&departures, false), [(10, 0, 1), (10, 1000, 1)]);
     }
@@ -309,7 +318,7 @@ mod tests {
     fn what_is_sent_again_behind_a_hole_had_arrived_if_one_ack_covers_both() {
         let mut departures = Departures::default();
         for n in 1..=4 {
-            departures.note_sent(10, n * 1000, 1000, false);
+            departures.note_sent(10, n * 1000, 1000, After::Unknown);
         }
         departures.note_resent(500, (0, 1000), true);
         departures.note_resent(510, (1000, 1000), true);
@@ -330,7 +339,7 @@ mod tests {
         for n in 0..100_u32 {
             // Two segments each 10 ms arrive at even gaps.
             departures.set_stamp(500 + n / 2 * 10);
-            departures.note_sent(u64::from(n) * 5_000_000, i64::from(n + 1) * 1000, 1000, false);
+            departures.note_sent(u64::from(n) * 5_000_000, i64::from(n + 1) * 1000, 1000, After::Unknown);
         }
         departures.note_resent(500_000_000, (98_000, 1000), true);
         let lasted: Vec<u64> = seen(&departures, true).iter().map(|step| step.0).collect();
@@ -343,7 +352,7 @@ mod tests {
         let mut departures = Departures::default();
         for n in 0..100_u32 {
             departures.set_stamp(500 + n * 10);
-            departures.note_sent(u64::from(n) * 10_000_000, i64::from(n + 1) * 1000, 1000, false);
+            departures.note_sent(u64::from(n) * 10_000_000, i64::from(n + 1) * 1000, 1000, After::Unknown);
         }
         departures.set_stamp(500 + 99 * 10 + 2);
         assert_eq!(departures.apart(), Some(2_000_000));
@@ -357,7 +366,7 @@ mod tests {
         for n in 0..20_000_u32 {
             // Twenty segments each 20 ms, 100 us apart.
             let at = u64::from(n / 20) * 20_000_000 + u64::from(n % 20) * 100_000;
-            departures.note_sent(at, i64::from(n + 1) * 1000, 1000, false);
+            departures.note_sent(at, i64::from(n + 1) * 1000, 1000, After::Unknown);
         }
         let blocks = departures.blocks(LEAST_PAUSE_NS);
         assert_eq!((blocks.len(), blocks[999].start, blocks[999].segments), (1000, 19_980_000, 20));
@@ -367,7 +376,7 @@ mod tests {
     fn a_long_connection_needs_bounded_memory() {
         let mut departures = Departures::default();
         for n in 0..200_000_u32 {
-            departures.note_sent(u64::from(n) * 1000, i64::from(n + 1) * 1000, 1000, false);
+            departures.note_sent(u64::from(n) * 1000, i64::from(n + 1) * 1000, 1000, After::Unknown);
         }
         departures.note_resent(200_000_000, (150_000_000, 1000), true);
         assert!(departures.all.len() <= MOST);

@@ -20,6 +20,7 @@ use crate::diagnosis::sender::meter::Meter;
 use crate::diagnosis::sender::pace::Pace;
 use crate::diagnosis::sender::phase::{Phase, Phases};
 use crate::diagnosis::sender::totals::{DelayedAcks, Totals};
+use crate::diagnosis::vantage::IN_HOST_NS;
 use crate::diagnosis::vantage::behind::{Ack, Behind};
 use crate::diagnosis::vantage::bursts::Bursts;
 use crate::diagnosis::vantage::repairs::Asked;
@@ -32,6 +33,8 @@ const LEAST_SLICE_NS: u64 = 50_000;
 
 /// A writer that waits for an ACK is woken, and its data sent, within this time.
 const WAKES_NS: u64 = 100_000;
+/// A host that is busy takes longer. What comes even later than this after an ACK was not caused by it, in the host of the sender.
+const WAKES_LATE_NS: u64 = 300_000;
 
 /// The largest usual initial window, in segments (RFC 6928).
 const MOST_INITIAL: i64 = 10;
@@ -213,6 +216,11 @@ impl SenderView {
     /// Whether the capture was taken beside the sender.
     pub(super) fn is_beside_sender(&self) -> bool {
         self.behind.least() * 10 < self.round()
+    }
+
+    /// Whether the capture was taken in the host of the sender.
+    fn is_in_host(&self) -> bool {
+        self.is_beside_sender() && self.behind.least() <= IN_HOST_NS
     }
 
     fn set_scale(&mut self) {
