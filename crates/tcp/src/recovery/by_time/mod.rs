@@ -181,12 +181,14 @@ impl LossRecovery {
         let reported = loss.reported();
         let before = Range::new(range.start, range.end.min(loss.recover));
         // Without SACK, an ACK of data that was sent again may have waited for that (`tcp_clean_rtx_queue()`).
-        let was_sent_once = if rack.counted.is_some() {
-            !before.is_empty() && rack.has_not_resent(range)
-        } else {
-            reported.missing_in(before).any(|piece| !rack.was_resent(piece))
+        let was_sent_once = || {
+            if rack.counted.is_some() {
+                !before.is_empty() && rack.has_not_resent(range)
+            } else {
+                reported.missing_in(before).any(|piece| !rack.was_resent(piece))
+            }
         };
-        let shows_original = loss.phase == Phase::Loss && rack.frto != Frto::Off && was_sent_once;
+        let shows_original = loss.phase == Phase::Loss && rack.frto != Frto::Off && was_sent_once();
         for piece in reported.missing_in(range) {
             rack.deliver(flight, least, now, piece, &is_echoed);
         }
