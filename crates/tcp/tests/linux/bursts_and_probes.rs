@@ -430,3 +430,16 @@ fn a_connection_that_has_ended_has_no_timer() {
     lab.tcp.abort(lab.now);
     assert!(lab.tcp.next_deadline().is_never());
 }
+
+#[test]
+fn a_window_that_opens_resets_the_count_of_its_probes() {
+    // `icsk_probes_out` in tcp_ack_probe()
+    let mut lab = Lab::with_sack(Config { window_probe: ProbesWindow::Empty, ..probing() });
+    lab.write(3).at(200);
+    lab.window = 0;
+    lab.ack(3).write(1).at(4000);
+    assert!(lab.tcp.info().unanswered > 1);
+    lab.window = 60_000;
+    lab.ack(3);
+    assert_eq!((lab.tcp.info().unanswered, lab.out().len()), (0, 4));
+}
