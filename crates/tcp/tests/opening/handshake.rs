@@ -585,3 +585,14 @@ fn after_a_lost_syn_one_segment_leaves_and_its_timeout_is_three_seconds() {
     assert_eq!(data[0].at, begun);
     assert_eq!(data[1].at, begun + Span::from_secs(3), "RFC 5681, 3.1: one segment; RFC 6298, 5.7: 3 s");
 }
+
+#[test]
+fn in_syn_received_an_ack_lies_behind_the_syn_also_if_the_window_is_closed() {
+    for window in [0, 5000] {
+        let mut lone = Lone::listening(plain());
+        assert_eq!(lone.gets(Segment { window, ..segment(SYN, 0, 0) })[0].flags, SYN_ACK);
+        let answer = lone.gets(segment(ACK, 20_000, 1));
+        assert_eq!(answer.len(), 1);
+        assert_eq!((answer[0].flags, answer[0].seq, answer[0].ack), (ACK, 1, 1), "window {window}");
+    }
+}

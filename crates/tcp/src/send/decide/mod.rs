@@ -53,7 +53,8 @@ impl Sender {
     fn position_behind_window(&self, cx: &Context, edge: u64) -> u64 {
         let (_, ours) = cx.agreed.shifts();
         let is_step = cx.config.counts_as_linux() && self.space.max - edge < (1 << ours);
-        if is_step { self.space.max } else { edge }
+        // A closed window begins behind the SYN, too.
+        if is_step { self.space.max } else { edge.max(1) }
     }
 
     /// Decides before the connection is open: a SYN, or nothing.
