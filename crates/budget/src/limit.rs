@@ -91,6 +91,19 @@ impl Limit {
         Self::Unknown,
     ];
 
+    /// Whether this is the repair of a loss, needed or not.
+    pub const fn is_repair(self) -> bool {
+        matches!(
+            self,
+            Self::FastRecovery
+                | Self::Timeout
+                | Self::TailLoss
+                | Self::Reordering
+                | Self::Spurious
+                | Self::AckPath
+        )
+    }
+
     /// The name in files and messages.
     pub const fn name(self) -> &'static str {
         match self {

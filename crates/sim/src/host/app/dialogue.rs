@@ -141,13 +141,24 @@ impl Asker {
     }
 }
 
+impl Asker {
+    /// Whether it closes as soon as everything is written.
+    fn closes(&self, connection: &Connection) -> bool {
+        match self.closing {
+            Closing::Not => connection.peer_finished(),
+            Closing::Wanted => true,
+            Closing::Done => false,
+        }
+    }
+}
+
 impl Dialogue for Asker {
     #[inline]
     fn only_reads(&self, connection: &Connection) -> bool {
-        let has_work = self.writer.left > 0 || self.requests > 0 || self.closing == Closing::Wanted;
-        !has_work
+        self.writer.left == 0
+            && self.requests == 0
             && connection.received() < self.report_at
-            && (self.closing == Closing::Done || !connection.peer_finished())
+            && !self.closes(connection)
             && connection.closed().is_none()
     }
 }
@@ -171,8 +182,7 @@ impl Application for Asker {
                 requests => self.writer.begin(requests),
             }
         }
-        let wanted = self.closing == Closing::Wanted || connection.peer_finished();
-        if wanted && self.closing != Closing::Done {
+        if self.closes(connection) {
             self.closing = Closing::Done;
             return Action::Close;
         }
@@ -214,13 +224,23 @@ impl Answerer {
     }
 }
 
+impl Answerer {
+    /// Whether it closes as soon as everything is written.
+    fn closes(&self, connection: &Connection) -> bool {
+        match self.closing {
+            Closing::Not => connection.peer_finished(),
+            Closing::Wanted => self.replies.is_empty() || connection.peer_finished(),
+            Closing::Done => false,
+        }
+    }
+}
+
 impl Dialogue for Answerer {
     #[inline]
     fn only_reads(&self, connection: &Connection) -> bool {
-        let closes = self.closing == Closing::Wanted && self.replies.is_empty() || connection.peer_finished();
         self.writer.left == 0
             && self.replies.front().is_none_or(|&(whole, _)| connection.received() < whole)
-            && (self.closing == Closing::Done || !closes)
+            && !self.closes(connection)
     }
 }
 
@@ -239,9 +259,7 @@ impl Application for Answerer {
             self.writer.begin(reply);
             return Action::Work;
         }
-        let wanted =
-            (self.closing == Closing::Wanted && self.replies.is_empty()) || connection.peer_finished();
-        if wanted && self.closing != Closing::Done {
+        if self.closes(connection) {
             self.closing = Closing::Done;
             return Action::Close;
         }

@@ -33,7 +33,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     name_needless_repairs(&mut instants, direction, &log, troubles);
     for (from, until, held) in silences(&log, round.as_ps(), (direction, troubles)) {
         overlay(&mut instants, from, until, Limit::Outage, |limit| {
-            waits_for_what_is_held(limit) || held && repairs(limit)
+            waits_for_what_is_held(limit) || held && limit.is_repair()
         });
     }
     for (from, until) in late(&log, round.as_ps()) {
@@ -151,12 +151,12 @@ fn name_needless_repairs(
     log: &SenderLog,
     troubles: &Troubles,
 ) {
-    let needed = |limit| matches!(limit, Limit::FastRecovery | Limit::Timeout | Limit::TailLoss);
+    let repairs = |limit| matches!(limit, Limit::FastRecovery | Limit::Timeout | Limit::TailLoss);
     let mut index = 0;
     let mut checked = 0;
     while index < instants.len() {
         let first = index;
-        while instants.get(index).is_some_and(|instant| needed(instant.1)) {
+        while instants.get(index).is_some_and(|instant| repairs(instant.1)) {
             index += 1;
         }
         if first == index {
@@ -229,19 +229,6 @@ fn silences(
 /// Whether the sender waits for what a path holds, and nothing was lost.
 const fn waits_for_what_is_held(limit: Limit) -> bool {
     waits_for_acks(limit) || matches!(limit, Limit::RoundTrip | Limit::Spurious)
-}
-
-/// Whether this is a repair, needed or not.
-const fn repairs(limit: Limit) -> bool {
-    matches!(
-        limit,
-        Limit::FastRecovery
-            | Limit::Timeout
-            | Limit::TailLoss
-            | Limit::Reordering
-            | Limit::Spurious
-            | Limit::AckPath
-    )
 }
 
 /// Whether this limit would change if ACKs were on time.

@@ -14,16 +14,11 @@ impl Connection {
     /// change, if the segment needs the full path.
     #[inline]
     pub(super) fn process_ack_in_closing(&mut self, now: Time, segment: &Segment) -> bool {
-        let start = self.rcv.nxt();
-        let taken = segment.payload.len == 0
+        segment.payload.len == 0
             && self.expects_header(segment)
             && self.snd.predicts_ack_in_closing()
             && !self.cx.is_recording()
-            && self.snd.take_predicted_ack(&mut self.cx, now, segment);
-        if taken && self.cx.agreed.timestamps {
-            self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
-        }
-        taken
+            && self.snd.take_predicted_ack(&mut self.cx, now, segment)
     }
 
     /// [`Self::transmit_ordinary`] for such a connection.

@@ -27,16 +27,11 @@ impl Connection {
         if !is_expected {
             return false;
         }
-        let start = self.rcv.nxt();
-        let taken = if segment.payload.len == 0 {
+        if segment.payload.len == 0 {
             self.process_measured_ack(now, segment)
         } else {
             self.take_measured_data(now, segment)
-        };
-        if taken && self.cx.agreed.timestamps {
-            self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
         }
-        taken
     }
 
     /// Processes an ACK of a part of the outstanding data.

@@ -34,11 +34,10 @@ impl Connection {
     /// Processes the segment if it is one of these. Returns `false`, without any change, if it needs the full path.
     #[inline]
     pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
-        if !self.is_expected(segment) {
-            return self.process_otherwise(now, segment);
-        }
         let start = self.rcv.nxt();
-        let taken = if segment.payload.len == 0 {
+        let taken = if !self.is_expected(segment) {
+            self.process_otherwise(now, segment)
+        } else if segment.payload.len == 0 {
             // The fast path records no events, so it is not used while events are recorded.
             !self.cx.is_recording() && self.snd.take_predicted_ack(&mut self.cx, now, segment)
         } else {

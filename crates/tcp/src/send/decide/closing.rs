@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::record::reason::Hold;
 use crate::send::decide::ordinary::Ordinary;
-use crate::send::{CLOSING, MTU_SEARCH, PACED, Sender};
+use crate::send::{CLOSING, PACED, Sender};
 
 impl Sender {
     /// Decides by the fast path after the application has closed. If it decides, the result is the same as that of
@@ -32,11 +32,5 @@ impl Sender {
             && self.space.nxt == self.space.max
             && self.space.max == end
             && self.recovery.is_quiet()
-    }
-
-    /// [`Self::predicts_arrival`] after the application has closed.
-    #[inline]
-    pub(crate) fn predicts_ack_in_closing(&self) -> bool {
-        self.recovery.is_calm() && !self.unusual.has(PACED.and(MTU_SEARCH)) && !self.timers.is_persisting()
     }
 }

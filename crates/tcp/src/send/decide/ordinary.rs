@@ -6,6 +6,7 @@
 
 use crate::config::Grows;
 use crate::context::Context;
+use crate::prediction::Prediction;
 use crate::record::reason::Hold;
 use crate::recovery::Calm;
 use crate::send::{CLOSING, MTU_SEARCH, PACED, Sender};
@@ -131,15 +132,25 @@ impl Sender {
     /// Whether the state of the sender permits the fast path for an arriving segment.
     #[inline]
     pub(crate) fn predicts_arrival(&self) -> bool {
-        self.recovery.is_calm()
-            && !self.unusual.has(CLOSING.and(PACED).and(MTU_SEARCH))
-            && !self.timers.is_persisting()
+        self.is_calm_without(CLOSING.and(PACED).and(MTU_SEARCH))
+    }
+
+    /// The same after the application has closed.
+    #[inline]
+    pub(crate) fn predicts_ack_in_closing(&self) -> bool {
+        self.is_calm_without(PACED.and(MTU_SEARCH))
     }
 
     /// The same for a sender that may pace or sample its delivery rate.
     #[inline]
     pub(crate) fn predicts_measured_arrival(&self) -> bool {
-        self.recovery.is_calm() && !self.unusual.has(MTU_SEARCH) && !self.timers.is_persisting()
+        self.is_calm_without(MTU_SEARCH)
+    }
+
+    /// Whether an ACK of the next data changes nothing but what is usual, and none of `conditions` is set.
+    #[inline(always)]
+    fn is_calm_without(&self, conditions: Prediction) -> bool {
+        self.recovery.is_calm() && !self.unusual.has(conditions) && !self.timers.is_persisting()
     }
 
     /// Processes an ACK of a part of the outstanding data. An ACK of all of it stops a timer and takes the full path.

@@ -31,18 +31,9 @@ pub(in crate::diagnosis) fn masked(facts: &Facts, moment: &Moment, limit: Limit)
     (!same).then_some(hidden)
 }
 
-/// Whether this is a repair, needed or not.
+/// Whether the sender repairs, perhaps what a policer has dropped.
 const fn repairs(limit: Limit) -> bool {
-    matches!(
-        limit,
-        Limit::FastRecovery
-            | Limit::Timeout
-            | Limit::TailLoss
-            | Limit::Reordering
-            | Limit::Spurious
-            | Limit::AckPath
-            | Limit::Policer
-    )
+    limit.is_repair() || matches!(limit, Limit::Policer)
 }
 
 /// Whether nothing passes, which is why the sender repairs.

@@ -33,7 +33,7 @@ const LEAST_SLICE_NS: u64 = 50_000;
 
 /// A writer that waits for an ACK is woken, and its data sent, within this time.
 const WAKES_NS: u64 = 100_000;
-/// A host that is busy takes longer. What comes even later than this after an ACK was not caused by it, in the host of the sender.
+/// A busy host takes longer. In a capture in the host of the sender, an ACK does not cause data that is sent later than this after it.
 const WAKES_LATE_NS: u64 = 300_000;
 
 /// The largest usual initial window, in segments (RFC 6928).
