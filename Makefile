@@ -35,7 +35,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom fit-accuracy fit-trust kernel-fits diagnosis-accuracy audit reproduce test test-rust test-python tests-built rust-tests-built bench-built agreement endure host-load lint lint-rust lint-python lint-structure \
+.PHONY: help sbom fit-accuracy fit-trust kernel-fits diagnosis-accuracy audit reproduce test test-rust test-python tests-built rust-tests-built replay-built bench-built agreement endure host-load lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel wheel-portable wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -48,10 +48,14 @@ reproduce: ## the studies' tables beside the published figures; leaves report/in
 test: test-rust test-python ## all tests of all languages
 
 # All that the tests need. The extension ends in one long step on one processor: 'make --jobs=2 tests-built' uses the other one meanwhile.
-tests-built: $(EXTENSION) $(TOOLS) rust-tests-built
+tests-built: $(EXTENSION) $(TOOLS) rust-tests-built replay-built
 
 rust-tests-built: | need-rust
 	cargo test --workspace --exclude netspurt-python --no-run --quiet $(LOCKED)
+
+# What the comparison with the running kernel replays scripts with. It waits for the extension, since cargo lets one build at a time into a folder.
+replay-built: | need-rust $(EXTENSION)
+	cargo build --release --quiet $(LOCKED) -p netspurt-packetdrill --bin netspurt-replay
 
 bench-built: | need-rust
 	$(PYTHON) tools/bench.py build

@@ -6,6 +6,7 @@ import json
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -101,17 +102,31 @@ def test_a_transfer_is_as_fast_in_an_emulation_as_in_a_simulation(tmp_path: Path
     assert abs(ratios[-1] - 1.0) <= 0.05, ratios
 
 
-@pytest.mark.parametrize("name", DELAYS)
-def test_delays_have_the_same_quantiles_in_an_emulation_as_in_a_simulation(tmp_path: Path, name: str) -> None:
+def delays_relative_to_simulated(directory: Path, name: str) -> list[float]:
+    """The median of the delays and their 95 % quantile, emulated, in those of the simulation."""
+    directory.mkdir()
     app = '{ kind = "request-response", request = "5 B", response = "5 B", exchanges = "forever" }'
     text = scenario(f'rate = "100 Mbit/s"\n{DELAYS[name]}', app)
-    flows = simulated(tmp_path, text).flows
+    flows = simulated(directory, text).flows
     found = []
     for _ in range(TRIES):
-        times = json.loads(emulated(tmp_path, text, f"{PEER} echo", f"{PEER} ask space 200"))
+        times = json.loads(emulated(directory, text, f"{PEER} echo", f"{PEER} ask space 200"))
         quantiles = (statistics.median(times), statistics.quantiles(times, n=20)[-1])
         wanted = [float(flows[f"page_delay_{each}_s"][0]) for each in ("median", "p95")]
         found = [one / other for one, other in zip(quantiles, wanted, strict=True)]
         if all(abs(ratio - 1.0) <= 0.1 for ratio in found):
             break
-    assert all(abs(ratio - 1.0) <= 0.1 for ratio in found), found
+    return found
+
+
+def test_delays_have_the_same_quantiles_in_an_emulation_as_in_a_simulation(tmp_path: Path) -> None:
+    # A few packets at a time: three emulations need little of a processor, so they run at once.
+    with ThreadPoolExecutor() as pool:
+        found = dict(
+            zip(
+                DELAYS,
+                pool.map(lambda name: delays_relative_to_simulated(tmp_path / name, name), DELAYS),
+                strict=True,
+            )
+        )
+    assert all(abs(ratio - 1.0) <= 0.1 for ratios in found.values() for ratio in ratios), found
