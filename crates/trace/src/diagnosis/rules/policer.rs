@@ -59,6 +59,11 @@ const DELAY_OF_BURSTS: f64 = 0.5;
 const BEFORE_BURSTS: u64 = 8;
 /// A queue of fewer segments cannot be distinguished from chance.
 const LEAST_QUEUE: f64 = 4.0;
+/// Segments leave a queue without pauses: none takes longer than at the rate of the link by this factor. A quarter of the drops, or more,
+/// do not come behind `LEAST_QUEUE` such segments, and not behind this share of the depth.
+const WITHOUT_PAUSE: f64 = 1.25;
+const PART_APART: usize = 4;
+const SHARE_APART: f64 = 0.5;
 /// Segments by which a step of the fit may be wrong.
 const SLACK: f64 = 2.0;
 
@@ -111,6 +116,12 @@ fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
     let often = bytes > if no_queue { LESS_OFTEN } else { OFTEN } * bucket.depth;
     // A shallow bucket fits many rates. Then it must be used up to the same depth at every loss.
     let is_exact = || often && bucket.spread <= EXACT && link > MUCH_FASTER * bucket.rate;
+    // Or no queue may have dropped what it dropped.
+    let is_apart = || {
+        bucket.spread <= EXACT
+            && lost >= LOST
+            && drops_apart(steps, link, segment) < SHARE_APART * bucket.depth
+    };
     let fits_often = || {
         often
             && if shows_queue {
@@ -140,9 +151,33 @@ fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
         && bytes > if at_once { TIMES_AT_ONCE } else { TIMES } * bucket.depth
         && link > FASTER * bucket.rate
         && !(is_as_good(&queue) && queue.depth >= LEAST_QUEUE * segment)
-        && (shows_queue || is_sharp() || is_exact())
+        && (shows_queue || is_sharp() || is_exact() || is_apart())
         && !waits_in_queue(facts, &bucket, bursts)
         && !delays(facts, steps, link)
+}
+
+/// The bytes that came without a pause, on a link with this rate in bytes per nanosecond, before the drops that fewest came
+/// before: a quarter of the drops has no more. Infinite if a queue of `LEAST_QUEUE` segments may have dropped them.
+///
+/// A queue drops a segment while it is full of others. They leave it one behind the other, in the time that the link needs for each.
+fn drops_apart(steps: &[Step], link: f64, segment: f64) -> f64 {
+    let (mut without_pause, mut since) = (0.0, 0);
+    let mut before: Vec<f64> = Vec::new();
+    for step in steps {
+        since += step.lasted;
+        let passed = step.passed as f64;
+        if step.passed > 0 {
+            let pauses = since as f64 * link > WITHOUT_PAUSE * passed.max(segment);
+            without_pause = if pauses { passed } else { without_pause + passed };
+            since = 0;
+        }
+        if step.dropped > 0 {
+            before.push(without_pause);
+        }
+    }
+    before.sort_unstable_by(f64::total_cmp);
+    let least = before.get(before.len() / PART_APART).copied();
+    least.filter(|&least| least < LEAST_QUEUE * segment).unwrap_or(f64::INFINITY)
 }
 
 /// From each loss until the flight is as large as before it, once the loss is repaired.
@@ -446,5 +481,42 @@ mod tests {
         };
         assert!(!policed_on(rate));
         assert!(policed_on(20.0 * rate), "on a faster link no queue would drop here");
+    }
+
+    #[test]
+    fn a_queue_drops_behind_segments_without_pauses_and_a_bucket_may_drop_behind_fewer() {
+        // Blocks of so many segments on a link that needs 10 ms for each, with pauses between them; each third block ends with a drop.
+        let apart = |segments: u64| {
+            let step = |n: u64| Step {
+                lasted: if n.is_multiple_of(segments) { 16_000_000 } else { 10_000_000 },
+                passed: 1000,
+                dropped: u32::from(n % (3 * segments) == segments - 1),
+            };
+            drops_apart(&(0..300).map(step).collect::<Vec<Step>>(), 100e-6, 1000.0)
+        };
+        assert_eq!([2, 3].map(|segments| apart(segments) as u64), [2000, 3000]);
+        assert!(apart(4).is_infinite(), "a queue of four segments drops so");
+    }
+
+    #[test]
+    fn drops_behind_fewer_segments_than_a_queue_holds_show_a_bucket_that_fits_many_rates() {
+        // Away from the sender: blocks of so many pairs of segments, each of which takes so much longer than the link needs; then a drop.
+        let shows = |pairs: u64, longer_ms: u64| {
+            let mut steps = Vec::new();
+            for burst in 0..40 {
+                for n in 0..2 * pairs {
+                    let lasted = if n % 2 == 1 { 0 } else { longer_ms };
+                    let pause = 110 - (pairs - 1) * longer_ms + burst % 3;
+                    let lasted = 10 + if n == 0 { pause } else { lasted };
+                    steps.push(Step { lasted: lasted * 1_000_000, passed: 1000, dropped: 0 });
+                }
+                steps.push(Step { lasted: 0, passed: 0, dropped: 1 });
+            }
+            let mut facts = facts((20_000_000, 0));
+            facts.path.capacity = 100e3;
+            is_policer(&facts, &steps)
+        };
+        assert!(shows(8, 8));
+        assert!(!shows(8, 0), "as a full queue lets them pass");
     }
 }
