@@ -12,6 +12,13 @@ use crate::diagnosis::path::bucket::{Bucket, Step, fit, with_rate};
 use crate::diagnosis::sender::phase::{Phase, Phases};
 use netspurt_budget::Limit;
 
+/// Which drops a token bucket shall explain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Drops {
+    All,
+    AfterFirstRepair,
+}
+
 /// Least numbers of lost segments, of segments that passed, and of slices with losses.
 const LOST: u32 = 15;
 const PASSED: f64 = 15.0;
@@ -44,6 +51,9 @@ const LOST_AT_ONCE: u32 = 3 * LOST;
 const TIMES_AT_ONCE: f64 = 1.0;
 const LOSSES_OFF_AT_ONCE: f64 = 0.03;
 const SPREAD_AT_ONCE: f64 = 0.02;
+/// Where the first drops do not count, the others must agree better: this share of losses and passages may be off.
+const LOSSES_OFF_LATER: f64 = 0.01;
+const PASSES_OFF_LATER: f64 = 0.005;
 /// Where no delay shows a queue, fewer losses may be off. No passages may be, unless only one rate agrees, and with all drops.
 const LOSSES_OFF_UNSEEN: f64 = 0.3;
 /// Segments pass a policer at the rate of the link, which is larger than that of the bucket by this factor at least.
@@ -69,7 +79,8 @@ const SLACK: f64 = 2.0;
 
 /// When a policer dropped segments, or cwnd was smaller because of that: begins and ends.
 pub(super) fn policed(facts: &Facts, phases: &Phases, steps: &[Step]) -> Vec<(u64, u64)> {
-    if is_policer(facts, steps) { until_back(facts, phases) } else { Vec::new() }
+    let shows = is_policer(facts, steps) || is_policer_later(facts, phases, steps);
+    if shows { until_back(facts, phases) } else { Vec::new() }
 }
 
 /// Whether a token bucket explains the losses, and a queue does not.
@@ -80,13 +91,34 @@ pub(super) fn policed(facts: &Facts, phases: &Phases, steps: &[Step]) -> Vec<(u6
 fn is_policer(facts: &Facts, steps: &[Step]) -> bool {
     let lost: u32 = steps.iter().map(|step| step.dropped).sum();
     let once = |step: &Step| Step { dropped: step.dropped.min(1), ..*step };
-    explains_losses(facts, steps, lost)
+    explains_losses(facts, steps, lost, Drops::All)
         || steps.iter().any(|step| step.dropped > 1)
-            && explains_losses(facts, &steps.iter().map(once).collect::<Vec<Step>>(), lost)
+            && explains_losses(facts, &steps.iter().map(once).collect::<Vec<Step>>(), lost, Drops::All)
+}
+
+/// Whether a token bucket explains the losses after the first repair, all but exactly.
+///
+/// Slow start exceeds the link before a deep bucket is empty. What the queue of the link drops then has used tokens, and the bucket
+/// agrees with none of these drops. Later it is full again.
+fn is_policer_later(facts: &Facts, phases: &Phases, steps: &[Step]) -> bool {
+    let mut repairs = phases.iter().skip_while(|(_, stretch)| !is_repair(stretch.phase));
+    let Some((end, _)) = repairs.find(|(_, stretch)| !is_repair(stretch.phase)) else { return false };
+    let mut at = 0;
+    let later = |step: &Step| {
+        at += step.lasted;
+        Step { dropped: if at > end { step.dropped } else { 0 }, ..*step }
+    };
+    let later: Vec<Step> = steps.iter().map(later).collect();
+    let lost: u32 = later.iter().map(|step| step.dropped).sum();
+    lost >= LOST_AT_ONCE && explains_losses(facts, &later, lost, Drops::AfterFirstRepair)
+}
+
+const fn is_repair(phase: Phase) -> bool {
+    matches!(phase, Phase::FastRecovery | Phase::Timeout | Phase::TailLoss)
 }
 
 /// The same for `steps` as they are, of which `lost` segments were lost.
-fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
+fn explains_losses(facts: &Facts, steps: &[Step], lost: u32, drops: Drops) -> bool {
     let slices = facts.slices.iter().filter(|slice| slice.lost > 0).count();
     if lost < FEW_LOST || slices < SLICES {
         return false;
@@ -133,6 +165,11 @@ fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
                         || bucket.excessive <= PASSES_OFF && is_sharp() && is_exact())
             }
     };
+    let is_sure = drops == Drops::All
+        || bucket.unexpected <= LOSSES_OFF_LATER
+            && bucket.excessive <= PASSES_OFF_LATER
+            && bucket.spread <= SPREAD_AT_ONCE
+            && (shows_queue || often);
     let enough = lost >= LOST
         || slices >= SLICES_OF_FEW
             && bucket.unexpected + bucket.excessive == 0.0
@@ -147,6 +184,7 @@ fn explains_losses(facts: &Facts, steps: &[Step], lost: u32) -> bool {
         && is_sharp();
     let bursts = at_once || fits(&bucket) && bucket.spread <= EXACT && stands_seldom(facts);
     enough
+        && is_sure
         && (fits(&bucket) || fits_often())
         && bytes > if at_once { TIMES_AT_ONCE } else { TIMES } * bucket.depth
         && link > FASTER * bucket.rate
@@ -186,9 +224,7 @@ fn drops_apart(steps: &[Step], link: f64, segment: f64) -> f64 {
 fn until_back(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
     let repairs: Vec<(u64, u64)> = phases
         .iter()
-        .filter(|(_, stretch)| {
-            matches!(stretch.phase, Phase::FastRecovery | Phase::Timeout | Phase::TailLoss)
-        })
+        .filter(|(_, stretch)| is_repair(stretch.phase))
         .map(|(from, stretch)| (from, stretch.until))
         .collect();
     // The repair in which a slice lies. One that begins with the last ACK of a repair still has the flight of the repair.
@@ -518,5 +554,47 @@ mod tests {
         };
         assert!(shows(8, 8));
         assert!(!shows(8, 0), "as a full queue lets them pass");
+    }
+
+    #[test]
+    fn drops_of_the_link_in_slow_start_do_not_hide_the_bucket_that_drops_later() {
+        // Beside the sender: 120 segments leave at once after each pause, of which a bucket of 100 kB with 60 kB/s drops some. Behind it,
+        // the link drops each fourth segment of the first bursts.
+        let shows = |link_drops_until: u64| {
+            let (rate, depth) = (60e-6, 100_000.0);
+            let mut tokens = depth;
+            let mut steps = Vec::new();
+            for burst in 0..12_u64 {
+                for n in 0..120 {
+                    let lasted = if n > 0 {
+                        0
+                    } else if burst % 3 == 2 {
+                        1_200_000_000
+                    } else {
+                        2_000_000_000
+                    };
+                    tokens = (tokens + rate * lasted as f64).min(depth);
+                    let dropped_behind = burst < link_drops_until && n % 4 == 3;
+                    let passes = tokens >= 1000.0;
+                    tokens -= if passes { 1000.0 } else { 0.0 };
+                    let arrives = passes && !dropped_behind;
+                    steps.push(Step {
+                        lasted,
+                        passed: u64::from(arrives) * 1000,
+                        dropped: u32::from(!arrives),
+                    });
+                }
+            }
+            let mut phases = Phases::default();
+            phases.push(2_000_000_000, Phase::Sending);
+            phases.push(3_000_000_000, Phase::FastRecovery);
+            phases.push(30_000_000_000, Phase::Sending);
+            let mut facts = facts(AT_SENDER);
+            facts.path.shows_queue = true;
+            facts.path.peak = 600e3;
+            !policed(&facts, &phases, &steps).is_empty()
+        };
+        assert!(shows(1), "in the first burst only");
+        assert!(!shows(6), "later drops do not agree either");
     }
 }
