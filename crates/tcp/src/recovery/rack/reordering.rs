@@ -75,9 +75,10 @@ impl Reordering {
         }
     }
 
-    /// A D-SACK for [`Self::widen_by`]. It counts only if reordering was seen.
+    /// A D-SACK for [`Self::widen_by`]. It counts only if an ACK before the present one has shown reordering: Linux reads D-SACKs
+    /// first (`tcp_dsack_seen()`).
     pub(in crate::recovery) fn note_duplicate(&mut self) {
-        self.widens |= self.seen;
+        self.widens |= self.times > 0;
     }
 
     /// Whether the next ACK that delivers segments may widen the window, which the short way does not look at.
@@ -192,6 +193,10 @@ mod tests {
         reordering.widen_by(at(1), at(0));
         reordering.note_late(1);
         assert_eq!(window(&reordering, None), Span::from_ms(10), "no reordering had been seen");
+        // Linux reads a D-SACK before the acknowledgment number of the same segment.
+        reordering.note_duplicate();
+        assert!(!reordering.awaits_delivery(), "the reordering is that of the present ACK");
+        reordering.note_order(1001);
         // A D-SACK alone waits for the next ACK that delivers something.
         reordering.note_duplicate();
         assert!(reordering.awaits_delivery());
