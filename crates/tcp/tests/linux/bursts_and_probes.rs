@@ -322,6 +322,19 @@ fn what_the_timer_of_window_probes_sends_does_not_delay_the_next_short_segment()
     assert_eq!(lab.out().len(), 1);
 }
 
+#[test]
+fn an_undo_that_sets_no_data_free_is_followed_by_a_tail_loss_probe() {
+    // tcp_set_xmit_timer() follows tcp_fastretrans_alert().
+    let mut lab = Lab::with_sack(probing());
+    lab.write(10).at(200).sack(0, &[(4, 6)]);
+    lab.out();
+    // Late originals, and the D-SACK of the only retransmission.
+    lab.at(210).sack(6, &[(1, 1)]);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    lab.at(900);
+    assert_eq!(lab.out().last(), Some(&(10, TailProbe)));
+}
+
 fn probing() -> Config {
     Config { tail_loss_probe: true, ..rules(Grows::WhenUsed) }
 }

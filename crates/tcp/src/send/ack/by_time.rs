@@ -43,12 +43,13 @@ impl Sender {
         if advanced && self.takes_acks_as_linux(cx) && self.recovery.has_first_reported() {
             self.expect_reneging(cx, now);
         } else {
-            let repairs = self.recovery.phase() == Phase::Fast;
+            let before = self.recovery.phase();
             if advanced {
                 self.undo_by_ack(cx, now, echo, una_before);
+                self.probe_after_undo(cx, now, before);
             }
             // A partial ACK that undoes a recovery does nothing else (`tcp_try_undo_partial()`).
-            let undoes = repairs && self.recovery.phase() == Phase::Open;
+            let undoes = before == Phase::Fast && self.recovery.phase() == Phase::Open;
             self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
             // A mark reduces the window that an undo has restored (`tcp_try_to_open()`).
             if self.takes_acks_as_linux(cx) && !is_old && !undoes {
@@ -303,6 +304,15 @@ impl Sender {
             && self.recovery.has_all_twice()
         {
             self.undo(cx, now, Shown::Duplicates);
+        }
+    }
+
+    /// An ACK of new data may have undone a recovery, in which its timer waited for no tail loss probe. Linux sets the timer
+    /// afterwards (`tcp_set_xmit_timer()`).
+    fn probe_after_undo(&mut self, cx: &Context, now: Time, before: Phase) {
+        let undone = before != Phase::Open && self.recovery.phase() == Phase::Open;
+        if undone && self.takes_acks_as_linux(cx) && self.timers.main().1 == Timer::Retransmit {
+            self.arm_tail_probe(cx, now);
         }
     }
 

@@ -202,7 +202,7 @@ impl Sender {
 
     /// The retransmission timer has been restarted: a tail loss probe may come before it.
     #[inline(never)]
-    fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
+    pub(in crate::send) fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
         let timeout = self.timers.main().0;
         if self.recovery.set_timeout(timeout) {
             self.arm_probe(cx, now, timeout);
