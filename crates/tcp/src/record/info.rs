@@ -41,7 +41,7 @@ pub struct Info {
     pub out_of_order: u64,
     /// Consecutive duplicate ACKs.
     pub dup_acks: u32,
-    /// Consecutive retransmissions without an ACK.
+    /// Consecutive retransmissions without an ACK. In Linux those into a closed window do not count.
     pub unanswered: u8,
     /// How often the retransmission timeout has been doubled.
     pub backoff: u8,

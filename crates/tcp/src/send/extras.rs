@@ -46,6 +46,8 @@ pub(super) struct Extras {
     pub(super) turn: Time,
     /// NAKs received. They show that the peer sends NAKs (RFC 1106, section 5).
     pub(super) naks_received: bool,
+    /// How many of the consecutive timeouts found the peer's window closed, in Linux.
+    pub(super) into_closed: u8,
 }
 
 /// The positions after the ends of unacknowledged records, in order.
@@ -74,6 +76,7 @@ impl Default for Extras {
             interface: None,
             turn: Time::NEVER,
             naks_received: false,
+            into_closed: 0,
         }
     }
 }

@@ -28,7 +28,7 @@ impl Sender {
             reduces_for_mark: self.recovery.is_reducing(),
             out_of_order: 0,
             dup_acks: self.recovery.dup_acks(),
-            unanswered: self.timers.unanswered,
+            unanswered: self.retransmissions(),
             backoff: self.timers.backoff(),
             peer_shift,
             own_shift,

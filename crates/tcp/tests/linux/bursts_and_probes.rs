@@ -323,6 +323,22 @@ fn what_the_timer_of_window_probes_sends_does_not_delay_the_next_short_segment()
 }
 
 #[test]
+fn a_timeout_into_a_closed_window_counts_as_no_retransmission() {
+    // tcp_retransmit_timer() leaves icsk_retransmits as it is, and doubles the timeout.
+    let mut lab = Lab::with_sack(rules(Grows::WhenUsed));
+    lab.write(5).out();
+    lab.at(200).window = 0;
+    lab.ack(1).at(1300);
+    assert_eq!(lab.timed(), [(1200, 2, Timeout)]);
+    assert_eq!((lab.tcp.info().unanswered, lab.tcp.info().backoff), (0, 1));
+    lab.at(3300);
+    assert_eq!((lab.tcp.info().unanswered, lab.tcp.info().backoff), (0, 2));
+    lab.window = 60_000;
+    lab.ack(1).at(20_000);
+    assert!(lab.tcp.info().unanswered > 0, "the window is open");
+}
+
+#[test]
 fn an_undo_that_sets_no_data_free_is_followed_by_a_tail_loss_probe() {
     // tcp_set_xmit_timer() follows tcp_fastretrans_alert().
     let mut lab = Lab::with_sack(probing());

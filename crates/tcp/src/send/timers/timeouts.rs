@@ -74,8 +74,9 @@ impl Sender {
         if !self.space.is_outstanding() {
             return Expired::Nothing;
         }
-        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
         let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
+        let finds_closed = !opening && self.space.wnd == 0 && self.takes_acks_as_linux(cx);
+        let is_repeated = self.count_timeout(finds_closed);
         let linear = if cx.state() == State::SynSent { cx.config.syn_linear_timeouts } else { 0 };
         let retries = match cx.state() {
             State::SynSent => cx.config.syn_retries,
@@ -100,7 +101,6 @@ impl Sender {
         }
         self.suspect_black_hole(cx, now);
         let flight = self.space.max - self.space.una;
-        let is_repeated = self.timers.unanswered > 1;
         let before = self.recovery.phase();
         // Linux has reduced ssthresh already when the recovery began, unless all of its data is acknowledged
         // (`tcp_enter_loss()`).
@@ -119,9 +119,30 @@ impl Sender {
         let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
         if self.recovery.is_by_time() {
             let reneged = has_reneged.then(|| reported.map_or(self.space.una, |range| range.end));
-            self.time_out_by_time(cx, now, reneged, before);
+            self.time_out_by_time(cx, now, reneged, (before, is_repeated));
         }
         Expired::Nothing
+    }
+
+    /// The timer has expired. `finds_closed`: the peer has closed its window, so the retransmission is only a probe
+    /// (`tcp_retransmit_timer()`). Returns whether there was a retransmission before that was more than that.
+    fn count_timeout(&mut self, finds_closed: bool) -> bool {
+        let is_repeated = self.retransmissions() > 0;
+        if let Some(extras) = self.extras.as_mut().filter(|_| self.timers.unanswered == 0) {
+            extras.into_closed = 0;
+        }
+        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
+        if finds_closed {
+            let into_closed = &mut self.extras().into_closed;
+            *into_closed = into_closed.saturating_add(1);
+        }
+        is_repeated
+    }
+
+    /// Consecutive retransmissions without an ACK, apart from those into a closed window (`icsk_retransmits`).
+    pub(in crate::send) fn retransmissions(&self) -> u8 {
+        let into_closed = self.extras.as_ref().map_or(0, |extras| extras.into_closed);
+        self.timers.unanswered.saturating_sub(into_closed)
     }
 
     /// Whether the SYN has waited as long as its retransmissions would without the linear ones: few retries end by time,
@@ -136,7 +157,7 @@ impl Sender {
     /// that is sent instead (the override timeout of section 3.8.6.2.1).
     fn persist_ran_out(&mut self, cx: &Context, now: Time) -> Expired {
         self.timers.stop_retransmit();
-        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
+        self.count_timeout(false);
         if self.timers.unanswered > cx.config.retries {
             return Expired::Retries;
         }
@@ -314,10 +335,16 @@ impl Sender {
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say. `reneged`: where the reports end
     /// that the peer has not acknowledged. Linux has joined the segments of such a report, and no others (`tcp_shift_skb_data()`).
-    fn time_out_by_time(&mut self, cx: &mut Context, now: Time, reneged: Option<u64>, before: Phase) {
+    /// `before` and `is_repeated`: the phase until then, and whether another timeout came just before.
+    fn time_out_by_time(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        reneged: Option<u64>,
+        (before, is_repeated): (Phase, bool),
+    ) {
         let (una, max, has_reneged) = (self.space.una, self.space.max, reneged.is_some());
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
-        let is_repeated = self.timers.unanswered > 1;
         let frto =
             if cx.config.undo { Frto::after_timeout(before != Phase::Open, is_repeated) } else { Frto::Off };
         // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too.
