@@ -46,7 +46,7 @@ impl Sender {
         self.note_departure(cx, now, plan, end);
         if plan.start > 0 && self.cwnd_counts_packets(cx) {
             let range = Range::new(plan.start, end);
-            self.recovery.note_short(range, padding(cx, range), again);
+            self.recovery.note_short(range, u64::from(cx.agreed.payload), again);
         }
         if again {
             self.note_resent(cx, now, plan, end);

@@ -28,14 +28,23 @@ impl LossRecovery {
         self.short().map_or(0, |short| short.unreported_in(range))
     }
 
-    /// A segment that lacks `padding` bytes is sent, or sent again.
-    pub(crate) fn note_short(&mut self, range: Range, padding: u64, again: bool) {
+    /// A segment is sent, or sent again; a full one has `full` bytes.
+    pub(crate) fn note_short(&mut self, range: Range, full: u64, again: bool) {
+        let padding = full.saturating_sub(range.len());
+        if padding == 0 && !again {
+            return;
+        }
+        let rest = if again { self.rest_behind(range) } else { None };
         let Some(rack) = self.rack_for_change() else { return };
-        if padding == 0 && (rack.short.is_empty() || !again) {
+        if padding == 0 && rest.is_none() && rack.short.is_empty() {
             return;
         }
         if again {
+            let is_lost = rest.is_some_and(|rest| rack.repairs.lost.covered_within(rest) > 0);
             rack.short.add_again(range, padding);
+            if let Some(rest) = rest {
+                rack.short.cut_off(rest, full.saturating_sub(rest.len()), is_lost);
+            }
         } else {
             rack.short.add(range, padding);
         }
@@ -43,6 +52,12 @@ impl LossRecovery {
             prr.sent(padding);
         }
         self.note_whether_short();
+    }
+
+    /// What remains of a segment of which `range` is sent again: it is a segment of its own from now on (`tcp_fragment()`).
+    fn rest_behind(&self, range: Range) -> Option<Range> {
+        let whole = self.log.read()?.flight.segment_at(range.end - 1)?;
+        (whole.end > range.end).then(|| Range::new(range.end, whole.end))
     }
 
     /// Whether short segments are outstanding may have changed.

@@ -424,7 +424,7 @@ impl Flight {
         Range::new(range.start, last.unwrap_or(range.end))
     }
 
-    fn segment_at(&self, position: u64) -> Option<Range> {
+    pub(crate) fn segment_at(&self, position: u64) -> Option<Range> {
         let at = self.index_of(position);
         let known = self.entries.get(at).is_some_and(|entry| entry.fate != Fate::Forgotten);
         known.then(|| self.sent(at).range).filter(|range| range.start <= position)

@@ -98,6 +98,15 @@ impl ShortSegments {
         self.change(|several| several.add_again(range, padding));
     }
 
+    /// `rest` is what remains of a segment when the data before it is retransmitted. It is where the segment was: lost, or in the
+    /// network.
+    pub(crate) fn cut_off(&mut self, rest: Range, padding: u64, is_lost: bool) {
+        self.add_again(rest, padding);
+        if is_lost {
+            self.lose(rest);
+        }
+    }
+
     /// The padding of the segments that end in `range` and were not reported yet.
     pub(crate) fn unreported_in(&self, range: Range) -> u64 {
         let unreported = |short: &&Short| short.place != Place::Delivered;
@@ -281,6 +290,21 @@ mod tests {
         assert_eq!(padding(&shorts), (1700, 1700));
         shorts.add_again(Range::new(1, 1001), 0);
         assert_eq!(padding(&shorts), (900, 900), "a full one has no padding");
+    }
+
+    #[test]
+    fn the_rest_of_a_cut_segment_is_a_segment_where_the_whole_one_was() {
+        let mut shorts = ShortSegments::None;
+        shorts.add_again(Range::new(1, 981), 20);
+        shorts.cut_off(Range::new(981, 1001), 980, false);
+        assert_eq!(padding(&shorts), (1000, 1000));
+        shorts.forget_below(981);
+        assert_eq!(padding(&shorts), (980, 980));
+        shorts.add(Range::new(1001, 1901), 100);
+        shorts.lose(Range::new(1001, 1901));
+        shorts.add_again(Range::new(1001, 1501), 500);
+        shorts.cut_off(Range::new(1501, 1901), 600, true);
+        assert_eq!(padding(&shorts), (2080, 1480), "the rest waits for its retransmission");
     }
 
     #[test]
