@@ -17,7 +17,7 @@ from .ranges import Ranges
 from .scripts import MS, Arrival, Call
 from .tcp_info import field_of
 
-COMPRESSION_NS = 1_200_000
+COMPRESSION_NS = 1_300_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
 
 TICK_NS = 4_000_000
@@ -36,6 +36,9 @@ INVALID_NS = 500_000_000
 
 FEW_BYTES = 100
 """A segment that pacing takes for so few bytes delays the next one by some microseconds."""
+
+LEAST_ATO_NS = 40_000_000
+"""Data that is sent sooner after data of the peer makes a connection interactive (TCP_ATO_MIN)."""
 
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
@@ -367,6 +370,30 @@ def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
     return is_invalid and any(abs(one.at - at - INVALID_NS) <= TICK_NS for at in answers)
 
 
+def _answers_at_limit(run: Run, difference: Difference) -> bool:
+    """The host has sent data as long after the peer's as makes a connection interactive: then it delays ACKs.
+
+    The kernel counts that time in ticks (`tcp_event_data_sent()`).
+    """
+    if difference.index < 0 or "ACK" not in difference.kind or "again" in difference.kind:
+        return False
+    got, arrivals = Ranges(), []
+    got.add(0, 1)
+    for at, event in run.happened:
+        if at <= difference.at and isinstance(event, Arrival) and event.segment.length:
+            before = got.next
+            got.add(event.segment.seq, event.segment.seq + event.segment.length)
+            if got.next > before:
+                arrivals.append(at)
+    # What differs answers the last data, or the data before it. The first of the data sent in between decides.
+    for arrived, following in list(itertools.pairwise(arrivals))[-2:]:
+        sent = (one.at for one in run.played.sent if one.segment.length and arrived < one.at < following)
+        first = next(sent, None)
+        if first is not None and abs(first - arrived - LEAST_ATO_NS) <= TICK_NS:
+            return True
+    return False
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
@@ -380,6 +407,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a duplicate joins the segment before it": _joined_before_duplicate,
     "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
+    "an answer is as late as makes a connection interactive": _answers_at_limit,
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
