@@ -149,22 +149,37 @@ impl Meter {
         }
     }
 
+    /// The slice in which the byte at `position` was sent; their number if that is the present one. Searched from the end: most
+    /// questions are about the last round trip.
+    fn index_of(&self, position: i64) -> usize {
+        let sent_before = |slice: &Slice| slice.end <= position;
+        let (mut until, mut step) = (self.slices.len(), 1);
+        while until > 0 {
+            let from = until.saturating_sub(step);
+            if from == 0 || sent_before(&self.slices[from]) {
+                return from + self.slices[from..until].partition_point(sent_before);
+            }
+            (until, step) = (from, 2 * step);
+        }
+        0
+    }
+
     /// The segment at `start`, which was sent before, did not arrive.
     pub(in crate::diagnosis) fn note_lost(&mut self, start: i64) {
-        let index = self.slices.partition_point(|slice| slice.end <= start);
+        let index = self.index_of(start);
         let slice = self.slices.get_mut(index).unwrap_or(&mut self.now);
         slice.lost = slice.lost.saturating_add(1);
     }
 
     /// When the byte at `position` was sent: the end of its slice. `None` if that is the present one.
     pub(in crate::diagnosis) fn sent_at(&self, position: i64) -> Option<u64> {
-        let index = self.slices.partition_point(|slice| slice.end <= position);
+        let index = self.index_of(position);
         self.slices.get(index).map(|slice| slice.until)
     }
 
     /// When the byte at `position` was sent: the middle of its slice. `None` if that is the present one.
     pub(in crate::diagnosis) fn sent_about(&self, position: i64) -> Option<u64> {
-        let index = self.slices.partition_point(|slice| slice.end <= position);
+        let index = self.index_of(position);
         let began = index.checked_sub(1).map_or(0, |before| self.slices[before].until);
         self.slices.get(index).map(|slice| u64::midpoint(began, slice.until))
     }
@@ -206,6 +221,21 @@ mod tests {
         let slices = meter.finish(55);
         let seen: Vec<_> = slices.iter().map(|slice| (slice.until, slice.sent, slice.packet)).collect();
         assert_eq!(seen, [(10, 2, 0), (50, 0, 3), (55, 1, 3)]);
+    }
+
+    #[test]
+    fn the_slice_of_a_byte_is_the_same_from_either_end() {
+        for count in 0..40 {
+            let mut meter = Meter::default();
+            meter.set_length(10);
+            for n in 0..count {
+                meter.at(10 * n, n).end = 100 * (n as i64 / 3);
+            }
+            for position in -1..1500 {
+                let wanted = meter.slices.partition_point(|slice| slice.end <= position);
+                assert_eq!(meter.index_of(position), wanted, "byte {position}, {count} slices");
+            }
+        }
     }
 
     #[test]

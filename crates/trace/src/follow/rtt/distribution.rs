@@ -17,6 +17,8 @@ pub struct Distribution {
     largest_ns: u64,
     /// Bucket and count, sorted by bucket.
     buckets: Vec<(u16, u32)>,
+    /// Where the last sample was counted. The next one often belongs there, too.
+    last: usize,
 }
 
 impl Distribution {
@@ -28,10 +30,20 @@ impl Distribution {
         self.count += 1;
         self.sum_ns += u128::from(ns);
         let bucket = bucket(ns);
-        match self.buckets.binary_search_by_key(&bucket, |&(bucket, _)| bucket) {
-            Ok(at) => self.buckets[at].1 = self.buckets[at].1.saturating_add(1),
-            Err(at) => self.buckets.insert(at, (bucket, 1)),
+        if self.buckets.get(self.last).is_none_or(|last| last.0 != bucket) {
+            self.last = self.place_of(bucket);
         }
+        let count = &mut self.buckets[self.last].1;
+        *count = count.saturating_add(1);
+    }
+
+    /// Where `bucket` is; it is added if it is missing.
+    fn place_of(&mut self, bucket: u16) -> usize {
+        let found = self.buckets.binary_search_by_key(&bucket, |&(bucket, _)| bucket);
+        found.unwrap_or_else(|at| {
+            self.buckets.insert(at, (bucket, 0));
+            at
+        })
     }
 
     /// Number of samples.
