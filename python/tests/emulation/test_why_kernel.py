@@ -125,7 +125,7 @@ CASES = {
         octets=1_500_000,
         times=4,
         client=("-Z",),
-        share=0.2,
+        share=0.5,
     ),
     "path-mtu": Injected(
         "path-mtu",
@@ -222,11 +222,17 @@ def test_the_cause_that_was_put_in_is_named(name: str, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("there is no curl here (on Debian: apt-get install curl)")
     case = CASES[name]
-    rows = documents(tmp_path, case)
-    server = max((row["directions"][1] for row in rows), key=lambda each: each["duration_s"])
-    assert server["vantage"] == "sender"
-    shares = {line["limit"]: line["share"] for line in server["budget"]}
+    servers = [row["directions"][1] for row in documents(tmp_path, case)]
     if case.share is None:
-        assert server["limit"] == case.limit, shares
+        server = max(servers, key=lambda each: each["duration_s"])
+        assert server["limit"] == case.limit, shares(server)
     else:
-        assert shares.get(case.limit, 0.0) >= case.share, shares
+        # Of several connections the last one is alone at the end.
+        server = max(servers, key=lambda each: shares(each).get(case.limit, 0.0))
+        assert shares(server).get(case.limit, 0.0) >= case.share, shares(server)
+    assert server["vantage"] == "sender"
+
+
+def shares(direction: dict[str, Any]) -> dict[str, float]:
+    """The part of each limit in the time of a direction."""
+    return {line["limit"]: line["share"] for line in direction["budget"]}
