@@ -139,9 +139,7 @@ impl Asker {
             self.news = true;
         }
     }
-}
 
-impl Asker {
     /// Whether it closes as soon as everything is written.
     fn closes(&self, connection: &Connection) -> bool {
         match self.closing {
@@ -222,9 +220,7 @@ impl Answerer {
             self.closing = Closing::Wanted;
         }
     }
-}
 
-impl Answerer {
     /// Whether it closes as soon as everything is written.
     fn closes(&self, connection: &Connection) -> bool {
         match self.closing {
