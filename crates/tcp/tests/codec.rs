@@ -254,6 +254,30 @@ fn a_capture_that_cut_the_payload_still_has_its_length() {
     }
 }
 
+#[test]
+fn a_capture_that_cut_the_options_still_has_the_header_and_the_whole_options() {
+    let timestamps = Some(Timestamps { value: 7, echo: 9 });
+    let options = Options { mss: Some(1460), timestamps, ..Options::NONE };
+    let segment = Segment { payload: Payload { offset: 0, len: 100 }, ..bare(options) };
+    let mut packet = Vec::new();
+    let ip = Ip::new(V4);
+    encode_packet(&segment, PORTS, &ip, Layout::DOCUMENT, Body::Virtual, &mut packet).expect("valid");
+    let headers = 20 + usize::from(segment.header_len);
+    for length in 40..headers {
+        let cut = decode_packet(&packet[..length], Layout::DOCUMENT, Verify::Headers).expect("enough").tcp;
+        assert_eq!((cut.segment.seq, cut.segment.payload.len), (segment.seq, 100), "{length} bytes");
+        assert_eq!(cut.payload, length..length);
+        assert!(cut.segment.options.mss.is_none_or(|mss| mss == 1460));
+        assert_eq!(
+            cut.segment.options.mss.is_some() || cut.segment.options.timestamps.is_some(),
+            length >= 44
+        );
+        let whole = decode_packet(&packet[..length], Layout::DOCUMENT, Verify::All);
+        assert!(matches!(whole, Err(DecodeError::Short { .. })), "{whole:?}");
+    }
+    assert!(decode_packet(&packet[..39], Layout::DOCUMENT, Verify::Headers).is_err());
+}
+
 proptest! {
     #![proptest_config(config(512))]
 

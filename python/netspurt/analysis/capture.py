@@ -188,7 +188,8 @@ def fault_of(path: Path, tally: Mapping[str, Any]) -> str | None:
     if sum(unknown.values()) == tally["packets"]:
         links = " and ".join(unknown)
         return f"{name} contains no readable TCP: link type {links} is not supported"
-    return f"{name} contains no TCP: {passed_of(tally)}"
+    advice = "; capture at least 96 bytes of each packet (tcpdump -s 96)" if tally["cut"] else ""
+    return f"{name} contains no TCP: {passed_of(tally)}{advice}"
 
 
 def passed_of(tally: Mapping[str, Any]) -> str:

@@ -91,8 +91,9 @@ pub enum Verify {
     /// Lengths must be correct, checksums are ignored, and an IP length of 0 means "to the end". It is for captures on
     /// a machine whose network interface fills in checksums and lengths.
     Lengths,
-    /// Only the headers are required. It is for captures with truncated packets. The payload length follows from the IP
-    /// length; the payload range ends at the end of the bytes. The first fragment of a fragmented packet is accepted.
+    /// Only the headers without TCP's options are required. It is for captures with truncated packets. Of truncated options, those
+    /// that are whole count. The payload length follows from the IP length; the payload range ends at the end of the bytes. The first
+    /// fragment of a fragmented packet is accepted.
     Headers,
 }
 

@@ -182,6 +182,26 @@ pub(super) fn read(mut bytes: &[u8], layout: Layout) -> Result<Options, Bad> {
     Ok(options)
 }
 
+/// Decodes the options that are whole, of a header whose end was not captured.
+#[cold]
+pub(super) fn read_cut(bytes: &[u8], layout: Layout) -> Options {
+    // The end of the last whole option.
+    let mut whole = 0;
+    while let Some(&kind) = bytes.get(whole) {
+        let end = match (kind, bytes.get(whole + 1)) {
+            (END, _) => break,
+            (NOP, _) => whole + 1,
+            (_, Some(&length)) if length >= 2 => whole + usize::from(length),
+            _ => break,
+        };
+        if end > bytes.len() {
+            break;
+        }
+        whole = end;
+    }
+    read(&bytes[..whole], layout).unwrap_or(Options::NONE)
+}
+
 /// Decodes one option with this content; `None` if the length is illegal for the kind.
 fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Option<()> {
     match kind {

@@ -110,16 +110,18 @@ pub(super) fn decode_part(
         return Err(DecodeError::DataOffset(header_len / 4));
     }
     let needed = usize::from(header_len);
-    if bytes.len() < needed {
+    let cut = bytes.len() < needed;
+    if cut && verify != Verify::Headers {
         return Err(DecodeError::Short { needed, got: bytes.len() });
     }
+    let there = needed.min(bytes.len());
     if verify == Verify::All && !Sum::pseudo_header(addresses, len as u32).add(bytes).is_valid() {
         return Err(DecodeError::Checksum);
     }
     let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let long = |at: usize| (u32::from(short(at)) << 16) | u32::from(short(at + 2));
     let ports = Ports { source: short(0), destination: short(2) };
-    let payload = needed..bytes.len();
+    let payload = there..bytes.len();
     let mut segment = Segment {
         seq: Seq(long(4)),
         ack: Seq(long(8)),
@@ -130,6 +132,10 @@ pub(super) fn decode_part(
         payload: Payload { offset: 0, len: (len - needed) as u32 },
         ..Segment::default()
     };
+    if cut {
+        segment.options = options::read_cut(&bytes[usize::from(BARE)..], layout);
+        return Ok(Decoded { segment, ports, payload });
+    }
     segment.options =
         options::read(&bytes[usize::from(BARE)..needed], layout).map_err(|(kind, length)| {
             let Segment { seq, ack, flags, .. } = segment;
