@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, TypeAlias
 
 from netspurt.errors import RequestError
@@ -123,16 +123,30 @@ class ConnectionFilter:
             return lambda _address, known: known == port
         if kind == "portrange":
             low, dash, high = value.partition("-")
-            first, last = self._port(low), self._port(high if dash else low)
+            # As in tcpdump, the larger one may come first.
+            first, last = sorted((self._port(low), self._port(high if dash else low)))
             return lambda _address, known: first <= known <= last
-        try:
-            if kind == "net" or "/" in value:
-                network = ip_network(value, strict=False)
-                return lambda address, _port: address in network
-            wanted = _plain(ip_address(value))
-        except ValueError:
-            raise self._error(f"'{value}' is not an address; names are not resolved") from None
+        if kind == "net" or "/" in value:
+            network = self._network(value)
+            return lambda address, _port: address in network
+        wanted = _plain(self._address(value))
         return lambda address, _port: address == wanted
+
+    def _network(self, text: str) -> IPv4Network | IPv6Network:
+        address, _slash, length = text.partition("/")
+        self._address(address)
+        try:
+            return ip_network(text, strict=False)
+        except ValueError:
+            raise self._error(f"'{length}' is not the prefix length or mask of a network") from None
+
+    def _address(self, text: str) -> Address:
+        try:
+            return ip_address(text)
+        except ValueError:
+            raise self._error(
+                f"'{text}' is neither an address nor a word of this filter; names are not resolved"
+            ) from None
 
     def _port(self, text: str) -> int:
         if text.isascii() and text.isdigit() and int(text) <= 65535:

@@ -135,7 +135,9 @@ impl Parser<'_> {
                 let range = self.next("a range of ports such as 8000-8080")?;
                 let (first, last) =
                     range.split_once('-').ok_or_else(|| format!("{range:?} is not a range"))?;
-                Ok(Test::Ports(side, port(first)?, port(last)?))
+                // As in tcpdump, the larger one may come first.
+                let (first, last) = (port(first)?, port(last)?);
+                Ok(Test::Ports(side, first.min(last), first.max(last)))
             }
             _ if side != Side::Either => {
                 let (address, bits) = network(word)?;
@@ -332,6 +334,7 @@ mod tests {
                 ("udp port 443", false),
                 ("tcp src port 443", false),
                 ("portrange 400-500", true),
+                ("portrange 500-400", true),
                 ("dst portrange 1000-2000", false),
                 ("host 192.0.2.1", true),
                 ("dst host 192.0.2.1", false),

@@ -81,8 +81,12 @@ impl Follower {
         };
         // Checksums are not verified: with checksum offload, those of outgoing packets are wrong in a capture.
         match decode_packet(network, layout_of(network), Verify::Headers) {
-            Ok(decoded) => {
+            Ok(mut decoded) => {
                 self.tally.segments += 1;
+                if has_no_length(network) {
+                    let missing = packet.wire_len.saturating_sub(packet.bytes.len() as u32);
+                    decoded.tcp.segment.payload.len += missing;
+                }
                 self.tally.fragments += u64::from(decoded.fragment);
                 let (key, sender) = Key::new(decoded.ip.addresses, decoded.tcp.ports, packet.interface);
                 let segment = &decoded.tcp.segment;
@@ -132,6 +136,13 @@ impl Follower {
             | DecodeError::Option(_) => self.tally.malformed += 1,
         }
     }
+}
+
+/// Whether the IP header gives no length: the packet is split later, or is longer than the field can say (BIG TCP). Its length is then
+/// that on the wire.
+#[inline]
+fn has_no_length(network: &[u8]) -> bool {
+    matches!(network, [0x40..=0x4F, _, 0, 0, ..] | [0x60..=0x6F, _, _, _, 0, 0, ..])
 }
 
 /// Reads a capture to its end, or to its damaged place, and follows its connections. The packets before that place are
