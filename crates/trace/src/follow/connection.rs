@@ -1,12 +1,13 @@
 //! A connection: both streams, and how it was opened and closed.
 
+use super::copies::Copies;
 use super::endpoints::{ConnectionId, Endpoints, Key, Sender};
 use super::few_segments::{Early, Packed};
 use super::packet_facts::PacketFacts;
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
 use super::stream::Stream;
-use super::watch::{EventContext, Seen, Watch};
+use super::watch::{Event, EventContext, Seen, Watch};
 use crate::conversation::{Conversation, Side};
 use crate::follow::stream::pieces::Sending;
 use crate::stamp::Stamp;
@@ -29,6 +30,8 @@ pub(super) struct Connection {
     closing: Closing,
     /// Its segments, as long as they are few.
     early: Early,
+    /// What is compared to recognise packets that were captured twice.
+    copies: [Copies; 2],
 }
 
 /// The packed form of a silent connection with few segments, from which its state is restored.
@@ -61,6 +64,7 @@ impl Connection {
             last: at,
             closing: Closing::Open,
             early: Early::default(),
+            copies: [Copies::default(); 2],
         }
     }
 
@@ -130,6 +134,9 @@ impl Connection {
         let PacketFacts { identification, number, at } = packet;
         let side = sender.side(self.client);
         let fields = self.talk.process(side, segment);
+        if self.copies[side as usize].is_copy(identification, segment) {
+            return self.note_copy(side, fields.seq, segment, EventContext { id: self.id, at, watch });
+        }
         watch.segment(self.id, &Seen { number, at, side, fields: &fields, segment });
         self.last = self.last.max(at);
         let mine = side as usize;
@@ -144,6 +151,21 @@ impl Connection {
         theirs.process_ack(&fields, segment, &mut scene);
         mine.process_data(&fields, segment, sending, &theirs.estimate, &mut scene);
         self.note_closing(side, segment.flags);
+    }
+
+    /// A packet was captured twice. It shows nothing of the connection.
+    #[cold]
+    fn note_copy<W: Watch>(
+        &mut self,
+        side: Side,
+        start: i64,
+        segment: &Segment,
+        mut scene: EventContext<'_, W>,
+    ) {
+        let report = &mut self.streams[side as usize].report;
+        report.packets += 1;
+        report.duplicated += 1;
+        scene.report(side, start, segment.payload.len, Event::Duplicated);
     }
 
     #[inline]

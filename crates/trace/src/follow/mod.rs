@@ -14,6 +14,7 @@
 //! * `watch.rs`, `report.rs`, `endpoints.rs`: events, reports and endpoints
 
 mod connection;
+mod copies;
 mod endpoints;
 mod few_segments;
 mod follower;

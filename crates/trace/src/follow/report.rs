@@ -117,7 +117,7 @@ pub struct StreamReport {
     pub reordered: u64,
     /// Maximum reordering extent.
     pub reordering_extent: u64,
-    /// Segments that arrived twice but were sent once.
+    /// Segments that were captured twice but sent once.
     pub duplicated: u64,
     /// Bytes that were acknowledged but not captured.
     pub unseen_bytes: u64,
