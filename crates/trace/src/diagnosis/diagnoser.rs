@@ -6,12 +6,16 @@ use super::verdict::{ConnectionDiagnosis, RoundTrips, conclude};
 use crate::conversation::Side;
 use crate::follow::{
     Cause, ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, Proof, RttSample,
-    Seen, Watch,
+    Seen, StreamReport, Watch,
 };
 use crate::stamp::Stamp;
-use netspurt_tcp::segment::Flags;
+use netspurt_tcp::options::Layout;
+use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::time::Span;
 use std::collections::BTreeMap;
+
+/// Length of a TCP header without options.
+const HEADER: u8 = 20;
 
 /// Diagnoses the connections of a capture: a [`Watch`] for [`crate::follow::follow`].
 ///
@@ -36,6 +40,8 @@ struct Ends {
     views: Option<[SenderView; 2]>,
     trips: [RoundTrips; 2],
     exchanges: Exchanges,
+    /// Whether the SYN of each end was captured with its options: only then the scales of their windows are known.
+    opened: [bool; 2],
     /// Bytes in flight after the segment before.
     flight: [u64; 2],
 }
@@ -65,6 +71,7 @@ impl Ends {
             views: None,
             trips: [RoundTrips::default(); 2],
             exchanges: Exchanges::default(),
+            opened: [false; 2],
             flight: [0; 2],
         }
     }
@@ -81,6 +88,8 @@ impl Ends {
         self.packet = seen.number;
         let flags = seen.segment.flags;
         let syn = flags.has(Flags::SYN);
+        self.opened[seen.side as usize] |= syn && shows_scale(seen.segment);
+        let scale_known = self.opened == [true; 2];
         let views = self.views.get_or_insert_with(|| [SenderView::new(syn), SenderView::new(syn)]);
         let [a, b] = views;
         let (mine, theirs) = if seen.side == Side::A { (a, b) } else { (b, a) };
@@ -94,6 +103,7 @@ impl Ends {
                 theirs.note_sack();
             }
             let stamp = seen.segment.options.timestamps.map_or(0, |stamps| stamps.value);
+            theirs.set_scale_known(scale_known);
             theirs.note_ack(at, seen.number, (ack, stamp), seen.fields.window, len == 0 && !syn);
             self.exchanges.note_ack(at, seen.number, seen.side, ack);
         }
@@ -120,7 +130,9 @@ impl Ends {
         let ([a, b], [of_a, of_b]) = (self.views?, self.trips);
         let (of_a, of_b) =
             (RoundTrips { reply: of_b.handshake, ..of_a }, RoundTrips { reply: of_a.handshake, ..of_b });
-        let directions = [conclude(Side::A, a, of_a, end), conclude(Side::B, b, of_b, end)];
+        let captured = report.streams.each_ref().map(|stream| stream.packets > 0);
+        let directions =
+            [conclude(Side::A, a, of_a, end, captured), conclude(Side::B, b, of_b, end, captured)];
         let [client, server] = [0, 1].map(|side: usize| &directions[side].timeline);
         let round = of_a.ahead.or(of_a.handshake).unwrap_or(0);
         let transfers = self.exchanges.finish(round, [client, server]);
@@ -218,13 +230,26 @@ impl Watch for Diagnoser {
 
     fn closed(&mut self, id: ConnectionId, report: &ConnectionReport) {
         let Some(ends) = self.open.remove(&id) else { return };
-        let bytes = report.streams.iter().map(|stream| stream.acknowledged).sum::<u64>();
+        // If the ACKs were not captured, what was sent counts.
+        let of = |stream: &StreamReport, acks: &StreamReport| match acks.packets {
+            0 => stream.bytes - stream.retransmitted_bytes.min(stream.bytes),
+            _ => stream.acknowledged,
+        };
+        let [a, b] = &report.streams;
+        let bytes = of(a, b) + of(b, a);
         if bytes >= self.least_bytes
             && let Some(diagnosis) = ends.conclude(id, report)
         {
             self.finished.push(diagnosis);
         }
     }
+}
+
+/// Whether a SYN shows how its end scales windows. Among options that were not captured, or that are not known, may be the one for it,
+/// which has three bytes.
+fn shows_scale(syn: &Segment) -> bool {
+    let known = HEADER + syn.options.wire_len(Layout::SHARED);
+    syn.options.window_scale.is_some() || syn.header_len < known + 3
 }
 
 fn note_least(least: &mut Option<u64>, ns: u64) {

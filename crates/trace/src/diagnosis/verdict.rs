@@ -9,7 +9,7 @@ use super::sender::totals::Totals;
 use super::transfers::Transfer;
 use super::vantage::{IN_HOST_NS, Vantage};
 use crate::conversation::Side;
-use crate::diagnosis::sender::phase::Phases;
+use crate::diagnosis::sender::phase::{Phase, Phases};
 use crate::follow::{ConnectionId, Endpoints};
 use crate::stamp::Stamp;
 use netspurt_budget::{Budget, Limit, Line, Timeline, agreement};
@@ -54,7 +54,7 @@ pub struct Masked {
 pub struct DirectionDiagnosis {
     /// The sender of the data.
     pub side: Side,
-    /// Payload bytes that were acknowledged.
+    /// Payload bytes that were acknowledged; those that were sent, if no ACK was captured.
     pub bytes: u64,
     /// Where the capture was taken, seen from this sender.
     pub vantage: Vantage,
@@ -95,6 +95,12 @@ impl DirectionDiagnosis {
     }
 }
 
+const ONLY_DATA: &str = "The capture holds no packet of the receiver: without its ACKs, it does not show what limited the sender.";
+const ONLY_ACKS: &str =
+    "The capture holds no packet of the sender, only ACKs: they do not show what limited it.";
+
+const ONE_TIME: &str = "All packets have the same time of capture, so they do not show what took long.";
+
 /// The least measured round trips of a direction in nanoseconds, to its sender and to its receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundTrips {
@@ -106,9 +112,22 @@ pub(super) struct RoundTrips {
     pub(super) reply: Option<u64>,
 }
 
-/// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
-pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {
+/// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection. `captured` says of which ends any
+/// packet was captured.
+pub(super) fn conclude(
+    side: Side,
+    mut view: SenderView,
+    trips: RoundTrips,
+    end: u64,
+    captured: [bool; 2],
+) -> DirectionDiagnosis {
     let end = view.finish(end);
+    let [data, acks] = [captured[side as usize], captured[1 - side as usize]];
+    if !acks {
+        view.totals.bytes = view.bytes_sent();
+    } else if !data {
+        view.totals.bytes = view.bytes_acknowledged();
+    }
     let by_sender = !view.is_beside_sender();
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
@@ -117,7 +136,8 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
     let facts = conclude_whole(facts, &phases, &departures, by_sender);
-    let (timeline, hidden) = limits(&facts, &phases, end);
+    let (timeline, hidden) =
+        if data && acks { limits(&facts, &phases, end) } else { not_shown(&phases, end, data) };
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);
     let masked = sums(&hidden.without_shorter_than(least), &timeline);
@@ -125,7 +145,13 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
         budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
-    let sentence = budget.sentence(evidence.first().map(|evidence| &evidence.measured));
+    let sentence = match (data, acks) {
+        _ if facts.totals.bytes == 0 => budget.sentence(evidence.first().map(|evidence| &evidence.measured)),
+        (true, false) => ONLY_DATA.to_owned(),
+        (false, true) => ONLY_ACKS.to_owned(),
+        _ if budget.lines().is_empty() => ONE_TIME.to_owned(),
+        _ => budget.sentence(evidence.first().map(|evidence| &evidence.measured)),
+    };
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,
@@ -140,6 +166,20 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
         retransmitted: facts.totals.resent,
         offload: facts.totals.offload,
     }
+}
+
+/// The limits until `end` if one end was not captured: unknown but for the handshake, whose end the first `data` shows.
+fn not_shown(phases: &Phases, end: u64, data: bool) -> (Timeline, Timeline) {
+    let (mut timeline, mut hidden) = (Timeline::default(), Timeline::default());
+    let open =
+        phases.iter().find(|(_, stretch)| stretch.phase != Phase::Opening).map_or(0, |(began, _)| began);
+    if data && open > 0 {
+        timeline.extend(Time::ZERO + Span::from_ns(open.min(end)), Limit::Handshake);
+    }
+    let until = Time::ZERO + Span::from_ns(end);
+    timeline.extend(until, Limit::Unknown);
+    hidden.extend(until, Limit::Unknown);
+    (timeline, hidden)
 }
 
 /// The limit of each instant until `end`, and what it hides there, or `unknown`; before short intervals are given to their

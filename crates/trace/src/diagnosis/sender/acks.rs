@@ -4,6 +4,8 @@ use crate::diagnosis::sender::SenderView;
 use crate::diagnosis::sender::data::PAUSE_NS;
 use crate::diagnosis::vantage::behind::Ack;
 
+/// Maximum window scale (RFC 7323, section 2.3).
+const MOST_SCALE: u8 = 14;
 /// Maximum number of ACKs on their way to the sender; above that, the oldest count at once.
 const MOST_ACKS: usize = 1 << 12;
 /// A path whose delay varies holds packets for less than this: no timer of a usual sender expires sooner.
@@ -170,9 +172,10 @@ impl SenderView {
             (self.una, self.next, self.started) = (ack.ack, ack.ack, true);
         }
         let flight = u32::try_from(self.next - self.una).unwrap_or(0);
-        let before = core::mem::replace(&mut self.window, ack.window);
+        let window = self.scaled(ack.window);
+        let before = core::mem::replace(&mut self.window, window);
         let fresh = (ack.ack - self.una).max(0);
-        let shrinks = ack.window < before && fresh > 0;
+        let shrinks = window < before && fresh > 0;
         let prompt = self.delayed_acks.is_at_once(fresh, i64::from(self.totals.segment.max(1)));
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
@@ -181,7 +184,7 @@ impl SenderView {
             slice.note_ahead(ns);
         }
         slice.train = slice.train.max(ack.train);
-        slice.window = ack.window;
+        slice.window = window;
         slice.shrinks = slice.shrinks.saturating_add(u16::from(shrinks));
         slice.acks = slice.acks.saturating_add(1);
         slice.answers = slice.answers.saturating_add(u16::from(!ack.bare));
@@ -190,7 +193,11 @@ impl SenderView {
         self.bare = ack.bare;
         if fresh > 0 {
             self.unanswered.get_or_insert((at, self.next - self.una));
-            self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
+            if self.data_end == i64::MIN {
+                self.unseen = (self.unseen.0 + fresh as u64, fresh);
+            } else {
+                self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
+            }
             self.totals.last_ack = at;
             self.una = ack.ack;
             self.departures.forget(ack.ack);
@@ -203,6 +210,33 @@ impl SenderView {
             self.duplicates += 1;
         }
         self.meter.set_outstanding(u32::try_from(self.next - self.una).unwrap_or(0));
+    }
+}
+
+impl SenderView {
+    /// The window of an ACK in bytes.
+    ///
+    /// If the handshake was not captured, the scale is not known. What is in flight was permitted by the window before this one, so the
+    /// scale is at least what that needs.
+    fn scaled(&mut self, field: u32) -> u32 {
+        if self.scale_known || field == 0 {
+            return field;
+        }
+        self.permit();
+        field.saturating_mul(1 << self.scale)
+    }
+
+    /// Lets the window permit what is in flight, if its scale is not known.
+    pub(super) fn permit(&mut self) {
+        let beyond = self.next - self.una - self.slack() - i64::from(self.totals.segment);
+        while !self.scale_known
+            && self.window > 0
+            && self.scale < MOST_SCALE
+            && beyond > i64::from(self.window)
+        {
+            self.window = self.window.saturating_mul(2);
+            self.scale += 1;
+        }
     }
 }
 

@@ -66,6 +66,7 @@ impl SenderView {
         };
         self.departures.note_sent(at, end, len, after);
         self.next = end;
+        self.permit();
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
         let segment = u64::from(self.totals.segment);
         let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);

@@ -56,7 +56,13 @@ pub(super) struct SenderView {
     first: i64,
     /// Position after the last byte of data, where a FIN would be.
     data_end: i64,
+    /// What was acknowledged before any data was captured: in all, and by the last ACK.
+    unseen: (u64, i64),
     window: u32,
+    /// The scale of the receiver's windows: known from the handshake (0, since windows come scaled), or the least one that permits what
+    /// was in flight.
+    scale: u8,
+    scale_known: bool,
     started: bool,
     open: bool,
     /// When it will be open, as far as is known.
@@ -120,7 +126,10 @@ impl SenderView {
             next: 0,
             first: 0,
             data_end: i64::MIN,
+            unseen: (0, 0),
             window: 0,
+            scale: 0,
+            scale_known: handshake_seen,
             started: false,
             open: !handshake_seen,
             opens_at: None,
@@ -163,6 +172,21 @@ impl SenderView {
     /// The peer's maximum segment size.
     pub(super) fn set_mss(&mut self, mss: u32) {
         self.mss = mss;
+    }
+
+    /// Whether the handshake has shown how the receiver scales its windows.
+    pub(super) fn set_scale_known(&mut self, known: bool) {
+        self.scale_known = known;
+    }
+
+    /// Payload bytes up to the last one that was sent.
+    pub(super) fn bytes_sent(&self) -> u64 {
+        if self.data_end == i64::MIN { 0 } else { (self.data_end - self.first).max(0) as u64 }
+    }
+
+    /// Payload bytes that were acknowledged, of a sender of which nothing was captured. A single one at the end is its FIN.
+    pub(super) fn bytes_acknowledged(&self) -> u64 {
+        self.unseen.0 - u64::from(self.unseen.1 == 1)
     }
 
     /// A round trip between here and the sender was measured.
