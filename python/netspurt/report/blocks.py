@@ -80,6 +80,14 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Tries:
+    """What may help: for what and where, a sentence, and its commands."""
+
+    kind: ClassVar[str] = "tries"
+    rows: Sequence[tuple[str, str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
 class Code:
     """A folded file."""
 

@@ -34,6 +34,7 @@ from netspurt.report.blocks import (
     Sentences,
     Share,
     Text,
+    Tries,
     Zoomable,
     csv,
     parquet,
@@ -214,12 +215,9 @@ def _detail(row: Mapping[str, Any], recording: Recording | None, group: str) -> 
         Text(about),
         Budget(f"{group}-budget", "Time budget", [_share(line, row) for line in main["budget"]], group),
     ]
-    tried = [
-        (f"{each.limit}, {WHERE[each.where]}", " ".join([each.words, "; ".join(each.commands)]).strip())
-        for each in advice(main)
-    ]
+    tried = [(f"{each.limit}, {WHERE[each.where]}", each.words, each.commands) for each in advice(main)]
     if tried:
-        blocks += [Text("Worth trying:"), Facts(tried)]
+        blocks += [Text("Worth trying:"), Tries(tried)]
     blocks += _transfers(row)
     if recording is None:
         blocks.append(

@@ -19,6 +19,8 @@ import pytest
 
 import netspurt as ns
 from netspurt.cli import main
+from netspurt.diagnosing.diagnosis import main_direction
+from netspurt.diagnosing.remedies_text import advice
 from netspurt.report.blocks import table
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
@@ -210,6 +212,15 @@ def test_a_diagnosis_draws_its_budget_and_the_limits_below_the_time_sequence_gra
     jumps = re.findall(r'data-jump="c0" data-from="([^"]+)" data-until="([^"]+)"', text)
     assert len(jumps) == len(main_one["budget"])
     assert all(float(begin) < float(end) for begin, end in jumps)
+
+
+def test_each_command_that_may_help_is_a_line_of_its_own(pages: dict[str, Path]) -> None:
+    text = pages["why"].read_text(encoding="utf-8").replace("&#39;", "&#x27;")
+    (row,) = ns.why(pages["why"].with_name("run.pcapng")).documents()
+    commands = [command for each in advice(main_direction(row)) for command in each.commands]
+    assert commands
+    for command in commands:
+        assert f"<br><code>{html.escape(command)}</code>" in text
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")

@@ -383,7 +383,13 @@
     }
   };
 
+  // The bars of a budget have the colours of the charts.
+  const tint = () => {
+    for (const bar of document.querySelectorAll(".budget i[data-colour]")) bar.style.background = ink(bar.dataset.colour);
+  };
+
   const repaint = () => {
+    tint();
     for (const chart of all) {
       chart.plot.redraw(false);
       for (const trace of chart.traces) trace.sample?.();
@@ -406,6 +412,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     faces();
+    tint();
     all.push(...[...document.querySelectorAll("figure.chart")].map(build));
     all.forEach(draw);
     for (const chart of all) {
