@@ -34,6 +34,13 @@ MOST_ENDED = 2000
 """So many sockets that have ended are kept at least, those that were held longest."""
 
 
+INTERVAL_S = 0.1
+"""Time between two polls unless `--interval` is given."""
+
+OF_SOCKETS = {"duration": "--for", "interval": "--interval", "netns": "--netns"}
+"""Options that only sockets have, by their place in the namespace."""
+
+
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options, beside ``--json``, ``--filter`` and ``--out`` of all that ``why`` looks at."""
     group = command.add_argument_group(
@@ -46,7 +53,6 @@ def declare(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--interval",
         type=seconds,
-        default=0.1,
         metavar="TIME",
         help="time between two reads of all sockets (default: 100ms)",
     )
@@ -70,6 +76,7 @@ def watch(options: argparse.Namespace) -> int:
     from netspurt.sockets.socket_filter import SocketFilter
     from netspurt.sockets.watching import INTERVALS, Watching
 
+    interval = INTERVAL_S if options.interval is None else options.interval
     wanted = SocketFilter(options.filter) if options.filter is not None else None
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(GrowingParquet(Path(options.out), INTERVALS)) if options.out else None
@@ -81,13 +88,13 @@ def watch(options: argparse.Namespace) -> int:
         due = time.monotonic()
         while not asked.is_set() and (end is None or due < end):
             # A poll that is late moves the next ones.
-            due = max(due + options.interval, time.monotonic())
+            due = max(due + interval, time.monotonic())
             if end is not None:
                 due = min(due, end)
             asked.wait(due - time.monotonic())
             session.step()
         found = session.finish()
-    summary = {"event": "summary", **watching.counts, "interval_s": options.interval, "sockets": found.height}
+    summary = {"event": "summary", **watching.counts, "interval_s": interval, "sockets": found.height}
     if options.json:
         print(json.dumps(summary))
     else:

@@ -56,13 +56,20 @@ def source(path: str | Path | Result, min_bytes: int = 1) -> Reading | Simulated
     if isinstance(path, Result):
         if "limits" not in path.recorded:
             raise ValueError('the run did not record its limits: run it with record=["limits"]')
-        return Simulated(Path(path.scenario.name), path.native)
+        return Simulated(Path(path.scenario.name), path.native, _least(min_bytes))
     if str(path) != "-" and kind_of(Path(path)) is Kind.SCENARIO:
-        return simulate(path)
+        return simulate(path, min_bytes=min_bytes)
     return Reading(path, min_bytes)
 
 
-def simulate(path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: int = 1) -> Simulated:
+def _least(min_bytes: int) -> int:
+    """A flow of a scenario that delivers nothing may be what one looks for: it is left out only on request."""
+    return min_bytes if min_bytes > 1 else 0
+
+
+def simulate(
+    path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: int = 1, min_bytes: int = 1
+) -> Simulated:
     """Simulates a scenario and records what limits each flow."""
     from netspurt import _core
 
@@ -70,7 +77,7 @@ def simulate(path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: i
         scenario = _core.Scenario.load(str(path), list(settings))
     except OSError as error:
         raise RequestError(unreadable(Path(path), error)) from error
-    return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]))
+    return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]), _least(min_bytes))
 
 
 class Reading:

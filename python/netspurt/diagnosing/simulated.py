@@ -19,11 +19,15 @@ VANTAGE = "simulator"
 
 
 class Simulated:
-    """A run to be diagnosed; ``native`` was made with ``record=["limits"]``."""
+    """A run to be diagnosed; ``native`` was made with ``record=["limits"]``.
 
-    def __init__(self, path: Path, native: _core.Run) -> None:
+    Connections with fewer bytes than ``min_bytes`` are left out.
+    """
+
+    def __init__(self, path: Path, native: _core.Run, min_bytes: int = 0) -> None:
         self.path = path
         self._found = [_connection(number, row) for number, row in enumerate(json.loads(native.limits()))]
+        self._min_bytes = min_bytes
         self._taken = False
 
     def step(self) -> bool:
@@ -31,10 +35,10 @@ class Simulated:
         return False
 
     def take(self) -> list[dict[str, Any]]:
-        """All connections of all flows, once."""
+        """The connections of all flows, once."""
         found = [] if self._taken else self._found
         self._taken = True
-        return found
+        return [each for each in found if sum(way["bytes"] for way in each["directions"]) >= self._min_bytes]
 
     def tally(self) -> dict[str, Any]:
         """Counts; ``flows`` names the flow of each connection, and its number among those of the flow."""

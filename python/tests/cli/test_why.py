@@ -274,3 +274,41 @@ def test_one_file_that_cannot_be_read_does_not_keep_the_report_from_the_others(
     page = tmp_path / "x.html"
     assert main(["why", str(tmp_path / "missing.pcap"), str(one), "--report", str(page)]) == 1
     assert 'id="c0-budget"' in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["{one}", "--seed", "3"], "--seed is that of a scenario, and none is given"),
+        (["{one}", "--interval", "1s"], "--interval applies only to --sockets"),
+        (["{one}", "--for", "1s"], "--for applies only to --sockets"),
+        (["{one}", "--netns", "x"], "--netns applies only to --sockets"),
+        (["--sockets", "--report", "x.html"], "--report does not apply to --sockets"),
+        (["--sockets", "--connection", "1"], "--connection does not apply to --sockets"),
+        (["--sockets", "--min-bytes", "0"], "--min-bytes does not apply to --sockets"),
+        (["-", "{one}", "-"], "standard input (-) can be read only once"),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    one: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", *(each.format(one=one) for each in arguments)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_packets_that_make_the_diagnosis_worse_are_counted_in_the_first_line(
+    one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = one.read_bytes()
+    # Each packet is a block of pcapng: the last one comes first.
+    blocks, place = [], 0
+    while place < len(file):
+        length = int.from_bytes(file[place + 4 : place + 8], "little")
+        blocks.append(file[place : place + length])
+        place += length
+    begin = next(n for n, block in enumerate(blocks) if block[0] == 6)
+    swapped = tmp_path / "swapped.pcapng"
+    swapped.write_bytes(b"".join([*blocks[:begin], blocks[-1], *blocks[begin:-1]]))
+    assert main(["why", str(swapped)]) == 0
+    title = capsys.readouterr().out.splitlines()[0]
+    assert " packets (1 earlier than the packet before), " in title

@@ -184,3 +184,12 @@ def test_a_transfer_that_is_stuck_in_a_black_hole_is_limited_until_it_gives_up()
     )
     assert direction["limit"] == "path-mtu"
     assert 30 < direction["duration_s"] < 60
+
+
+def test_flows_with_few_bytes_are_left_out_on_request(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(scenario), "--min-bytes", "1000000000000"]) == 0
+    assert "1 connection carried no data or too little of it." in capsys.readouterr().out
+    assert ns.why(scenario, min_bytes=10**12).connections.height == 0
+    assert ns.why(scenario).connections.height == 1

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Largest number of connections listed for each file without `--all`."""
 
+OF_FILES = {
+    "settings": "--set",
+    "seed": "--seed",
+    "connections": "--connection",
+    "min_bytes": "--min-bytes",
+    "report": "--report",
+}
+"""Options that only captures and scenarios have, by their place in the namespace."""
+
 INTERVALS = {"file": str, "client": str, "server": str, **SCHEMAS["intervals"]}
 """The columns of ``--out``."""
 
@@ -53,9 +62,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "or a scenario, which is simulated",
     )
     add_settings(command)
-    command.add_argument(
-        "--seed", type=natural, default=1, metavar="N", help="seed of a scenario (default: 1)"
-    )
+    command.add_argument("--seed", type=natural, metavar="N", help="seed of a scenario (default: 1)")
     command.add_argument(
         "--connection",
         action="append",
@@ -73,7 +80,6 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--min-bytes",
         type=natural,
-        default=1,
         metavar="N",
         help="leave out connections with fewer acknowledged bytes (default: 1)",
     )
@@ -101,12 +107,28 @@ def command(options: argparse.Namespace) -> int:
     if options.sockets:
         if options.files:
             raise RequestError("--sockets watches this host: name no file beside it")
+        _refuse(options, OF_FILES, "does not apply to --sockets")
         return why_sockets.watch(options)
     if not options.files:
         raise RequestError(
             "name what to look at: captures, scenarios, or --sockets for the TCP sockets of this host"
         )
+    _refuse(options, why_sockets.OF_SOCKETS, "applies only to --sockets")
+    if options.files.count("-") > 1:
+        raise RequestError("standard input (-) can be read only once: name it once")
     return _diagnose(options)
+
+
+def _refuse(options: argparse.Namespace, names: Mapping[str, str], why: str) -> None:
+    """Refuses options that would have no effect.
+
+    Raises:
+        RequestError: one of them was given.
+    """
+    for name, option in names.items():
+        value = getattr(options, name)
+        if value is not None and value != []:
+            raise RequestError(f"{option} {why}")
 
 
 def _diagnose(options: argparse.Namespace) -> int:
@@ -114,6 +136,8 @@ def _diagnose(options: argparse.Namespace) -> int:
     wanted = None if options.filter is None else ConnectionFilter(options.filter)
     simulated = {file for file in options.files if _is_scenario(file)}
     _check(options, simulated)
+    seed = 1 if options.seed is None else options.seed
+    min_bytes = 1 if options.min_bytes is None else options.min_bytes
     found: dict[int, Diagnosis] = {}
     failures: dict[int, str] = {}
     with contextlib.ExitStack() as writing:
@@ -127,8 +151,8 @@ def _diagnose(options: argparse.Namespace) -> int:
             try:
                 file = options.files[number]
                 if file in simulated:
-                    return collect(simulate(file, options.settings, options.seed))
-                return _read(file, options.min_bytes, wanted, asked, advance)
+                    return collect(simulate(file, options.settings, seed, min_bytes))
+                return _read(file, min_bytes, wanted, asked, advance)
             except RequestError as error:
                 return str(error)
 
@@ -147,7 +171,7 @@ def _diagnose(options: argparse.Namespace) -> int:
             for number, connections in chosen.items():
                 writer.write(_intervals(options.files[number], found[number], connections))
         if page is not None:
-            _write_report(page, options, found, chosen)
+            _write_report(page, options, seed, found, chosen)
     _print(options, found, chosen, failures)
     faults = failures | {n: fault for n, diagnosis in found.items() if (fault := diagnosis.fault)}
     for number in sorted(faults):
@@ -176,6 +200,8 @@ def _check(options: argparse.Namespace, simulated: set[str]) -> None:
             raise RequestError(f"{file} is a scenario: its flows have names, so --filter does not apply")
     if options.settings and not simulated:
         raise RequestError("--set changes a scenario, and none is given")
+    if options.seed is not None and not simulated:
+        raise RequestError("--seed is that of a scenario, and none is given")
 
 
 def _read(
@@ -205,7 +231,11 @@ def _chosen(diagnosis: Diagnosis, options: argparse.Namespace) -> list[int]:
 
 
 def _write_report(
-    page: Path, options: argparse.Namespace, found: dict[int, Diagnosis], chosen: dict[int, list[int]]
+    page: Path,
+    options: argparse.Namespace,
+    seed: int,
+    found: dict[int, Diagnosis],
+    chosen: dict[int, list[int]],
 ) -> None:
     from netspurt.inputs.run import Simulated
     from netspurt.report.page import write
@@ -217,7 +247,7 @@ def _write_report(
         run = None
         if _is_simulated(found[number]):
             # The plots need more records than the limits.
-            run = Simulated(load(options.files[number]).set(dict(options.settings)), options.seed)
+            run = Simulated(load(options.files[number]).set(dict(options.settings)), seed)
         subjects.append(Subject(found[number], connections, run))
     write(page, page_of(subjects, options.asked))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from netspurt.analysis import formats
+from netspurt.analysis.capture import PASSED
 from netspurt.cli.views import why_transfers
 from netspurt.diagnosing.diagnosis import main_direction
 from netspurt.diagnosing.remedies_text import WHERE, Advice, advice
@@ -43,6 +44,9 @@ PLACES = {
     "unknown": "at an unknown place",
 }
 
+UNUSABLE = ("cut", "malformed", "untimed", "backwards")
+"""Fates of packets that make a diagnosis worse; those of other protocols do not."""
+
 NUMBERS = {
     "window_bytes": ("window", "bytes"),
     "flight_bytes": ("in flight", "bytes"),
@@ -55,13 +59,16 @@ NUMBERS = {
 
 
 def title(diagnosis: Diagnosis) -> str:
-    """The first line: the file and its contents."""
+    """The first line: the file and its contents, and packets that make the diagnosis worse."""
     tally = diagnosis.tally
     several = "" if tally["connections"] == 1 else "s"
     if diagnosis.flows is not None:
         return f"{diagnosis.path}: simulated, {formats.count(tally['connections'])} TCP connection{several}"
-    packets, connections = formats.count(tally["packets"]), formats.count(tally["connections"])
-    return f"{diagnosis.path}: {packets} packets, {connections} TCP connection{several}"
+    name = "standard input" if str(diagnosis.path) == "-" else diagnosis.path
+    packets = f"{formats.count(tally['packets'])} packet{'' if tally['packets'] == 1 else 's'}"
+    unusable = ", ".join(f"{formats.count(tally[fate])} {PASSED[fate]}" for fate in UNUSABLE if tally[fate])
+    with_unusable = f"{packets} ({unusable})" if unusable and tally["segments"] else packets
+    return f"{name}: {with_unusable}, {formats.count(tally['connections'])} TCP connection{several}"
 
 
 def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> None:
@@ -69,9 +76,8 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     main = main_direction(row)
     who = f"connection {row['connection']}: {row['client']} → {row['server']}"
     place = PLACES.get(main["vantage"], main["vantage"])
-    about = (
-        f"{formats.count(main['bytes'])} bytes from the {main['from']} in {seconds(main['duration_s'])}, "
-        + (f"captured {place}" if main["vantage"] in PLACES else "simulated")
+    about = f"{_bytes(main['bytes'])} from the {main['from']} in {seconds(main['duration_s'])}, " + (
+        f"captured {place}" if main["vantage"] in PLACES else "simulated"
     )
     if main["offload"]:
         about += ", above segmentation offload"
@@ -83,10 +89,14 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
         console.print(Text(words), soft_wrap=True)
     other = next(each for each in row["directions"] if each["from"] != main["from"])
     if other["bytes"]:
-        sent = f"  From the {other['from']}: {formats.count(other['bytes'])} bytes. {other['sentence']}"
+        sent = f"  From the {other['from']}: {_bytes(other['bytes'])}. {other['sentence']}"
         console.print(Text(sent), soft_wrap=True)
     _show_advice(console, row["connection"], advice(main), known)
     console.print()
+
+
+def _bytes(count: int) -> str:
+    return f"{formats.count(count)} byte{'' if count == 1 else 's'}"
 
 
 def budget(direction: Mapping[str, Any]) -> list[Text]:
