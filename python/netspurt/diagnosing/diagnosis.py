@@ -223,7 +223,8 @@ class Diagnosis:
         ]
 
     def __repr__(self) -> str:
-        return f"Diagnosis({str(self.path)!r}, {self.connections.height} connections)"
+        count = self.connections.height
+        return f"Diagnosis({str(self.path)!r}, {count} connection{'' if count == 1 else 's'})"
 
     def _repr_html_(self) -> str:
         return display.shown("diagnosis", self)

@@ -43,12 +43,26 @@ def why(
         min_bytes: connections with fewer acknowledged bytes are counted and left out.
 
     Raises:
-        RequestError: the file cannot be read or is not a capture, or the filter is not understood.
+        RequestError: the file cannot be read or is not a capture, the filter is not understood, or there is one for a
+            simulation, whose flows have no addresses.
         ScenarioError: the scenario is wrong.
-        ValueError: the run did not record ``limits``.
+        TypeError: ``path`` is something else, ``filter`` no text, or ``min_bytes`` no number.
+        ValueError: the run did not record ``limits``, or ``min_bytes`` is negative.
     """
+    if not isinstance(path, (str, Path, Result)):
+        raise TypeError(
+            f"why() reads the path of a capture or scenario, or the result of a run with "
+            f'record=["limits"], not {type(path).__name__}'
+        )
+    if filter is not None and not isinstance(filter, str):
+        raise TypeError(f"filter is a text such as 'port 443', not {type(filter).__name__}")
+    if min_bytes < 0:
+        raise ValueError(f"min_bytes is a number of bytes of at least 0, not {min_bytes}")
     wanted = None if filter is None else ConnectionFilter(filter)
-    return collect(source(path, min_bytes), wanted=wanted)
+    reading = source(path, min_bytes)
+    if wanted is not None and isinstance(reading, Simulated):
+        raise RequestError(f"{reading.path} is simulated: its flows have names, so a filter does not apply")
+    return collect(reading, wanted=wanted)
 
 
 def source(path: str | Path | Result, min_bytes: int = 1) -> Reading | Simulated:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from netspurt.analysis import formats
+from netspurt.diagnosing.contents import contents
 from netspurt.diagnosing.diagnosis import main_direction
 from netspurt.notebook.displays import picture
 from netspurt.plot.palette import limit_colour
@@ -26,10 +26,7 @@ CELL = "padding:.1em .7em"
 def of_diagnosis(diagnosis: Diagnosis) -> str:
     """The connections that lost most time, each with its sentence and its budget."""
     numbers = diagnosis.connections["connection"].to_list()
-    parts = [
-        f"<strong>{escape(str(diagnosis.path))}</strong>: {formats.count(diagnosis.tally['packets'])} packets, "
-        f"{formats.count(diagnosis.tally['connections'])} TCP connections"
-    ]
+    parts = [f"<strong>{escape(str(diagnosis.path))}</strong>: {escape(contents(diagnosis))}"]
     if diagnosis.fault:
         parts.append(f"<p>{escape(diagnosis.fault)}</p>")
     shown = diagnosis.documents(numbers[:SHOWN])
@@ -38,6 +35,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> str:
         from netspurt.plot.runs.limits import chart_of
 
         words = f"limits over time of connection {shown[0]['connection']}"
+        # Behind the budget of the first connection, which it shows.
         parts.insert(2 if not diagnosis.fault else 3, picture(chart_of(shown[0]).draw(), words))
     if len(numbers) > SHOWN:
         parts.append(f"<p>and {len(numbers) - SHOWN} more</p>")

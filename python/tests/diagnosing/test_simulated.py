@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import netspurt as ns
 from netspurt.cli.entry import main
+from netspurt.errors import RequestError
 
 SMALL_WINDOW = """
 duration = "30 s"
@@ -193,3 +195,30 @@ def test_flows_with_few_bytes_are_left_out_on_request(
     assert "1 connection carried no data or too little of it." in capsys.readouterr().out
     assert ns.why(scenario, min_bytes=10**12).connections.height == 0
     assert ns.why(scenario).connections.height == 1
+
+
+def test_a_notebook_shows_a_simulated_diagnosis_too(scenario: Path) -> None:
+    page = ns.why(scenario)._repr_html_()
+    assert ": simulated, 1 TCP connection<p>" in page
+    assert page.count("<table") == 1
+
+
+def test_a_filter_of_a_simulation_is_refused_in_python_too(scenario: Path) -> None:
+    with pytest.raises(RequestError, match="its flows have names"):
+        ns.why(scenario, filter="port 1")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"path": 3}, TypeError, "the path of a capture or scenario, or the result of a run"),
+        ({"path": None}, TypeError, "not NoneType"),
+        ({"filter": 443}, TypeError, "filter is a text such as 'port 443', not int"),
+        ({"min_bytes": -1}, ValueError, "at least 0, not -1"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused_in_a_sentence(
+    options: dict[str, Any], error: type[Exception], words: str, scenario: Path
+) -> None:
+    with pytest.raises(error, match=words):
+        ns.why(**{"path": scenario, **options})

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from netspurt.analysis import formats
-from netspurt.analysis.capture import PASSED
 from netspurt.cli.views import why_transfers
+from netspurt.diagnosing.contents import contents
 from netspurt.diagnosing.diagnosis import main_direction
 from netspurt.diagnosing.remedies_text import WHERE, Advice, advice
 from netspurt.plot.palette import BLACK, BLUE, GREEN, ORANGE, RED, VIOLET, limit_colour
@@ -44,9 +44,6 @@ PLACES = {
     "unknown": "at an unknown place",
 }
 
-UNUSABLE = ("cut", "malformed", "untimed", "backwards")
-"""Fates of packets that make a diagnosis worse; those of other protocols do not."""
-
 NUMBERS = {
     "window_bytes": ("window", "bytes"),
     "flight_bytes": ("in flight", "bytes"),
@@ -59,16 +56,9 @@ NUMBERS = {
 
 
 def title(diagnosis: Diagnosis) -> str:
-    """The first line: the file and its contents, and packets that make the diagnosis worse."""
-    tally = diagnosis.tally
-    several = "" if tally["connections"] == 1 else "s"
-    if diagnosis.flows is not None:
-        return f"{diagnosis.path}: simulated, {formats.count(tally['connections'])} TCP connection{several}"
+    """The first line: the file and its contents."""
     name = "standard input" if str(diagnosis.path) == "-" else diagnosis.path
-    packets = f"{formats.count(tally['packets'])} packet{'' if tally['packets'] == 1 else 's'}"
-    unusable = ", ".join(f"{formats.count(tally[fate])} {PASSED[fate]}" for fate in UNUSABLE if tally[fate])
-    with_unusable = f"{packets} ({unusable})" if unusable and tally["segments"] else packets
-    return f"{name}: {with_unusable}, {formats.count(tally['connections'])} TCP connection{several}"
+    return f"{name}: {contents(diagnosis)}"
 
 
 def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> None:
