@@ -220,7 +220,7 @@ fn random_worlds_are_the_same_on_any_number_of_threads() {
     // Threads wait for each other, so several worlds at once take less time than one after the other.
     const AT_ONCE: u64 = 4;
     let compare = |first: u64| {
-        let mut divided = 0;
+        let (mut divided, mut moved) = (0, 0);
         for seed in (first..).step_by(AT_ONCE as usize) {
             let spec = random_world(seed);
             let Some(partition) = Partition::finest(&spec, threads_for(seed)) else { continue };
@@ -228,15 +228,18 @@ fn random_worlds_are_the_same_on_any_number_of_threads() {
             if divided > 5000 / AT_ONCE {
                 break;
             }
+            moved += u64::from(partition.moved(&spec) > 0);
             let reference = told(on_one_thread(&spec, seed));
             let result = told(parallel::run(spec, seed, Some(&partition), &mut |_| false).unwrap());
             assert_same(&result, &reference, &format!("seed {seed}, {} threads", threads_for(seed)));
         }
+        moved
     };
-    std::thread::scope(|scope| {
+    let moved: u64 = std::thread::scope(|scope| {
         let all: Vec<_> = (0..AT_ONCE).map(|first| scope.spawn(move || compare(first))).collect();
-        all.into_iter().for_each(|one| one.join().expect("no difference"));
+        all.into_iter().map(|one| one.join().expect("no difference")).sum()
     });
+    assert!(moved > 500, "in {moved} worlds a part simulates a channel that begins in another one");
 }
 
 /// Hosts with one link each behind two or three routers. Most links of hosts are plain, and most hosts have one flow.

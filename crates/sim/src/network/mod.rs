@@ -393,6 +393,9 @@ impl Network {
             let hop = routes.hop(position);
             let channel = &mut channels[hop.channel() as usize];
             if !channel.is_plain() {
+                if channel.is_elsewhere() {
+                    return self.enter_elsewhere(slot, at, Stage { size, onward: position });
+                }
                 return self.forward_carefully(slot, position, at);
             }
             at = match enter(channel, at, size) {
@@ -433,7 +436,7 @@ impl Network {
         let is_first = if fan >= INBOX {
             self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
         } else if fan > JUNCTION {
-            return self.cross_border(slot, (number, fan), arrival, stage);
+            return self.cross_border(slot, fan, arrival, stage);
         } else if fan > LAST_FAN {
             self.junctions.take_off((&mut self.packets, &self.routes), fan, (slot, arrival, stage))
         } else {

@@ -10,16 +10,21 @@ pub(super) fn join(courses: Vec<(Course, bool)>, partition: &Partition) -> RunRe
     let mut all = courses.into_iter();
     let (mut whole, interrupted) = all.next().expect("there are two parts at least");
     for (part, (course, _)) in (1..).zip(all) {
-        merge_from(&mut whole, course, &|node| partition.of_node[node.0 as usize] == part);
+        let was_there = |node: NodeId| partition.of_node[node.0 as usize] == part;
+        merge_from(&mut whole, course, &was_there, &|channel| partition.of_channel[channel as usize] == part);
     }
     summary::summarise(whole, interrupted)
 }
 
 /// Adds the outcome of another part.
-fn merge_from(whole: &mut Course, mut other: Course, was_there: &dyn Fn(NodeId) -> bool) {
+fn merge_from(
+    whole: &mut Course,
+    mut other: Course,
+    was_there: &dyn Fn(NodeId) -> bool,
+    simulated_there: &dyn Fn(u32) -> bool,
+) {
     let spec = &whole.spec;
-    let began_there = |channel: u32| was_there(spec.links[channel as usize / 2].ends[channel as usize % 2]);
-    whole.network.merge_from(other.network, &began_there);
+    whole.network.merge_from(other.network, simulated_there);
     for (node, (ours, theirs)) in (0..).map(NodeId).zip(whole.hosts.iter_mut().zip(other.hosts)) {
         if was_there(node) {
             *ours = theirs;

@@ -7,9 +7,11 @@
 //!
 //! A world that cannot be divided is run on one thread: see `partition.rs`.
 
+mod border;
 mod exchange;
 mod joining;
 mod partition;
+mod work;
 
 pub use partition::Partition;
 
@@ -43,7 +45,8 @@ pub fn run(
     let exchange = Exchange::new(partition.parts);
     let make = |me: usize| -> Result<World, NoRoute> {
         let mut world = World::new(spec.clone(), seed, None)?;
-        world.become_part(Part::new(me as u32, Arc::clone(&partition.of_node)));
+        let [of_node, of_channel] = [&partition.of_node, &partition.of_channel].map(Arc::clone);
+        world.become_part(Part::new(me as u32, of_node, of_channel));
         Ok(world)
     };
     let first = make(0)?;

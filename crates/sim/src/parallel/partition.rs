@@ -7,6 +7,8 @@
 //!
 //! The division depends only on the scenario and the number of threads, never on the machine.
 
+use super::border;
+use super::work::{USUAL, loads, packets_per_second};
 use crate::host::app::AppSpec;
 use crate::network::channel::MAX_PARTS;
 use crate::network::route::Routes;
@@ -19,15 +21,6 @@ use std::thread;
 
 /// The cost of one barrier, in packets that could be simulated in the same time.
 const BARRIER_COST: f64 = 20.0;
-
-/// Bytes of a usual packet.
-const USUAL: f64 = 1500.0;
-
-/// The rate that is assumed for a link without a rate, in bits per second.
-const FAST: f64 = 10e9;
-
-/// The work at the sender of the data of a flow, and at the receiver; the work for a packet at a link is 1.
-const ENDS: [u64; 2] = [4, 3];
 
 /// A run with this many packets is long: about half a second on one thread.
 const LONG: f64 = 2e6;
@@ -44,6 +37,8 @@ const WORTH_IT: f64 = 1.2;
 pub struct Partition {
     /// The part of each node.
     pub(crate) of_node: Arc<[u32]>,
+    /// The part that simulates each channel.
+    pub(crate) of_channel: Arc<[u32]>,
     /// Number of parts.
     pub(crate) parts: usize,
     /// The length of a window in picoseconds.
@@ -68,9 +63,17 @@ impl Partition {
         Self::best(spec, threads.unwrap_or_else(|| parts_by_default(spec, all())))
     }
 
-    /// The division with the shortest windows, faster or not, for comparisons in tests.
+    /// The division with the shortest windows, faster or not, for comparisons in tests. Every second channel between two parts
+    /// is simulated by the part behind it, if it may be.
     pub fn finest(spec: &WorldSpec, parts: usize) -> Option<Self> {
-        divisions(spec, parts).last().map(|(_, finest)| finest)
+        let (_, finest) = divisions(spec, parts).last()?;
+        Some(Self { of_channel: border::alternate(spec, &finest.of_node).into(), ..finest })
+    }
+
+    /// The number of channels that the part behind them simulates.
+    pub fn moved(&self, spec: &WorldSpec) -> usize {
+        let begins = spec.links.iter().flat_map(|link| link.ends).map(|node| self.of_node[node.0 as usize]);
+        begins.zip(&*self.of_channel).filter(|(begins, part)| begins != *part).count()
     }
 
     /// Number of parts, at least two.
@@ -93,12 +96,15 @@ fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Parti
         let windows: BTreeSet<u64> = lookaheads.iter().copied().filter(|&lookahead| lookahead > 0).collect();
         let rate = packets_per_second(spec, &routes);
         windows.into_iter().rev().filter_map(move |shortest| {
-            let of_node = distribute(&components(spec, |link| lookaheads[link] < shortest), &loads, parts);
+            let components = components(spec, |link| lookaheads[link] < shortest);
+            let of_node = distribute(&components, &loads.of_node, parts);
             let parts = of_node.iter().max().map_or(0, |&last| last as usize + 1);
+            let (of_channel, work) = border::share(spec, &of_node, &loads, parts);
             let window = shortest.min(LINGER.as_ps());
             let barriers = BARRIER_COST / (rate * window as f64 * 1e-12);
-            let gain = 1.0 / (share_of_busiest(&of_node, &loads)? + barriers);
-            (parts > 1).then(|| (gain, Partition { of_node: of_node.into(), parts, window }))
+            let gain = 1.0 / (share_of_busiest(&work)? + barriers);
+            let (of_node, of_channel) = (of_node.into(), of_channel.into());
+            (parts > 1).then_some((gain, Partition { of_node, of_channel, parts, window }))
         })
     })
 }
@@ -125,39 +131,6 @@ fn lookahead_of(channel: &ChannelSpec) -> u64 {
     let is_fixed =
         channel.varies.is_none() && channel.changes.delay.is_empty() && !channel.mtu.iter().any(sends_icmp);
     if is_fixed { channel.delay.as_ps() } else { 0 }
-}
-
-/// The work at each node.
-fn loads(spec: &WorldSpec, routes: &Routes) -> Vec<u64> {
-    let mut loads = vec![0; spec.nodes.len()];
-    for flow in &spec.flows {
-        let Some((there, back)) = routes.between_in_class(flow.from, flow.to, flow.dscp) else { continue };
-        let ends = if flow.app.client_sends() { [flow.from, flow.to] } else { [flow.to, flow.from] };
-        for (end, work) in ends.into_iter().zip(ENDS) {
-            loads[end.0 as usize] += work * u64::from(flow.count);
-        }
-        for channel in routes.channels(there).chain(routes.channels(back)) {
-            let begins = spec.links[channel as usize / 2].ends[channel as usize % 2];
-            loads[begins.0 as usize] += u64::from(flow.count);
-        }
-    }
-    loads
-}
-
-/// The approximate number of packets per second: what the slowest link of each route can carry.
-fn packets_per_second(spec: &WorldSpec, routes: &Routes) -> f64 {
-    let rate = |&channel: &u32| {
-        spec.links[channel as usize / 2].directions[channel as usize % 2]
-            .rate
-            .map_or(FAST, |rate| rate as f64)
-    };
-    let narrowest = |start| routes.channels(start).min_by(|a, b| rate(a).total_cmp(&rate(b)));
-    let of_flow = |flow: &FlowSpec| {
-        let (there, back) = routes.between_in_class(flow.from, flow.to, flow.dscp)?;
-        narrowest(if flow.app.client_sends() { there } else { back })
-    };
-    let narrow: BTreeSet<u32> = spec.flows.iter().filter_map(of_flow).collect();
-    narrow.iter().map(rate).sum::<f64>() / 8.0 / USUAL
 }
 
 /// How many threads a run uses if the user gives no number: one for each processor if it is long and has at most [`MANY`] flows,
@@ -226,11 +199,9 @@ fn distribute(leaders: &[u32], loads: &[u64], parts: usize) -> Vec<u32> {
 }
 
 /// The share of the work that the busiest part has; `None` if there is no work.
-fn share_of_busiest(of_node: &[u32], loads: &[u64]) -> Option<f64> {
-    let mut sums = vec![0u64; of_node.len()];
-    of_node.iter().zip(loads).for_each(|(&part, load)| sums[part as usize] += load);
-    let all: u64 = loads.iter().sum();
-    let most = sums.iter().max().copied()?;
+fn share_of_busiest(work: &[u64]) -> Option<f64> {
+    let all: u64 = work.iter().sum();
+    let most = work.iter().max().copied()?;
     (all > 0).then(|| most as f64 / all as f64)
 }
 
@@ -263,6 +234,30 @@ mod tests {
         assert_eq!((partition.parts, partition.window), (2, 10_000_000_000));
         // left, right, then hosts of both sides alternately.
         assert_eq!(*partition.of_node, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn the_part_of_the_receivers_simulates_the_bottleneck() {
+        let mut spec = dumbbell();
+        let partition = Partition::best(&spec, 2).expect("two halves");
+        let simulated = |partition: &Partition| [partition.of_channel[0], partition.of_channel[1]];
+        // The receivers have less to do than the senders, and the ACKs leave from their part.
+        assert_eq!(simulated(&partition), [1, 1]);
+        spec.flows.iter_mut().for_each(|flow| (flow.from, flow.to) = (flow.to, flow.from));
+        let partition = Partition::best(&spec, 2).expect("two halves");
+        assert_eq!(simulated(&partition), [0, 0], "data flows from right to left");
+    }
+
+    #[test]
+    fn a_part_simulates_channels_that_begin_at_its_hosts_or_are_not_plain() {
+        let (mut lossy, mut from_host) = (dumbbell(), dumbbell());
+        lossy.links[0].directions[0].duplicate = 0.1;
+        let config = crate::testing::config();
+        from_host.flow("f", [NodeId(0), NodeId(3)], AppSpec::Bulk { bytes: None }, &config);
+        for spec in [lossy, from_host] {
+            let partition = Partition::best(&spec, 2).expect("two halves");
+            assert_eq!([partition.of_channel[0], partition.moved(&spec) as u32], [0, 0]);
+        }
     }
 
     #[test]

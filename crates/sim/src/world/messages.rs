@@ -10,9 +10,10 @@ impl World {
     pub(crate) fn become_part(&mut self, part: Part) {
         let leads_out = |number: u32| {
             let [from, to] = self.ends_of(number);
-            (part.has(from) && !part.has(to)).then(|| (number, part.of_node[to.0 as usize] as u16))
+            let leads_out = part.has(from) && !part.has(to);
+            leads_out.then(|| (number, part.of_node[to.0 as usize] as u16, !part.simulates(number)))
         };
-        let border: Vec<(u32, u16)> = (0..2 * self.spec.links.len() as u32).filter_map(leads_out).collect();
+        let border: Vec<_> = (0..2 * self.spec.links.len() as u32).filter_map(leads_out).collect();
         self.network.set_border(border.into_iter());
         self.part = Some(Box::new(part));
         self.is_watched = true;

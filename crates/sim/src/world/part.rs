@@ -1,4 +1,5 @@
-//! A part of a world that is simulated in parts: some of its nodes, with all channels that begin at them.
+//! A part of a world that is simulated in parts: some of its nodes, with the channels that begin at them. A channel between two
+//! parts may belong to the part in which it ends.
 //!
 //! Each part knows all flows and gives them the same endpoints, but it has only the connections of its own hosts. After
 //! each window it sends messages to the other parts: packets that cross the border, endpoints that are over, and delayed
@@ -20,6 +21,8 @@ pub(crate) struct Part {
     me: u32,
     /// The part of each node.
     pub(super) of_node: Arc<[u32]>,
+    /// The part that simulates each channel.
+    of_channel: Arc<[u32]>,
     /// Messages of the present window that are not sorted by receiver yet.
     pub(super) messages: Messages,
     /// Segments that endpoints here held during the window, by endpoint.
@@ -46,13 +49,19 @@ impl Messages {
 }
 
 impl Part {
-    pub(crate) fn new(me: u32, of_node: Arc<[u32]>) -> Self {
-        Self { me, of_node, messages: Messages::default(), holds: Holds::default() }
+    /// Part number `me` of a world. The lists hold the part of each node, and the part that simulates each channel.
+    pub(crate) fn new(me: u32, of_node: Arc<[u32]>, of_channel: Arc<[u32]>) -> Self {
+        Self { me, of_node, of_channel, messages: Messages::default(), holds: Holds::default() }
     }
 
     /// Whether a node belongs to this part.
     pub(crate) fn has(&self, node: NodeId) -> bool {
         self.of_node[node.0 as usize] == self.me
+    }
+
+    /// Whether this part simulates a channel.
+    pub(super) fn simulates(&self, channel: u32) -> bool {
+        self.of_channel[channel as usize] == self.me
     }
 
     /// An ACK that has waited for its timer since `since` leaves endpoint `place`.

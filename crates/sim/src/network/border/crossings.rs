@@ -8,17 +8,17 @@ pub(crate) struct Crossings {
     passages: Vec<Crossing>,
     /// The packets, separate from the data that is needed first.
     packets: Vec<Packet>,
-    /// When the first of them arrives.
+    /// None of them arrives before this time.
     first: u64,
 }
 
-/// The passage of a packet through a border channel.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::network) struct Crossing {
-    /// When it arrives at the far end.
-    pub(in crate::network) arrival: u64,
-    pub(in crate::network) stage: Stage,
-    pub(in crate::network) channel: u32,
+/// Where a packet is when it crosses the border.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::network) enum Crossing {
+    /// It has passed its border channel, the last hop of `stage`, and arrives at the far end at this time.
+    Passed { arrival: u64, stage: Stage },
+    /// It enters its border channel, the next hop of `stage`, at this time. The other part simulates that channel.
+    Enters { at: u64, stage: Stage },
 }
 
 impl Default for Crossings {
@@ -28,14 +28,15 @@ impl Default for Crossings {
 }
 
 impl Crossings {
-    /// When the first packet arrives; [`u64::MAX`] if there is none.
+    /// No packet arrives before this time; [`u64::MAX`] if there is none.
     pub(crate) const fn first(&self) -> u64 {
         self.first
     }
 
+    /// Adds a packet that arrives at the far end of its border channel no earlier than at `earliest`.
     #[inline]
-    pub(in crate::network) fn push(&mut self, crossing: Crossing, packet: &Packet) {
-        self.first = self.first.min(crossing.arrival);
+    pub(in crate::network) fn push(&mut self, crossing: Crossing, earliest: u64, packet: &Packet) {
+        self.first = self.first.min(earliest);
         self.passages.push(crossing);
         self.packets.extend_from_slice(std::slice::from_ref(packet));
     }

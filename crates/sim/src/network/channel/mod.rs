@@ -55,8 +55,11 @@ pub(crate) const INBOX: u16 = u16::MAX - 1;
 /// No fan, but a border channel into the first part of the network. Border channels into other parts have the numbers below.
 pub(crate) const BORDER: u16 = u16::MAX - 2;
 
+/// No fan, but a border channel that the first part of the network simulates itself. Those of other parts have the numbers below.
+pub(crate) const BORDER_ELSEWHERE: u16 = BORDER - MAX_PARTS;
+
 /// No fan: the channel leads to the first junction. Channels to other junctions have the numbers below.
-pub(crate) const JUNCTION: u16 = BORDER - MAX_PARTS;
+pub(crate) const JUNCTION: u16 = BORDER_ELSEWHERE - MAX_PARTS;
 
 /// The maximum number of junctions.
 pub(crate) const MAX_JUNCTIONS: u16 = 64;
@@ -538,6 +541,17 @@ impl Channel {
     /// Requests the full path for every packet.
     pub(crate) const fn watch(&mut self) {
         self.plain = false;
+    }
+
+    /// Makes this a border channel into the part with this number. If that part simulates it, packets do not enter it here.
+    pub(crate) const fn lead_into(&mut self, part: u16, is_simulated_there: bool) {
+        self.fan = if is_simulated_there { BORDER_ELSEWHERE } else { BORDER } - part;
+        self.plain &= !is_simulated_there;
+    }
+
+    /// Whether another part of the network simulates this channel.
+    pub(crate) const fn is_elsewhere(&self) -> bool {
+        self.fan > JUNCTION && self.fan <= BORDER_ELSEWHERE
     }
 
     /// Whether the channel has infinite rate and no delay.
