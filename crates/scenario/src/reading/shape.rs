@@ -29,7 +29,7 @@ impl<'a> Walk<'a> {
         let forms = forms(self.root, schema);
         let form = |wanted: &str| forms.iter().find(|form| form["type"] == wanted).copied();
         let at = node.at;
-        let mismatch = || self.fault(at, format!("expected {}", expected(&forms)));
+        let mismatch = || self.fault(at, format!("expected {}", expected(self.root, &forms)));
         if forms.iter().any(|form| form["format"] == share::FORMAT)
             && let Value::String(text) = &node.value
         {
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
         if forms.iter().any(|form| form["type"] == "string") {
             return Ok(());
         }
-        Err(self.fault(at, format!("expected {}", expected(forms))))
+        Err(self.fault(at, format!("expected {}", expected(self.root, forms))))
     }
 
     fn range(&self, form: &Json, at: At, number: f64) -> Result<(), Fault> {
@@ -236,8 +236,21 @@ fn names<'a>(forms: &[&'a Json]) -> Vec<&'a str> {
     single.chain(listed).collect()
 }
 
+/// A list, with how it is written if its entries are all tables or all texts.
+fn list_of(root: &Json, list: &Json) -> &'static str {
+    let entries = self::forms(root, &list["items"]);
+    let all = |wanted: &str| entries.iter().all(|entry| entry["type"] == wanted);
+    if all("object") {
+        "a list of tables: each begins with its name in two pairs of brackets, [[…]], and not in one"
+    } else if all("string") && entries.iter().all(|&entry| quantity_of(entry).is_none()) {
+        "a list such as [\"a\", \"b\"]"
+    } else {
+        "a list"
+    }
+}
+
 /// What would be correct, as text.
-fn expected(forms: &[&Json]) -> String {
+fn expected(root: &Json, forms: &[&Json]) -> String {
     let mut words: Vec<String> = Vec::new();
     if let Some(format) = forms.iter().find_map(|form| quantity_of(form)) {
         let example = format.examples.first().copied().unwrap_or_default();
@@ -257,7 +270,7 @@ fn expected(forms: &[&Json]) -> String {
             Some("integer") => "a whole number",
             Some("number") => "a number",
             Some("array") if is_directed(form) => "a list of two for the two directions",
-            Some("array") => "a list",
+            Some("array") => list_of(root, form),
             Some("object") if kinds.is_empty() => "a table",
             Some("string") if form["format"] == share::FORMAT => "a percentage such as \"0.1%\"",
             Some("string") if names.is_empty() && quantity_of(form).is_none() => "a text in quotation marks",

@@ -48,6 +48,9 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
+/// What the parser says of a key that is there twice.
+const DUPLICATE: &str = "duplicate key";
+
 /// The part of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
@@ -58,9 +61,15 @@ pub(crate) enum Part {
 impl Node {
     /// Reads a whole file.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
-        let table = DeTable::parse(text).map_err(|error| Fault {
-            at: At::File(error.span().map_or(0, |span| span.start)),
-            message: error.message().trim().replace('\n', "; "),
+        let table = DeTable::parse(text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
+            let message = match (error.message().trim(), text.get(span.clone())) {
+                (DUPLICATE, Some(name)) => {
+                    format!("\"{name}\" is defined twice: remove one of the definitions")
+                }
+                (message, _) => message.replace('\n', "; "),
+            };
+            Fault { at: At::File(span.start), message }
         })?;
         let at = At::File(table.span().start);
         Ok(Self { at, value: Value::Table(Self::table(table.get_ref(), &At::File)?) })

@@ -45,7 +45,11 @@ fn broken_toml_is_placed() {
     assert!(changed("duration = \"10 s\"", "duration = \"10 s").starts_with("bad.toml:1:"));
     assert!(
         changed("to = \"space\"", "to = \"space\"\nto = \"space\"")
-            .starts_with("bad.toml:13:1: duplicate key")
+            .starts_with("bad.toml:13:1: \"to\" is defined twice")
+    );
+    assert_eq!(
+        changed("[host.earth.tcp]", "[link.satellite]"),
+        "bad.toml:7:7: \"satellite\" is defined twice: remove one of the definitions"
     );
 }
 
@@ -60,6 +64,17 @@ fn an_unknown_key_is_placed_and_the_nearest_known_one_named() {
         changed("rate = 1e-6", "rat = 1e-6")
             .starts_with("bad.toml:6:30: link.satellite.loss: unknown key \"rat\": did you mean \"rate\"?")
     );
+}
+
+#[test]
+fn what_is_no_list_is_told_how_one_is_written() {
+    assert_eq!(
+        changed("[\"earth\", \"space\"]", "\"earth\""),
+        "bad.toml:3:11: link.satellite.between: expected a list such as [\"a\", \"b\"]"
+    );
+    let message = changed("[[flow]]", "[flow]");
+    assert!(message.starts_with("bad.toml:9:1: flow: expected a list of tables: "), "{message}");
+    assert!(message.contains("[[…]]"), "{message}");
 }
 
 #[test]
