@@ -53,6 +53,8 @@ fn without_acks_only_the_handshake_is_known() {
     assert_eq!((client.bytes, client.limit()), (50_000, Limit::Unknown));
     assert!(client.budget.share(Limit::Unknown) + client.budget.share(Limit::Handshake) > 0.999);
     assert!(client.sentence.contains("no packet of the receiver"), "{}", client.sentence);
+    let handshake = client.lines().find(|(line, _)| line.limit == Limit::Handshake).unwrap().1;
+    assert_eq!(handshake.packets.unwrap().0, 1, "packets are counted from 1");
     assert_eq!(server.bytes, 0);
 }
 

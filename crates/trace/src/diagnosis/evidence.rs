@@ -41,7 +41,8 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage:
         retransmitted_in_all: facts.totals.resent,
     };
     Evidence {
-        packets: Some((slices[0].packet, slices[slices.len() - 1].packet)),
+        // The slice before the first packet has the number 0.
+        packets: Some((slices[0].packet.max(1), slices[slices.len() - 1].packet.max(1))),
         sentence: measured.sentence(line.limit, line.time),
         confidence: confidence(line.limit, vantage),
         measured,
