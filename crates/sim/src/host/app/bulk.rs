@@ -55,7 +55,7 @@ impl BulkSender {
         }
     }
 
-    /// Whether everything has been written.
+    /// Everything has been written: closes, and notes when the last byte is acknowledged.
     fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
         if !connection.is_closing() {
             return Action::Close;

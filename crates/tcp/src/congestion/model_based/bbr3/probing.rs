@@ -6,10 +6,11 @@ use crate::time::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Probing {
     pub(super) feedback: Feedback,
-    /// New losses belong to faster transmissions and were not processed yet.
+    /// ACKs may show losses of what a probe sent faster, and none has ended the probe so far (`bw_probe_samples`).
     pub(super) is_sampled: bool,
-    /// The last probe exceeded the loss threshold; the probe ended at the level of the one before it.
+    /// The last probe exceeded the loss threshold (`prev_probe_too_high`).
     pub(super) too_high: bool,
+    /// The present probe ended at the upper bound, because the one before it exceeded the threshold (`stopped_risky_probe`).
     pub(super) cautious: bool,
     /// The start of the cycle, the wait before the next probe, and the rounds since the last probe.
     pub(super) began: Time,
@@ -22,17 +23,18 @@ pub(super) struct Probing {
     pub(super) doublings: u32,
 }
 
-/// The part of the cycle to which the arriving ACKs belong.
+/// The part of the cycle to which the arriving ACKs belong (`ack_phase`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Feedback {
-    /// Of no probe.
+    /// They acknowledge data that was sent in no probe.
     #[default]
     None,
-    /// Of what left before the probe.
+    /// The path is filled again before the probe. They acknowledge data from before that.
     Refilling,
+    /// The probe has begun. They still acknowledge data from before it.
     Starting,
-    /// Of the probe,
+    /// They acknowledge data of the probe.
     Probe,
-    /// though it is over.
+    /// They acknowledge data of the probe, which has ended.
     Stopping,
 }
