@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable
 
 from .compare import Difference
-from .kernel import BURST_NS, RESPONSE_NS, Run
+from .kernel import BURST_NS, QUICK_RESPONSE_NS, RESPONSE_NS, Run
 from .ours import repeats
 from .packets import FIN, PSH, RST, SYN, Segment, Sent
 from .ranges import Ranges
@@ -85,11 +85,13 @@ def _data_behind_fin(run: Run, difference: Difference) -> bool:
 
 
 def _compressed(run: Run, difference: Difference) -> bool:
-    if difference.kind != "sack of ACK":
+    if difference.kind not in ("sack of ACK", "kernel sends data, ours ACK"):
         return False
     one = run.played.sent[difference.index]
     same = [s.segment for s in run.played.sent[: difference.index] if s.segment.ack == one.segment.ack]
     reports = sum(1 for segment in same if segment.sack and not segment.length)
+    if one.segment.length:
+        return reports >= 3 and _carries_report(run, difference.index)
     since = one.at - COMPRESSION_NS
     joined = [
         event.segment
@@ -98,6 +100,23 @@ def _compressed(run: Run, difference: Difference) -> bool:
     ]
     ahead = sum(1 for segment in joined if segment.seq > one.segment.ack)
     return bool(one.segment.sack) and reports >= 3 and ahead >= 2
+
+
+def _carries_report(run: Run, index: int) -> bool:
+    """Whether data reports a segment behind a gap whose ACK may have waited: the data is no answer to it."""
+    one, before = run.played.sent[index], run.played.sent[:index]
+    last = before[-1].at if before else 0
+    return any(
+        QUICK_RESPONSE_NS < one.at - at <= COMPRESSION_NS and last < at
+        for at, event in run.happened
+        if isinstance(event, Arrival)
+        and event.segment.length
+        and event.segment.seq > one.segment.ack
+        and any(
+            left <= event.segment.seq and event.segment.seq + event.segment.length <= right
+            for left, right in one.segment.sack
+        )
+    )
 
 
 def _repaired_before_data(run: Run, difference: Difference) -> bool:

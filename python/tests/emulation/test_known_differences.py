@@ -29,6 +29,7 @@ AHEAD = "a timestamp is that of the next departure"
 OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 PROBED = "a window probe depends on the memory for data that came before"
 UNCORKED = "the cork of more data ends if there is no memory for data"
+LIMIT = "an answer is as late as makes a connection interactive"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
 
@@ -66,8 +67,14 @@ def test_data_behind_a_fin_explains_only_what_follows_it(
 
 @pytest.mark.parametrize(
     ("earlier", "apart", "expected"),
-    [(3, 100_000, JOINED), (2, 100_000, None), (3, 2 * MS, None)],
-    ids=["joined", "too few before", "too far apart"],
+    [
+        (3, 100_000, JOINED),
+        (3, 1_150_000, JOINED),
+        (2, 100_000, None),
+        (3, 1_250_000, None),
+        (3, 2 * MS, None),
+    ],
+    ids=["joined", "after 1.25 ms", "too few before", "after 1.35 ms", "too far apart"],
 )
 def test_joined_acks_follow_three_others_and_at_least_two_segments(
     earlier: int, apart: int, expected: str | None
@@ -81,6 +88,62 @@ def test_joined_acks_follow_three_others_and_at_least_two_segments(
     arrivals = [(10 * MS, data(601)), (second, data(701))]
     difference = Difference("sack of ACK", earlier, "", 10 * MS)
     assert reason(run(arrivals, sent), difference) == expected
+
+
+@pytest.mark.parametrize(
+    ("earlier", "apart", "block", "expected"),
+    [
+        (3, 200_000, (101, 701), JOINED),
+        (3, 1_250_000, (101, 701), JOINED),
+        (2, 200_000, (101, 701), None),
+        (3, 1_350_000, (101, 701), None),
+        (3, 200_000, (101, 601), None),
+        (3, 20_000, (101, 701), None),
+    ],
+    ids=["carried", "after 1.25 ms", "too few before", "after 1.35 ms", "not reported", "an answer"],
+)
+def test_data_may_carry_the_ack_of_out_of_order_data_that_waits(
+    earlier: int, apart: int, block: tuple[int, int], expected: str | None
+) -> None:
+    sent = [Sent(n * MS, Segment(ACK, 1, 1, 1000, sack=((101, 201 + 100 * n),))) for n in range(earlier)]
+    sent.append(Sent(10 * MS + apart, Segment(ACK, 1, 1, 1000, 100, sack=(block,))))
+    difference = Difference("kernel sends data, ours ACK", earlier, "", 10 * MS)
+    assert reason(run([(10 * MS, data(601))], sent), difference) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "answered", "expected"),
+    [
+        ("time of ACK", 39, LIMIT),
+        ("time of ACK", 42, LIMIT),
+        ("only ours sends: ACK", 40, LIMIT),
+        ("kernel sends ACK, ours data again", 40, None),
+        ("time of data", 40, None),
+        ("time of ACK", 35, None),
+        ("time of ACK", 45, None),
+    ],
+    ids=["a tick less", "a tick more", "no ACK", "data again", "no difference of an ACK", "less", "more"],
+)
+def test_an_answer_is_at_the_limit_only_a_tick_around_40_ms(
+    kind: str, answered: int, expected: str | None
+) -> None:
+    sent = [Sent((10 + answered) * MS, data(1)), Sent(200 * MS, Segment(ACK, 101, 201, 1000))]
+    played = run([(10 * MS, data(1)), (160 * MS, data(101))], sent)
+    assert reason(played, Difference(kind, 1, "", 161 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sent_at", "arrived", "expected"),
+    [([20, 50], [10, 160], None), ([50], [10, 70, 110, 160], None), ([50], [10, 70, 160], LIMIT)],
+    ids=["an earlier answer decides", "older data", "the data before the last"],
+)
+def test_the_first_answer_to_the_last_data_but_one_is_at_the_limit(
+    sent_at: list[int], arrived: list[int], expected: str | None
+) -> None:
+    sent = [Sent(at * MS, data(1 + 100 * n)) for n, at in enumerate(sent_at)]
+    sent.append(Sent(200 * MS, Segment(ACK, 301, 201, 1000)))
+    played = run([(at * MS, data(1 + 100 * n)) for n, at in enumerate(arrived)], sent)
+    assert reason(played, Difference("time of ACK", len(sent) - 1, "", 161 * MS)) == expected
 
 
 def test_a_segment_repeats_data_if_an_earlier_one_reaches_as_far() -> None:
