@@ -114,6 +114,11 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// The peer has reported a mark: what was reduced before is not restored (Linux, `prior_ssthresh = 0`).
     fn forbid_undo(&mut self) {}
 
+    /// Data is sent while nothing is outstanding. The last transmission was so long ago (Linux, `CA_EVENT_TX_START`).
+    fn begins_to_send(&mut self, now: Time, pause: Span) {
+        let _ = (now, pause);
+    }
+
     /// The connection is open and paces; `srtt` is the RTT of the handshake, if it gave a sample. An algorithm with a pacing
     /// rate of its own sets the first one.
     fn begin_pace(&mut self, srtt: Option<Span>) {

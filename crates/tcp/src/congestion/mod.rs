@@ -299,6 +299,17 @@ impl Congestion {
         self.algorithm.get_mut().forbid_undo();
     }
 
+    /// See [`CongestionControl::begins_to_send`]. An unused algorithm has no clock yet.
+    #[inline]
+    pub(crate) fn begins_to_send(&mut self, now: Time, pause: Span) {
+        match &mut self.algorithm {
+            Algorithm::CubicLinux(cc) => cc.begins_to_send(now, pause),
+            Algorithm::Other(cc) => cc.begins_to_send(now, pause),
+            Algorithm::Custom(own) => own.begins_to_send(now, pause),
+            _ => {}
+        }
+    }
+
     /// A user-defined algorithm.
     pub(crate) fn custom(mut own: Box<dyn CongestionControl>, start: &Start) -> Self {
         own.begin(start);

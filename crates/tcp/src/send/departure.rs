@@ -34,13 +34,13 @@ impl Sender {
     fn occupy(&mut self, cx: &mut Context, now: Time, plan: &Plan, seq_len: u32) {
         let end = plan.start + u64::from(seq_len);
         let again = plan.start < self.space.max;
-        self.space.last_sent = now;
         if self.space.max == 0 {
             self.space.first_sent = Coarse::at(now);
         }
         if plan.reason == Reason::WindowProbe {
             self.unusual.set(PROBE, false);
             self.space.max = self.space.max.max(end);
+            self.space.last_sent = now;
             return;
         }
         self.note_departure(cx, now, plan, end);
@@ -71,6 +71,7 @@ impl Sender {
             self.space.nxt = self.space.nxt.max(if cx.is_open_early() { self.space.max } else { 0 });
         }
         self.move_max(cx, now, self.space.max.max(end));
+        self.space.last_sent = now;
         if plan.flags.has(Flags::FIN) && cx.state() == State::CloseWait {
             cx.enter(now, State::LastAck);
         }
@@ -79,10 +80,10 @@ impl Sender {
     /// The same for new data after all sent data, which [`Self::log_anew`] has logged if there is a log of transmissions.
     #[inline(always)]
     pub(crate) fn occupy_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
-        self.space.last_sent = now;
         self.recovery.time_unlogged(now, end);
         self.space.nxt = end;
         self.move_max(cx, now, end);
+        self.space.last_sent = now;
     }
 
     /// The same behind an ACK in the ordinary state that has restarted the timer. The tail loss probe is not armed.
@@ -137,6 +138,7 @@ impl Sender {
         }
         if first {
             self.start_user_timeout(cx, now);
+            self.congestion.begins_to_send(now, now - self.space.last_sent);
         }
     }
 

@@ -82,7 +82,6 @@ impl Sender {
             now,
             mss: u32::from(cx.agreed.payload).max(1),
             rtt: Some(rtt),
-            is_last: false,
             cwnd_limited: self.space.usage.is_limited(),
         });
         self.cwnd_limited = false;

@@ -18,7 +18,8 @@ use crate::time::{Span, Time};
 ///   to 50 % faster where the curve is steep.
 /// * W_cubic is evaluated one *minimum* RTT ahead, without queueing delay.
 /// * The Reno window estimate grows by eight segments in fifteen windows; cwnd follows it within one RTT.
-/// * The clock of the curve stops only while nothing is in flight.
+/// * The clock of the curve stops only when data is sent while nothing is in flight: for the time since the last
+///   transmission, the round trip of that included.
 /// * Undo restores cwnd and ssthresh, but not the curve; a new one starts.
 ///
 /// The unit of its clock is 2⁻¹⁰ s, about a jiffy with HZ = 1000.
@@ -28,8 +29,6 @@ pub struct CubicLinux {
     initial: u32,
     last: Reduction,
     curve: Curve,
-    /// When the last ACK left nothing outstanding.
-    empty_since: Option<Time>,
     rule: HyStartChoice,
     /// `None` after it has ended slow start, until a timeout.
     hystart: Option<Exit>,
@@ -79,22 +78,13 @@ pub(crate) struct AvoidanceAck {
     pub(crate) mss: u32,
     /// See [`View::rtt`].
     pub(crate) rtt: Option<Span>,
-    /// Nothing is outstanding any more.
-    pub(crate) is_last: bool,
     /// See [`View::cwnd_limited`].
     pub(crate) cwnd_limited: bool,
 }
 
 impl AvoidanceAck {
     fn of(bytes: u32, view: &View) -> Self {
-        Self {
-            bytes,
-            now: view.now,
-            mss: view.mss.max(1),
-            rtt: view.rtt,
-            is_last: view.acknowledged >= view.sent,
-            cwnd_limited: view.cwnd_limited,
-        }
+        Self { bytes, now: view.now, mss: view.mss.max(1), rtt: view.rtt, cwnd_limited: view.cwnd_limited }
     }
 }
 
@@ -146,7 +136,6 @@ impl CubicLinux {
             initial: cwnd,
             last: Reduction::NONE,
             curve: Curve::default(),
-            empty_since: None,
             rule,
             hystart: Exit::new(rule),
         }
@@ -165,7 +154,7 @@ impl CubicLinux {
             self.acked_in_avoidance(ack);
             return;
         }
-        self.measure(ack);
+        self.curve.measure(ack.now, ack.rtt);
         let pace = self.slow_start_pace(view);
         if !ack.cwnd_limited {
             return;
@@ -188,7 +177,7 @@ impl CubicLinux {
     /// The same when slow start is over, with less than a [`View`]. Returns the new cwnd.
     #[inline(always)]
     pub(in crate::congestion) fn acked_in_avoidance(&mut self, ack: AvoidanceAck) -> u32 {
-        self.measure(ack);
+        self.curve.measure(ack.now, ack.rtt);
         if ack.cwnd_limited {
             let segments = self.window.segments(ack.bytes, ack.mss);
             if segments > 0 {
@@ -196,14 +185,6 @@ impl CubicLinux {
             }
         }
         self.window.cwnd
-    }
-
-    /// The shortest round trip, and pauses in which nothing is in flight.
-    #[inline]
-    fn measure(&mut self, ack: AvoidanceAck) {
-        self.curve.measure(ack.now, ack.rtt);
-        self.curve.skip_pause(self.empty_since.take(), ack.now);
-        self.empty_since = ack.is_last.then_some(ack.now);
     }
 
     /// Looks for the end of slow start.
@@ -269,7 +250,6 @@ impl CubicLinux {
         self.set(view.mss, ssthresh);
         self.last.end();
         self.curve = Curve::default();
-        self.empty_since = None;
         self.hystart = Exit::new(self.rule);
     }
 }
@@ -287,12 +267,11 @@ impl Curve {
         }
     }
 
-    /// Data was retransmitted after all data was acknowledged at `empty_since`. The interval between the last ACK before
-    /// the pause and the first ACK after it equals that between the segments. It does not count on the clock of the
+    /// Data is sent while nothing is in flight. The time since the last transmission does not count on the clock of the
     /// curve (`cubictcp_cwnd_event()`).
-    fn skip_pause(&mut self, empty_since: Option<Time>, now: Time) {
-        if let (Some(epoch), Some(since)) = (&mut self.epoch, empty_since) {
-            *epoch = (*epoch + now.since(since)).min(now);
+    fn skip_pause(&mut self, now: Time, pause: Span) {
+        if let Some(epoch) = &mut self.epoch {
+            *epoch = (*epoch + pause).min(now);
         }
     }
 
@@ -404,6 +383,10 @@ impl CongestionControl for CubicLinux {
 
     fn forbid_undo(&mut self) {
         self.last.forget();
+    }
+
+    fn begins_to_send(&mut self, now: Time, pause: Span) {
+        self.curve.skip_pause(now, pause);
     }
 
     fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {

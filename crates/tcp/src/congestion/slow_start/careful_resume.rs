@@ -190,6 +190,10 @@ impl CongestionControl for CarefulResume {
         self.inner.ssthresh()
     }
 
+    fn begins_to_send(&mut self, now: Time, pause: Span) {
+        self.inner.begins_to_send(now, pause);
+    }
+
     fn begin_pace(&mut self, srtt: Option<Span>) {
         self.inner.begin_pace(srtt);
     }

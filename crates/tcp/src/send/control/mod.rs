@@ -80,7 +80,6 @@ impl Sender {
             now,
             mss: u32::from(cx.agreed.payload).max(1),
             rtt,
-            is_last: false,
             cwnd_limited: self.uses_cwnd(cx),
         });
     }
