@@ -123,8 +123,8 @@ fn write(
     fields.bytes(&[state_number(state, rules), phase_number(&info), retransmits, probes]);
     fields.bytes(&[info.backoff, options, shifts, 0]);
     fields.words(&[timeout, 40_000, mss, 536]);
-    // Linux counts a lost segment in `lost_out` until it is acknowledged, even after its retransmission.
-    let lost = outstanding.lost + outstanding.resent;
+    // Linux counts a lost segment in `lost_out` until it is acknowledged, even after its retransmission, or until an undo.
+    let lost = outstanding.lost + outstanding.resent.saturating_sub(outstanding.spared);
     fields.words(&[outstanding.unacknowledged, outstanding.sacked, lost, outstanding.resent, 0]);
     fields.words(&[0, 0, idle_ms, 0]);
     let ssthresh = stream.ssthresh();
@@ -159,6 +159,7 @@ fn outstanding(stream: &Connection, info: &Info, known: Option<Segments>, mss: u
         sacked: segments(info.sacked),
         lost: segments(info.lost),
         resent: segments(info.resent.saturating_sub(info.probed)),
+        spared: 0,
     };
     if let Some(known) = known.filter(|known| known.unacknowledged > 0) {
         // Without SACK, duplicate ACKs tell how many have arrived.

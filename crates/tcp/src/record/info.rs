@@ -16,6 +16,8 @@ pub struct Segments {
     pub lost: u32,
     /// Of these, retransmitted, and neither acknowledged, reported nor marked lost since.
     pub resent: u32,
+    /// Of the retransmitted ones, those that no longer count as lost: an undo has removed the mark.
+    pub spared: u32,
 }
 
 /// A snapshot of a connection for its user. Lengths are in bytes.

@@ -472,3 +472,18 @@ fn a_window_that_opens_resets_the_count_of_its_probes() {
     lab.ack(3);
     assert_eq!((lab.tcp.info().unanswered, lab.out().len()), (0, 4));
 }
+
+#[test]
+fn a_tail_loss_probe_before_a_timeout_is_not_its_first_retransmission() {
+    // tcp_send_loss_probe() sets no retrans_stamp: an echo of what left between the two answers an original.
+    let echo = |echo| Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE };
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..echo(0) };
+    let mut lab = Lab::open(Config { timestamps: true, tail_loss_probe: true, ..linux() }, offer);
+    lab.write(2).out();
+    lab.at(1600);
+    let sent = lab.timed();
+    let [(probed, 2, TailProbe), (timed_out, 1, Timeout)] = sent[..] else { panic!("{sent:?}") };
+    assert!(probed + 2 < timed_out);
+    lab.ack_with(1, echo(probed as u32 + 1));
+    assert_eq!(lab.tcp.stats().undone, 1);
+}

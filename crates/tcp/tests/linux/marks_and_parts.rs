@@ -1,11 +1,13 @@
 //! Marks, segments that are acknowledged in parts, and recoveries without SACK that were needless, as Linux takes them.
 
+use crate::as_linux_recovery::report;
 use crate::common::lone::{ACK, Lone, RST_ACK, SYN, data, plain, segment};
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
+use netspurt_tcp::Segments;
 use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, WithoutSack};
 use netspurt_tcp::event::Phase;
-use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
 use netspurt_tcp::reason::Reason::{FastRetransmit, RackLoss};
 use netspurt_tcp::segment::{Flags, Segment};
 
@@ -36,6 +38,20 @@ fn a_segment_that_is_acknowledged_in_two_parts_counts_as_reordering() {
         let out = lab.out();
         assert_eq!(out.iter().filter(|(_, why)| *why == RackLoss).count(), repairs, "{out:?}");
     }
+}
+
+#[test]
+fn the_ack_of_a_part_of_a_segment_shows_no_round_trip() {
+    // tcp_clean_rtx_queue() ends at a segment of which a part is left: RACK.rtt is that of the one before.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(5).at(120).write(5).at(200);
+    lab.out();
+    let mut options = Options::NONE;
+    options.sack.push(SackBlock { left: Lab::behind(7), right: Lab::behind(10) });
+    lab.arrives(Segment { ack: Lab::behind(5).plus(1), flags: ACK, options, ..Segment::default() });
+    assert_eq!(lab.out(), [], "6 was sent 80 ms ago, and 5 has taken 100 ms");
+    lab.at(300);
+    assert_eq!(lab.timed()[0], (220, 6, RackLoss));
 }
 
 #[test]
@@ -237,4 +253,37 @@ fn a_timeout_at_the_end_of_a_recovery_reduces_once_more() {
     let ssthresh = lab.tcp.ssthresh();
     lab.at(1400);
     assert!(lab.tcp.ssthresh() < ssthresh);
+}
+
+#[test]
+fn without_sack_nothing_counts_as_lost_after_an_undo() {
+    // tcp_undo_cwnd_reduction() removes the marks; TCP_CA_Loss and the retransmission in the network stay.
+    let mut lab = without_sack(5);
+    lab.at(1500);
+    assert_eq!(lab.tcp.info().phase, Phase::TimeoutRecovery);
+    lab.arrives(Segment { ack: Lab::behind(0).plus(1), flags: ACK, options: ORIGINAL, ..Segment::default() });
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase), (1, Phase::TimeoutRecovery));
+    let counts = Segments { unacknowledged: 5, sacked: 0, lost: 0, resent: 1, spared: 1 };
+    assert_eq!(lab.tcp.segments(), Some(counts));
+}
+
+#[test]
+fn a_timeout_while_a_mark_reduces_the_window_does_not_doubt_the_reordering() {
+    // tcp_timeout_mark_lost() does so in TCP_CA_Open and TCP_CA_Disorder.
+    for (flags, extent) in [(ACK | Flags::ECE, 6), (ACK, 3)] {
+        let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..report(0, 1, 0) };
+        let offer = Options { sack: Options::NONE.sack, ..offer };
+        let config = Config { ecn: EcnUse::Rfc3168, timestamps: true, ..linux() };
+        let mut lab = Lab::open_with(config, offer, Flags::ECE);
+        lab.write(10).at(200).ack_with(0, report(100, 4, 6));
+        // The original of 1 was only late.
+        lab.at(210).ack_with(1, report(100, 4, 6));
+        assert_eq!(lab.tcp.stats().undone, 1);
+        assert_eq!(lab.tcp.info().reordering_extent, u64::from(6 * MSS));
+        let options = report(100, 4, 10);
+        lab.at(220).arrives(Segment { ack: Lab::behind(1), flags, options, ..Segment::default() });
+        lab.at(2000);
+        assert!(lab.tcp.stats().timeouts > 0);
+        assert_eq!(lab.tcp.info().reordering_extent, u64::from(extent * MSS));
+    }
 }

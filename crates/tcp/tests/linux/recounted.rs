@@ -48,7 +48,7 @@ fn a_retransmission_that_is_marked_lost_again_is_no_longer_in_the_network() {
     assert_eq!(lab.out(), [(1, Timeout)]);
     let info = lab.tcp.info();
     assert_eq!(info.resent, u64::from(MSS), "tcp_mark_skb_lost()");
-    let counts = Segments { unacknowledged: 6, sacked: 3, lost: 2, resent: 1 };
+    let counts = Segments { unacknowledged: 6, sacked: 3, lost: 2, resent: 1, spared: 0 };
     assert_eq!(lab.tcp.segments(), Some(counts));
 }
 
@@ -347,4 +347,16 @@ fn what_lies_behind_a_window_that_has_shrunk_is_not_sent_again() {
         .map(|sent| (sent.1.segment.payload.offset, sent.1.segment.payload.len))
         .collect();
     assert_eq!(again, [(0, MSS), (u64::from(MSS), 500)], "tcp_retransmit_skb()");
+}
+
+#[test]
+fn a_timeout_sends_as_much_of_the_first_segment_as_a_window_that_has_shrunk_permits() {
+    // __tcp_retransmit_skb()
+    for (window, len) in [(400, 400), (0, MSS), (1500, MSS)] {
+        let mut lab = Lab::with_sack(linux());
+        lab.write(4).at(200).window = window;
+        lab.ack(1).at(1300);
+        let (_, last) = lab.sent.last().expect("a retransmission");
+        assert_eq!((last.reason, last.segment.payload.len), (Timeout, len), "{window}");
+    }
 }

@@ -364,21 +364,22 @@ impl LossRecovery {
                 Prr::new(rule, start)
             });
         }
-        self.prepare_undo(una);
+        let probe = self.rack().is_some_and(|rack| rack.probe.is_resend());
+        self.prepare_undo(una, probe);
         // The recovery reduces cwnd for the loss that the probe may have repaired (`tcp_init_cwnd_reduction()`).
         if let Some(rack) = self.rack_for_change() {
             rack.probe = Probe::NONE;
         }
     }
 
-    /// Saves the state for an undo, because the recovery may be spurious.
-    fn prepare_undo(&mut self, una: u64) {
+    /// Saves the state for an undo, because the recovery may be spurious. `has_probed`: a tail loss probe was a retransmission.
+    fn prepare_undo(&mut self, una: u64, has_probed: bool) {
         let Self { log, loss } = self;
         let Some(departures) = log.change() else { return };
         let Some(rack) = &mut departures.rack else { return };
         let (unreported, first) = rack.resends(&departures.flight, loss.reported());
         // A probe sets no time (`tcp_send_loss_probe()`).
-        let first = first.filter(|_| unreported > 1 || !rack.probe.is_resend());
+        let first = first.filter(|_| unreported > 1 || !has_probed);
         rack.repairs.change().undo = Some(Undo::new(una, unreported, first.map(timestamp)));
     }
 
@@ -492,6 +493,7 @@ impl LossRecovery {
         let Some(departures) = log.change() else { return };
         let Departures { flight, least, rack: Some(rack), .. } = departures else { return };
         let enough = u64::from(dup_acks) * mss;
+        let has_probed = rack.probe.is_resend();
         // Without SACK, nothing counts as reported any more (`tcp_timeout_mark_lost()`).
         if from_open
             && loss.sacked() >= enough
@@ -520,7 +522,7 @@ impl LossRecovery {
         rack.frto = frto;
         rack.by_timer = true;
         if begins {
-            self.prepare_undo(first.start);
+            self.prepare_undo(first.start, has_probed);
         }
     }
 

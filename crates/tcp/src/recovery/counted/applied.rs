@@ -30,9 +30,10 @@ impl LossRecovery {
             }
     }
 
-    /// Bytes that are lost. What was sent again counts as lost until it is acknowledged (`lost_out`).
+    /// Bytes that are lost. What was sent again counts as lost until it is acknowledged (`lost_out`), or until an undo.
     pub(crate) fn known_lost(&self) -> u64 {
-        self.lost() + if self.loss.phase == Phase::Open { 0 } else { self.resent() }
+        let resent = || self.rack().map_or(0, |rack| rack.resent_as_lost(self.loss.reported()));
+        self.lost() + if self.loss.phase == Phase::Open { 0 } else { resent() }
     }
 
     /// A duplicate ACK.

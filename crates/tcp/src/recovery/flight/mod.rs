@@ -272,15 +272,13 @@ impl Flight {
     }
 
     /// Everything below `una` is acknowledged, and the log is plain. Returns the last transmission that is acknowledged
-    /// completely or in part.
+    /// completely: a part shows no time (`tcp_clean_rtx_queue()`).
     #[inline(always)]
     pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<Sent> {
         let mut last = None;
         while let Some(&first) = self.entries.front() {
             if first.end > una {
-                // A peer that acknowledges a part of a segment has received the segment.
                 if una > self.edge {
-                    last = Some(first);
                     self.cut_first();
                 }
                 break;

@@ -50,6 +50,11 @@ impl Rack {
         unreported.map(|piece| piece.len() - self.repairs.lost.covered_within(piece)).sum()
     }
 
+    /// Bytes of these that count as lost until they are acknowledged: no undo has removed the mark.
+    pub(in crate::recovery) fn resent_as_lost(&self, sacked: &RangeSet) -> u64 {
+        self.resent(sacked).saturating_sub(self.repairs.spared.covered())
+    }
+
     /// All outstanding segments, by what is known of them.
     pub(in crate::recovery) fn segments(&self, flight: &Flight, sacked: &RangeSet) -> Segments {
         flight.all_within(Range::new(0, u64::MAX)).fold(Segments::default(), |mut all, sent| {
@@ -60,6 +65,7 @@ impl Rack {
                 all.lost += 1;
             } else if sent.again {
                 all.resent += 1;
+                all.spared += u32::from(self.is_spared(sent.range));
             }
             all
         })

@@ -190,7 +190,8 @@ impl Rack {
         // An ACK may answer the first transmission of a segment, not the retransmission. Such a segment shows nothing (step 2).
         let shortest = least.get();
         let too_soon = |sent: &Sent| shortest.is_some_and(|least| now - sent.at < least);
-        let answers = |sent: &Sent| !sent.again || (!too_soon(sent) && is_echoed(sent.at));
+        let whole = |sent: &Sent| sent.range.end <= range.end;
+        let answers = |sent: &Sent| whole(sent) && (!sent.again || (!too_soon(sent) && is_echoed(sent.at)));
         let delivered = flight.delivered(range, answers);
         if let Some(newest) = delivered.newest
             && (self.delivered_newest.is_never() || newest.at > self.delivered_newest)
@@ -223,6 +224,7 @@ impl Rack {
         let too_soon = |rtt: Span| least.is_some_and(|least| rtt < least);
         let answers = |sent: &Sent| !sent.again || (!too_soon(now - sent.at) && is_echoed(sent.at));
         let segments = sacked.missing_in(range).flat_map(|piece| flight.within(piece));
+        let segments = segments.filter(|sent| sent.range.end <= range.end);
         if let Some(last) = segments.filter(answers).last() {
             self.rtt = now - last.at;
         }
@@ -411,7 +413,7 @@ impl Rack {
     }
 
     /// Whether all of `range` is a retransmission that was in the network at an undo.
-    fn is_spared(&self, range: Range) -> bool {
+    pub(super) fn is_spared(&self, range: Range) -> bool {
         !range.is_empty() && self.repairs.spared.covered_within(range) == range.len()
     }
 

@@ -113,13 +113,14 @@ impl Sender {
             self.congestion.set_windows(window, self.congestion.ssthresh());
         }
         self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
+        let from_open = before == Phase::Open && !self.recovery.is_reducing();
         self.recovery.go_back(self.space.max);
         self.forget_unnamed(true);
         let reported = self.recovery.reported().first().filter(|range| range.start <= self.space.una);
         let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
         if self.recovery.is_by_time() {
             let reneged = has_reneged.then(|| reported.map_or(self.space.una, |range| range.end));
-            self.time_out_by_time(cx, now, reneged, (before, is_repeated));
+            self.time_out_by_time(cx, now, reneged, (before, from_open, is_repeated));
         }
         Expired::Nothing
     }
@@ -333,15 +334,17 @@ impl Sender {
         Range::new(max, (end + fin).max(max))
     }
 
-    /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say. `reneged`: where the reports end
+    /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say; in Linux as much of it as the
+    /// peer's window permits, all of it if that is closed (`__tcp_retransmit_skb()`). `reneged`: where the reports end
     /// that the peer has not acknowledged. Linux has joined the segments of such a report, and no others (`tcp_shift_skb_data()`).
-    /// `before` and `is_repeated`: the phase until then, and whether another timeout came just before.
+    /// `before`, `from_open` and `is_repeated`: the phase until then, whether no mark was reducing the window in it, and whether
+    /// another timeout came just before.
     fn time_out_by_time(
         &mut self,
         cx: &mut Context,
         now: Time,
         reneged: Option<u64>,
-        (before, is_repeated): (Phase, bool),
+        (before, from_open, is_repeated): (Phase, bool, bool),
     ) {
         let (una, max, has_reneged) = (self.space.una, self.space.max, reneged.is_some());
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
@@ -350,7 +353,6 @@ impl Sender {
         // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too.
         let begins = before != Phase::Fast && !is_repeated;
         let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
-        let from_open = before == Phase::Open && !self.recovery.is_reducing();
         let ignores_reordering = cx.config.counts_as_linux();
         let timeout =
             Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto };
@@ -359,8 +361,18 @@ impl Sender {
         if let Some(end) = reneged.filter(|&end| una < end && end < first.end && cx.config.counts_as_linux())
         {
             self.recovery.send_next(Range::new(una, end), Reason::Timeout);
+        } else if self.is_wider_than_window(cx, first) {
+            let permitted = Range::new(una, una + u64::from(self.space.wnd));
+            self.recovery.send_next(permitted, Reason::Timeout);
         }
         self.widen_by_recent(cx, now);
+    }
+
+    /// Whether the peer's window is open, and `first`, which begins at SND.UNA, does not fit into it.
+    fn is_wider_than_window(&self, cx: &Context, first: Range) -> bool {
+        let wnd = u64::from(self.space.wnd);
+        let first = self.recovery.first_segment(first.start, first.end);
+        cx.config.counts_as_linux() && (1..first.len()).contains(&wnd)
     }
 
     /// After a timeout, data that left too lately to count as lost is still in flight. Linux sets cwnd to one segment more than
