@@ -39,8 +39,7 @@ class GrowingParquet:
     """
 
     def __init__(self, path: Path, schema: Mapping[str, type], piece_rows: int = PIECE_ROWS) -> None:
-        if path.suffix != ".parquet":
-            raise RequestError(f"{path} would be a Parquet file: end its name in .parquet")
+        output.check_parquet(path)
         self._path = path
         self._schema = dict(schema)
         self._piece_rows = piece_rows

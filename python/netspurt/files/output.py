@@ -141,6 +141,17 @@ def _commit(stage: Path, destination: Path, *, force: bool) -> None:
         (destination / name).unlink(missing_ok=True)
 
 
+def check_parquet(path: Path, *, or_pipe: bool = False) -> None:
+    """Refuses a name that says something else than Parquet, unless it is of a pipe or a device and these are allowed.
+
+    Raises:
+        RequestError: the name does not end in ``.parquet``.
+    """
+    is_pipe = or_pipe and path.exists() and not path.is_file()
+    if path.suffix != ".parquet" and not is_pipe:
+        raise RequestError(f"{path} would be a Parquet file: end its name in .parquet")
+
+
 def files_of_an_earlier_run(destination: Path) -> set[str]:
     """The names of files that netspurt wrote into a directory, as its manifest lists them."""
     try:

@@ -175,6 +175,15 @@ def test_connections_are_chosen_by_number_filter_and_size(
         assert told in capsys.readouterr().err
 
 
+def test_intervals_are_written_only_to_a_name_that_says_parquet(
+    many: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "intervals.csv"
+    assert main(["why", str(many), "--out", str(out)]) == 2
+    assert "end its name in .parquet" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_every_interval_is_a_row_of_the_table(many: Path, tmp_path: Path) -> None:
     out = tmp_path / "intervals.parquet"
     assert main(["why", str(many), "--connection", "2", "--out", str(out)]) == 0

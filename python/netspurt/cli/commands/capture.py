@@ -175,6 +175,7 @@ def _read(
 def _writer(path: Path, name: str) -> Iterator[ParquetWriter]:
     from netspurt.files.parquet import ParquetWriter
 
+    output.check_parquet(path, or_pipe=True)
     with output.file(path) as stage, ParquetWriter(stage, {"file": str, **schemas()[name]}) as writer:
         yield writer
 

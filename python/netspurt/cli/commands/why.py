@@ -265,6 +265,7 @@ def _missing(number: int, found: list[Diagnosis]) -> str:
 def _writer(path: Path) -> Iterator[ParquetWriter]:
     from netspurt.files.parquet import ParquetWriter
 
+    output.check_parquet(path, or_pipe=True)
     with output.file(path) as stage, ParquetWriter(stage, INTERVALS) as writer:
         yield writer
 
