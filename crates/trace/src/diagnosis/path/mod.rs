@@ -1,8 +1,12 @@
 //! What the slices of a sender show of its path: round trip without queue, queueing delay, capacity.
 
 pub(super) mod bucket;
+mod busy;
+mod now;
 pub(super) mod trains;
 
+use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};
+pub(super) use crate::diagnosis::path::now::PathNow;
 use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::meter::Slice;
 use crate::diagnosis::sender::totals::Totals;
@@ -34,43 +38,13 @@ const MOST_JOINED: f64 = 16.0;
 /// A burst has one delay, and the path may have delayed it by itself: where less passes than the path carries, a queue shows in the
 /// delays of so many round trips.
 const BURST_ROUNDS: u64 = 4;
-/// So many round trips show how far apart ACKs are.
-const BUSY_ROUNDS: u64 = 4;
-/// A queue behind more segments than these is longer than the time to transmit one.
-const FEW_SEGMENTS: u32 = 16;
 /// A path that carries this share of its capacity is full.
 const BUSY: f64 = 0.9;
-/// Where delays show a queue and there is none, it takes more: a sender that paces stays a little below the capacity.
-const BUSIER: f64 = 0.95;
 /// A path that passes more than its capacity by this factor, over so many round trips, and for one of so many parts of the time, has a
 /// higher one. ACKs that are joined come in bursts: in a shorter time, more than passes is acknowledged.
 const PASSES: f64 = 1.3;
 const PASSES_ROUNDS: u64 = 8;
 const PART: usize = 8;
-
-/// The facts about the path in one slice.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct PathNow {
-    /// Round trip of the whole path in nanoseconds; the latest one, if the slice has no sample.
-    pub(super) rtt: u64,
-    /// How much of it exceeds the least one.
-    pub(super) queueing: u64,
-    /// Whether the path was full during the last round trip.
-    pub(super) full: bool,
-    /// Where no delays show a queue: segments came without pauses, as they leave a queue.
-    pub(super) even: bool,
-    /// Whether enough segments passed for that to be sure.
-    pub(super) many: bool,
-    /// Bytes per second that arrived during the last round trip.
-    pub(super) rate: f64,
-}
-
-impl PathNow {
-    /// Whether the path is full, if the receive window is not.
-    pub(super) const fn is_full(&self) -> bool {
-        self.full || self.even
-    }
-}
 
 /// The path of one direction.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -120,6 +94,11 @@ impl Path {
             at_capacity(rates[i])
         });
         let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| exceeds(rates[i], BUSIER));
+        let behind = if totals.behind_bottleneck && parts.0 * 2 > base {
+            busy_behind(&now, slices, (segment, jitter as f64 * ABOVE_NOISE))
+        } else {
+            Vec::new()
+        };
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
@@ -137,7 +116,8 @@ impl Path {
             path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0
                 || known && at_capacity(rate) && (shows_less || rate > capacity * BUSIER)
-                || beside_sender && totals.handshake > 0 && busy[index];
+                || beside_sender && totals.handshake > 0 && busy[index]
+                || behind.get(index).is_some_and(|&busy| busy);
         }
         Self { base, capacity, peak, threshold, jitter, shows_queue, beside_sender, now }
     }
@@ -253,44 +233,6 @@ fn standing(
             let covered = sum.0 as f64 / (sum.1.max(1) as f64 * f64::from(segment.max(1)));
             let own = if at_capacity(index) { 0.0 } else { (covered - 1.0).clamp(0.0, MOST_JOINED) * serial };
             (least > threshold + own as u64 && !bunched, always)
-        })
-        .collect()
-}
-
-/// For each slice: whether segments waited for each other all the time before its end.
-///
-/// What ACKs cover together takes a time to transmit that the SYN did not take. On a link that always transmits, that is the
-/// time from ACK to ACK. A window of a few segments shows a full path only so: no queue stands that is longer than a segment.
-fn busy(
-    now: &[PathNow],
-    slices: &[Slice],
-    (handshake, segment): (u64, u32),
-    at_capacity: impl Fn(usize) -> bool,
-) -> Vec<bool> {
-    let mut first = 0;
-    (0..slices.len())
-        .map(|index| {
-            let span = BUSY_ROUNDS * now[index].rtt;
-            while first < index && slices[first].until + span <= slices[index].until {
-                first += 1;
-            }
-            let sampled = (first..=index).filter(|&i| slices[i].ahead > 0);
-            let least = sampled.map(|i| now[i].rtt).min().unwrap_or(0);
-            // The time from the first ACK to the last one.
-            let mut answered = (first..=index).filter(|&i| slices[i].acks > 0);
-            let Some(begin) = answered.next() else { return false };
-            let (end, acks) = answered.fold((begin, 0), |sum, i| (i, sum.1 + u64::from(slices[i].acks)));
-            let apart = (slices[end].until - slices[begin].until) as f64 / acks.max(1) as f64;
-            let most = slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0);
-            let window_full = slices[index].window < most + 2 * segment;
-            // A buffer of few segments is always full, too, as long as the application has more.
-            let has_more =
-                most <= FEW_SEGMENTS * segment && slices[first..=index].iter().all(|slice| slice.short == 0);
-            let shown = most <= FEW_SEGMENTS * segment || at_capacity(index);
-            (window_full || has_more)
-                && shown
-                && acks > BUSY_ROUNDS
-                && least.saturating_sub(handshake) as f64 >= apart * BUSIER
         })
         .collect()
 }

@@ -33,7 +33,7 @@ pub(super) fn black_holes(facts: &Facts) -> Vec<(u64, u64)> {
     };
     let shortening = |pause: &&Pause| pause.makes_shorter();
     let mut holes: Vec<(u64, u64)> = incidents.silences.iter().filter(silent).map(of_silence).collect();
-    holes.extend(incidents.pauses.iter().filter(shortening).map(of_pause));
+    holes.extend(incidents.pauses.iter().chain(&incidents.repair_pauses).filter(shortening).map(of_pause));
     holes.sort_unstable();
     holes
 }

@@ -33,6 +33,10 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         Phase::Closing => return Limit::Teardown,
         _ if black_hole::is_in_black_hole(facts, moment.at) => return Limit::PathMtu,
         Phase::Empty => return application::nothing_outstanding(facts, moment),
+        // Data that follows a lost probe passes: the path may be full.
+        _ if facts.incidents.probes.is_missing(moment.at) => {
+            return queue::full_path(facts, moment).unwrap_or(Limit::PathMtu);
+        }
         _ => {}
     }
     if let Some(limit) = outage::no_answer(facts, moment) {
@@ -90,6 +94,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
 mod tests {
     use super::*;
     use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::incidents::Incidents;
     use crate::diagnosis::sender::meter::Slice;
     use crate::diagnosis::sender::totals::Totals;
 
@@ -120,6 +125,25 @@ mod tests {
         assert_eq!(rest_held(at_sender, 10_500, 0), Limit::ReceiveWindow);
         assert_eq!(rest_held(at_sender, 60_000, 0), Limit::Application);
         assert_eq!(rest_held(at_receiver, 60_000, 1), Limit::NagleDelayedAck);
+    }
+
+    #[test]
+    fn while_a_probe_of_the_path_mtu_is_missing_it_is_the_limit() {
+        let mut incidents = Incidents::default();
+        for n in 0..5 {
+            let len = if n == 3 { 1400 } else { 1000 };
+            incidents.probes.note_sent(n * 50_000_000, (n as i64 * 1400, len), 1460);
+        }
+        incidents.probes.note_resent((4200, 1000));
+        incidents.probes.note_ack(250_000_000, 5600);
+        let none = Trains::default();
+        let slices = (1..=40).map(|n| Slice { until: n * 10_000_000, ..Slice::default() }).collect();
+        let facts = Facts::new(slices, (0, 40_000_000), Totals::default(), [&none, &none], incidents);
+        let limit = |at: u64| {
+            let phase = Phase::FastRecovery;
+            judge(&facts, &Moment { phase, from: 0, until: 400_000_000, at, index: facts.index_at(at) })
+        };
+        assert_eq!([100, 200, 300].map(|ms| limit(ms * 1_000_000) == Limit::PathMtu), [false, true, false]);
     }
 
     #[test]

@@ -11,12 +11,16 @@ const SLOW_TRAINS: usize = 6;
 /// A train that exceeds the rate of the bucket by less has that rate.
 const NEAR: f64 = 1.15;
 
+/// So many trains whose rate differs from that of the full path by less than this factor did not have it by chance.
+const BEFORE: u32 = 2;
+const SAME: f64 = 1.03;
+
 /// Whether a path that is full at `rate`, in bytes per second, has passed a burst at a higher rate before.
 ///
 /// A link has the same rate for the first segment as for the last one. A bucket of tokens lets a burst pass at the rate of the
 /// link, and then only what its rate permits.
 pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
-    let (mut fast, mut slow) = (0, 0);
+    let (mut fast, mut slow, mut same) = (0, 0, 0);
     for &(_, train) in facts.first_trains.iter().take_while(|train| train.0 < index) {
         let train = f64::from(train) * 1e3;
         // A train that contains a pause shows nothing.
@@ -24,6 +28,11 @@ pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
             continue;
         }
         slow = if train < rate * NEAR { slow + 1 } else { 0 };
+        same += u32::from(rate / SAME < train && train < rate * SAME);
+        if train > rate * FASTER && fast == 0 && same >= BEFORE {
+            // A bucket is full at first: the path had this rate before it was empty.
+            return false;
+        }
         fast += usize::from(train > rate * FASTER);
         if slow >= SLOW_TRAINS && fast < LEAST_TRAINS {
             // What comes later at a higher rate was released by something else.
@@ -59,6 +68,17 @@ mod tests {
         assert!(after_burst(&shaped, 11, 500e3));
         assert!(!after_burst(&shaped, 11, 1000e3));
         assert!(!after_burst(&facts(&[500; 12]), 11, 500e3));
+    }
+
+    #[test]
+    fn a_path_that_had_its_rate_before_a_faster_train_has_passed_no_burst() {
+        let after = |first: [u32; 3]| {
+            let slow = [500; 8];
+            after_burst(&facts(&[&first[..], &[1000], &slow].concat()), 12, 500e3)
+        };
+        assert!(!after([500, 300, 505]));
+        assert!(after([500, 300, 560]), "once by chance");
+        assert!(after([300, 300, 300]), "these contain pauses");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl SenderView {
         self.note_late(at, ack);
         let arrives = at + self.behind_now();
         if bare {
-            self.bursts.note_ack(at, ack);
+            self.bursts.note_ack(at, ack, ack + i64::from(window));
         } else {
             self.bursts.interrupt();
         }
@@ -200,6 +200,7 @@ impl SenderView {
             }
             self.totals.last_ack = at;
             self.una = ack.ack;
+            self.incidents.probes.note_ack(at, ack.ack);
             self.departures.forget(ack.ack);
             self.next = self.next.max(ack.ack);
             self.duplicates = 0;

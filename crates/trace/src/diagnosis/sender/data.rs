@@ -65,6 +65,8 @@ impl SenderView {
             _ => After::Unknown,
         };
         self.departures.note_sent(at, end, len, after);
+        self.incidents.probes.note_sent(at, (start, len), self.mss);
+        self.incidents.note_length(len);
         self.next = end;
         self.permit();
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
@@ -124,7 +126,15 @@ impl SenderView {
         let most = self.window.saturating_sub(2 * self.totals.segment);
         let window_full = self.tentative.iter().any(|(_, phase)| *phase == Phase::WindowFull);
         let found = self.bursts.begin(at, start, (self.behind.least(), self.ahead), most);
-        if let Some(Explained::RoundTrip(ns)) = found.filter(|_| !window_full) {
+        let round_trip = match found.filter(|_| !window_full) {
+            Some(Explained::RoundTrip(ns)) => Some(ns),
+            Some(Explained::LaterPart) => None,
+            None => {
+                let end = start + i64::from(self.totals.segment);
+                self.bursts.longer(at, (start, end), most).map(|ns| self.behind.least() + ns)
+            }
+        };
+        if let Some(ns) = round_trip {
             self.totals.by_bursts = true;
             self.meter.at(at, packet).note_behind(ns);
         }
@@ -198,12 +208,17 @@ impl SenderView {
         self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
         self.incidents.note_resent(at, (start, len), self.next, fast);
+        self.incidents.probes.note_resent((start, len));
         if self.duplicates > 0 {
             self.incidents.note_hole();
         }
         self.totals.first_loss.get_or_insert(at);
         let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
         let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
+        self.incidents.note_length(len);
+        if !self.is_beside_sender() && start <= acknowledged && quiet > PAUSE_NS.max(self.round()) {
+            self.incidents.note_repair_pause((at - quiet, at), len, self.incidents.probes.usual());
+        }
         if start + i64::from(len) <= acknowledged && quiet > PAUSE_NS.max(self.behind.least()) {
             // The first timer is one of 200 ms with timestamps, and mostly of 1 s without; without a sample of the RTT it may be
             // one of 3 s (RFC 6298, section 5.7).
@@ -281,6 +296,28 @@ mod tests {
         };
         assert_eq!(paced(|_| 3), 7, "all but the first ones");
         assert_eq!(paced(|n| 2 + n % 2 * 5), 0, "at uneven intervals");
+    }
+
+    #[test]
+    fn away_from_the_sender_missing_data_that_comes_in_shorter_segments_after_a_pause_shows_a_black_hole() {
+        let shorter = |len: u32| {
+            let mut view = far(1000);
+            view.note_ack(0, 1, (0, 0), 60_000, true);
+            for n in [0, 1, 3, 4] {
+                view.note_data(MS, 1, n * 1000, (n + 1) * 1000, 1000);
+            }
+            view.note_ack(2 * MS, 2, (2000, 0), 60_000, true);
+            for n in 0..4 {
+                let start = 2000 + n * i64::from(len);
+                view.note_resent(900 * MS, 3, (start, len), (Cause::Timeout, false));
+                view.note_ack(900 * MS, 4, (start + i64::from(len), 0), 60_000, true);
+            }
+            let pauses = &view.incidents.repair_pauses;
+            assert!(pauses.len() == 1 && pauses[0].until == 900 * MS, "{pauses:?}");
+            pauses[0].makes_shorter()
+        };
+        assert!(shorter(500));
+        assert!(!shorter(1000));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Incidents of a sender: repairs and whether they were needed, times without an answer, late ACKs.
 
+use super::probes::Probes;
+
 /// Maximum number of each; later ones are not recorded.
 const MOST: usize = 1 << 12;
 /// So many retransmissions without an answer show a path that carries nothing.
@@ -132,11 +134,15 @@ pub(in crate::diagnosis) struct Incidents {
     /// From when until when ACKs were missing, and whether the path was full meanwhile.
     late_acks: Vec<(u64, u64, bool)>,
     pub(in crate::diagnosis) pauses: Vec<Pause>,
+    /// Times in which nothing arrived, before the first missing data was sent again.
+    pub(in crate::diagnosis) repair_pauses: Vec<Pause>,
     /// How long nothing was captured before the latest retransmission of acknowledged data.
     quiet: u64,
     /// The same before the latest segment that came while data was outstanding.
     unheard: u64,
     now: Silence,
+    /// Of the path MTU.
+    pub(in crate::diagnosis) probes: Probes,
     /// An answer to a timer's retransmissions has shown that ACKs were lost.
     acks_lost: bool,
 }
@@ -231,6 +237,30 @@ impl Incidents {
     ) {
         if self.pauses.len() < MOST {
             self.pauses.push(Pause { from, until, len, before, held, rest, ..Pause::default() });
+        }
+    }
+
+    /// Nothing arrived from `from` until missing data was sent again in a segment of `len` bytes; those before had `usual` bytes.
+    pub(in crate::diagnosis) fn note_repair_pause(
+        &mut self,
+        (from, until): (u64, u64),
+        len: u32,
+        usual: u32,
+    ) {
+        let last = self.repair_pauses.last();
+        let before = last.filter(|last| !last.longer).map_or(usual, |last| last.len.min(usual));
+        // More of what is missing comes before new data does.
+        let again = last.is_some_and(|last| from < last.until);
+        if !again && self.repair_pauses.len() < MOST {
+            self.repair_pauses.push(Pause { from, until, len, before, ..Pause::default() });
+        }
+    }
+
+    /// A segment of `len` bytes came.
+    pub(in crate::diagnosis) fn note_length(&mut self, len: u32) {
+        if let Some(last) = self.repair_pauses.last_mut() {
+            last.same = last.same.saturating_add(u32::from(len == last.len));
+            last.longer |= len >= last.before;
         }
     }
 
@@ -376,6 +406,25 @@ mod tests {
         assert!(!pause(&[(510, 1000), (550, 1000)]).ends_with_timer(), "a window of an application");
         assert!(!pause(&[(550, 400)]).ends_with_timer(), "the rest of a block");
         assert!(!pause(&[]).ends_with_timer());
+    }
+
+    #[test]
+    fn a_repair_after_a_pause_with_shorter_segments_only_shows_a_black_hole() {
+        // Segments of 1000 bytes came before. Those of each repair come after one pause.
+        let holes = |repairs: &[(u64, &[u32])]| {
+            let mut incidents = Incidents::default();
+            for &(from, lens) in repairs {
+                for (n, &len) in (0..).zip(lens) {
+                    incidents.note_length(len);
+                    incidents.note_repair_pause((from, from + 400 + n), len, 1000);
+                }
+            }
+            incidents.repair_pauses.iter().map(Pause::makes_shorter).collect::<Vec<bool>>()
+        };
+        assert_eq!(holes(&[(100, &[500; 4])]), [true]);
+        assert_eq!(holes(&[(100, &[1000; 4])]), [false], "long ones pass");
+        assert_eq!(holes(&[(100, &[500, 500, 500, 1000])]), [false], "one of full size follows");
+        assert_eq!(holes(&[(100, &[500; 4]), (1000, &[500; 4])]), [true, false], "they were short before");
     }
 
     #[test]

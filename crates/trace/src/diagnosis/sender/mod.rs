@@ -10,6 +10,7 @@ pub(super) mod incidents;
 pub(super) mod meter;
 mod pace;
 pub(super) mod phase;
+pub(super) mod probes;
 mod settle;
 pub(super) mod totals;
 

@@ -1,0 +1,25 @@
+//! What a slice of a sender shows of the path.
+
+/// The facts about the path in one slice.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(in crate::diagnosis) struct PathNow {
+    /// Round trip of the whole path in nanoseconds; the latest one, if the slice has no sample.
+    pub(in crate::diagnosis) rtt: u64,
+    /// How much of it exceeds the least one.
+    pub(in crate::diagnosis) queueing: u64,
+    /// Whether the path was full during the last round trip.
+    pub(in crate::diagnosis) full: bool,
+    /// Where no delays show a queue: segments came without pauses, as they leave a queue.
+    pub(in crate::diagnosis) even: bool,
+    /// Whether enough segments passed for that to be sure.
+    pub(in crate::diagnosis) many: bool,
+    /// Bytes per second that arrived during the last round trip.
+    pub(in crate::diagnosis) rate: f64,
+}
+
+impl PathNow {
+    /// Whether the path is full, if the receive window is not.
+    pub(in crate::diagnosis) const fn is_full(&self) -> bool {
+        self.full || self.even
+    }
+}
