@@ -102,9 +102,8 @@ class ConnectionFilter:
         if not where and not kind and self._words is not None:
             where, kind = self._words
         value = self._value()
-        kind = kind or "host"
         test = self._test_of(kind, value)
-        self._words = (where, kind)
+        self._words = (where, kind or "host")
         if where == "src":
             return lambda ends: test(*ends[0])
         if where == "dst":
@@ -127,26 +126,25 @@ class ConnectionFilter:
             first, last = sorted((self._port(low), self._port(high if dash else low)))
             return lambda _address, known: first <= known <= last
         if kind == "net" or "/" in value:
-            network = self._network(value)
+            network = self._network(value, kind)
             return lambda address, _port: address in network
-        wanted = _plain(self._address(value))
+        wanted = _plain(self._address(value, kind))
         return lambda address, _port: address == wanted
 
-    def _network(self, text: str) -> IPv4Network | IPv6Network:
+    def _network(self, text: str, kind: str) -> IPv4Network | IPv6Network:
         address, _slash, length = text.partition("/")
-        self._address(address)
+        self._address(address, kind)
         try:
             return ip_network(text, strict=False)
         except ValueError:
             raise self._error(f"'{length}' is not the prefix length or mask of a network") from None
 
-    def _address(self, text: str) -> Address:
+    def _address(self, text: str, kind: str) -> Address:
         try:
             return ip_address(text)
         except ValueError:
-            raise self._error(
-                f"'{text}' is neither an address nor a word of this filter; names are not resolved"
-            ) from None
+            nor = "" if kind else ", and no word of this filter"
+            raise self._error(f"'{text}' is not an address{nor}; names are not resolved") from None
 
     def _port(self, text: str) -> int:
         if text.isascii() and text.isdigit() and int(text) <= 65535:
