@@ -20,6 +20,7 @@ use crate::network::token_bucket::policer::PolicerSpec;
 use crate::network::token_bucket::shaper::ShaperSpec;
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A node, by its position in [`WorldSpec::nodes`].
@@ -377,6 +378,17 @@ pub struct WorldSpec {
 }
 
 impl WorldSpec {
+    /// Where a channel begins, and where it ends. The two directions of link *n* are the channels 2 *n* and 2 *n* + 1.
+    pub(crate) fn ends_of(&self, channel: u32) -> [NodeId; 2] {
+        let [a, b] = self.links[channel as usize / 2].ends;
+        if channel.is_multiple_of(2) { [a, b] } else { [b, a] }
+    }
+
+    /// The nodes at which flows end.
+    pub(crate) fn hosts(&self) -> BTreeSet<NodeId> {
+        self.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect()
+    }
+
     /// An empty world.
     pub fn new(name: &str, duration: Span) -> Self {
         Self {

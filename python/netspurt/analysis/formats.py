@@ -93,6 +93,11 @@ def count(number: int) -> str:
     return f"{number:,}".replace(",", "\u202f")
 
 
+def counted(number: int, name: str) -> str:
+    """A whole number of something, such as ``1 packet`` or ``2 packets``."""
+    return f"{count(number)} {name}{'' if number == 1 else 's'}"
+
+
 def percent(share: float) -> str:
     """A change with its sign, such as ``+5.2 %``; large ones without exponent, such as ``+45\u202f200 %``."""
     rounded = float(f"{100 * share:.3g}")

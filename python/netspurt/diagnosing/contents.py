@@ -20,15 +20,11 @@ UNUSABLE = ("cut", "malformed", "untimed", "backwards")
 def contents(diagnosis: Diagnosis) -> str:
     """The counts of packets and connections, and of packets that make the diagnosis worse."""
     tally = diagnosis.tally
-    connections = _counted(tally["connections"], "TCP connection")
+    connections = formats.counted(tally["connections"], "TCP connection")
     if diagnosis.flows is not None:
         return f"simulated, {connections}"
-    packets = _counted(tally["packets"], "packet")
+    packets = formats.counted(tally["packets"], "packet")
     unusable = ", ".join(f"{formats.count(tally[fate])} {PASSED[fate]}" for fate in UNUSABLE if tally[fate])
     if unusable and tally["segments"]:
         packets += f" ({unusable})"
     return f"{packets}, {connections}"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{formats.count(count)} {name}{'' if count == 1 else 's'}"

@@ -8,7 +8,6 @@ use super::work::Loads;
 use crate::network::channel::Channel;
 use crate::spec::{NodeId, WorldSpec};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 /// A plain channel from a router into another part.
 #[derive(Clone, Copy, Debug)]
@@ -52,17 +51,19 @@ fn where_they_begin(spec: &WorldSpec, of_node: &[u32]) -> Vec<u32> {
 
 /// The channels that the part behind them may simulate.
 fn borders(spec: &WorldSpec, of_node: &[u32]) -> Vec<Border> {
-    let hosts: BTreeSet<NodeId> = spec.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
-    let mut found = Vec::new();
-    for (link, number) in spec.links.iter().zip((0..).step_by(2)) {
-        let [a, b] = link.ends;
-        for (direction, [first, last], channel) in [(0, [a, b], number), (1, [b, a], number + 1)] {
-            let [from, into] = [first, last].map(|NodeId(node)| of_node[node as usize]);
-            let is_plain = || Channel::new(&link.directions[direction], 0, "").is_plain();
-            if from != into && !hosts.contains(&first) && is_plain() {
-                found.push(Border { channel, from, into });
-            }
-        }
-    }
-    found
+    let hosts = spec.hosts();
+    let is_plain = |channel: u32| {
+        let link = &spec.links[channel as usize / 2];
+        Channel::new(&link.directions[channel as usize % 2], 0, "").is_plain()
+    };
+    let border = |channel: u32| {
+        let [begin, end] = spec.ends_of(channel);
+        let [from, into] = [begin, end].map(|NodeId(node)| of_node[node as usize]);
+        (from != into && !hosts.contains(&begin) && is_plain(channel)).then_some(Border {
+            channel,
+            from,
+            into,
+        })
+    };
+    (0..2 * spec.links.len() as u32).filter_map(border).collect()
 }

@@ -48,15 +48,16 @@ pub(super) fn loads(spec: &WorldSpec, routes: &Routes) -> Loads {
         }
         for channel in routes.channels(there).chain(routes.channels(back)) {
             of_channel[channel as usize] += CHANNEL * count;
-            let begins = spec.links[channel as usize / 2].ends[channel as usize % 2];
-            of_node[begins.0 as usize] += PASS * count;
+            let [begin, _] = spec.ends_of(channel);
+            of_node[begin.0 as usize] += PASS * count;
         }
         if let Some(slowest) = slowest(spec, routes, data) {
             of_channel[slowest as usize] += QUEUE * count;
         }
     }
-    for (channel, work) in of_channel.iter().enumerate() {
-        of_node[spec.links[channel / 2].ends[channel % 2].0 as usize] += work;
+    for (channel, work) in (0..).zip(&of_channel) {
+        let [begin, _] = spec.ends_of(channel);
+        of_node[begin.0 as usize] += work;
     }
     Loads { of_node, of_channel }
 }

@@ -2,14 +2,13 @@
 
 use super::World;
 use super::part::{Messages, Part};
-use crate::spec::NodeId;
 use netspurt_tcp::time::{Span, Time};
 
 impl World {
     /// Makes this world one part of a larger one.
     pub(crate) fn become_part(&mut self, part: Part) {
         let leads_out = |number: u32| {
-            let [from, to] = self.ends_of(number);
+            let [from, to] = self.spec.ends_of(number);
             let leads_out = part.has(from) && !part.has(to);
             leads_out.then(|| (number, part.of_node[to.0 as usize] as u16, !part.simulates(number)))
         };
@@ -17,12 +16,6 @@ impl World {
         self.network.set_border(border.into_iter());
         self.part = Some(Box::new(part));
         self.is_watched = true;
-    }
-
-    /// Where a channel begins, and where it ends.
-    fn ends_of(&self, channel: u32) -> [NodeId; 2] {
-        let [a, b] = self.spec.links[channel as usize / 2].ends;
-        if channel.is_multiple_of(2) { [a, b] } else { [b, a] }
     }
 
     /// Appends the messages of the window that has ended to `others`, by the number of the receiving part.

@@ -145,13 +145,14 @@ pub(super) fn conclude(
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
         budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
-    let sentence = match (data, acks) {
-        _ if facts.totals.bytes == 0 => budget.sentence(evidence.first().map(|evidence| &evidence.measured)),
-        (true, false) => ONLY_DATA.to_owned(),
-        (false, true) => ONLY_ACKS.to_owned(),
-        _ if budget.lines().is_empty() => ONE_TIME.to_owned(),
-        _ => budget.sentence(evidence.first().map(|evidence| &evidence.measured)),
+    let undecided = match (data, acks) {
+        _ if facts.totals.bytes == 0 => None,
+        (true, false) => Some(ONLY_DATA),
+        (false, true) => Some(ONLY_ACKS),
+        _ => budget.lines().is_empty().then_some(ONE_TIME),
     };
+    let of_budget = || budget.sentence(evidence.first().map(|evidence| &evidence.measured));
+    let sentence = undecided.map_or_else(of_budget, str::to_owned);
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,

@@ -66,8 +66,9 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     main = main_direction(row)
     who = f"connection {row['connection']}: {row['client']} → {row['server']}"
     place = PLACES.get(main["vantage"], main["vantage"])
-    about = f"{_bytes(main['bytes'])} from the {main['from']} in {seconds(main['duration_s'])}, " + (
-        f"captured {place}" if main["vantage"] in PLACES else "simulated"
+    about = (
+        f"{formats.counted(main['bytes'], 'byte')} from the {main['from']} in {seconds(main['duration_s'])}, "
+        + (f"captured {place}" if main["vantage"] in PLACES else "simulated")
     )
     if main["offload"]:
         about += ", above segmentation offload"
@@ -79,14 +80,10 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
         console.print(Text(words), soft_wrap=True)
     other = next(each for each in row["directions"] if each["from"] != main["from"])
     if other["bytes"]:
-        sent = f"  From the {other['from']}: {_bytes(other['bytes'])}. {other['sentence']}"
+        sent = f"  From the {other['from']}: {formats.counted(other['bytes'], 'byte')}. {other['sentence']}"
         console.print(Text(sent), soft_wrap=True)
     _show_advice(console, row["connection"], advice(main), known)
     console.print()
-
-
-def _bytes(count: int) -> str:
-    return f"{formats.count(count)} byte{'' if count == 1 else 's'}"
 
 
 def budget(direction: Mapping[str, Any]) -> list[Text]:

@@ -41,12 +41,10 @@ impl Junctions {
         if channels.iter().any(sends_icmp) {
             return found;
         }
-        let end_of = |channel: u32| spec.links[channel as usize / 2].ends[1 - channel as usize % 2];
-        let hosts: BTreeSet<_> = spec.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
         let mut feeders: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
-        let mut unfit: BTreeSet<_> = hosts;
+        let mut unfit = spec.hosts();
         for (before, this) in routes.parted() {
-            let node = end_of(before);
+            let [_, node] = spec.ends_of(before);
             feeders.entry(node).or_default().insert(before);
             if !channels[before as usize].leads_ahead() || !channels[this as usize].acts_on_arrivals_only() {
                 unfit.insert(node);

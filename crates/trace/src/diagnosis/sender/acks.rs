@@ -212,9 +212,7 @@ impl SenderView {
         }
         self.meter.set_outstanding(u32::try_from(self.next - self.una).unwrap_or(0));
     }
-}
 
-impl SenderView {
     /// The window of an ACK in bytes.
     ///
     /// If the handshake was not captured, the scale is not known. What is in flight was permitted by the window before this one, so the
