@@ -55,6 +55,8 @@ def of_path(
     kind = kind_of(path)
     if settings and kind is not Kind.SCENARIO:
         raise RequestError(f"--set changes a scenario, and {path} is not a scenario")
+    if seed is not None and kind not in (Kind.SCENARIO, Kind.RUN_FOLDER, Kind.RESULT):
+        raise RequestError(f"--seed is that of a run, and {path} is {kind.value}")
     match kind:
         case Kind.SCENARIO:
             from netspurt import _core

@@ -91,6 +91,15 @@ MISTAKES = {
     "run s.toml --capture all": "write --capture all=FILE",
     "run s.toml --capture mars=x.pcapng": 'use a node, "all"',
     "emulate s.toml --client mars -- true": 'the scenario has "a", "b"',
+    # Options without effect.
+    "plot s.pcapng --seed 2": "--seed is that of a run, and s.pcapng is a capture",
+    "plot s.toml --picture queues --flow bulk": "--flow has no effect on the picture queues of a run",
+    "plot s.toml --picture windows --link line": "--link has no effect on the picture windows of a run",
+    "plot s.toml --picture distribution --end 1s": "--end has no effect on the picture distribution of a run",
+    "plot s.toml --quantity drops": "--quantity has no effect on the picture time-sequence of a run",
+    "plot s.toml --where seed=1": "--where has no effect on the picture time-sequence of a run",
+    "what-if s.toml --for 3s": "--for applies only to a proof: give --prove N too",
+    "what-if s.toml --with true": "--with applies only to a proof: give --prove N too",
     # No file, a folder, an empty file, a binary file, a file of another kind.
     "run s.tmol": "did you mean 's.toml'?",
     "run none.toml": "'netspurt new none.toml' writes one",

@@ -292,6 +292,10 @@ def test_a_sweep_is_drawn_with_its_values_in_order(swept: Path) -> None:
         (["{sweep}", "--where", "link.line.delay=7 ms"], "is never 7 ms"),
         (["{sweep}", "--quantity", "goodputs"], "no column 'goodputs'"),
         (["{sweep}", "--set", "a=1"], "--set changes a scenario"),
+        (["{sweep}", "--seed", "2"], "--seed is that of a run"),
+        (["{sweep}", "--y", "link.line.delay"], "--y has no effect on the picture curves of a sweep"),
+        (["{sweep}", "--begin", "1s"], "--begin has no effect on the picture curves of a sweep"),
+        (["{sweep}", "--flow", "nobody"], "flow is never nobody"),
         (["nothing.toml"], "there is no nothing.toml"),
     ],
 )

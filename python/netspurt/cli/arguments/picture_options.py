@@ -51,15 +51,18 @@ def plot(command: ArgumentParser) -> None:
         metavar="FILE",
         words="a picture (.svg, .pdf, .png) or its data (.csv, .parquet) (default: WHAT-NAME.svg, here)",
     )
-    command.add_argument("--flow", metavar="NAME", help="which flow (default: the one that sends most)")
-    command.add_argument("--link", metavar="NAME", help="which link's queue (default: the longest ones)")
+    command.add_argument(
+        "--flow", metavar="NAME", help="which flow (default: the one that sends most; of a sweep: all)"
+    )
+    command.add_argument(
+        "--link", metavar="NAME", help="which link's queue (default: the longest ones; of a sweep: all)"
+    )
     for name, which in (("begin", "first"), ("end", "last")):
         command.add_argument(
             f"--{name}", type=typed.seconds, metavar="TIME", help=f"the {which} time that is shown"
         )
     command.add_argument(
         "--quantity",
-        default="goodput_bps",
         metavar="COLUMN",
         help="the column of flows or links of a sweep (default: goodput_bps)",
     )
@@ -77,7 +80,7 @@ def plot(command: ArgumentParser) -> None:
         "--seed",
         type=typed.natural,
         metavar="N",
-        help="of a scenario (default: 1), or which run of a folder",
+        help="seed of a scenario (default: 1), or of the run in a folder (default: the first)",
     )
 
 

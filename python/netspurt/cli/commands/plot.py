@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from netspurt.cli.arguments import path_options, picture_options
+from netspurt.cli.arguments.ineffective import refuse
 from netspurt.cli.arguments.options import add_json, add_quiet, add_settings
-from netspurt.cli.arguments.picture_options import PICTURES
 from netspurt.cli.exits import FINE
 from netspurt.errors import RequestError
 from netspurt.files import output
@@ -29,8 +29,34 @@ DATA = (".csv", ".parquet")
 
 PAPER = (".svg", ".pdf", ".png")
 
-OF_SWEEPS = ("curves", "heat-map", "distribution")
-OF_RUNS = tuple(name for name in PICTURES if name not in ("curves", "heat-map"))
+CHOSEN = ("quantity", "where", "flow", "link")
+
+OF_SWEEPS = {
+    "curves": (*CHOSEN, "x"),
+    "heat-map": (*CHOSEN, "x", "y"),
+    "distribution": (*CHOSEN, "x"),
+}
+"""The pictures of sweeps, with the options that each takes."""
+
+SHOWN_TIME = ("begin", "end")
+
+OF_RUNS = {
+    "time-sequence": ("flow", *SHOWN_TIME),
+    "windows": ("flow", *SHOWN_TIME),
+    "cwnds": SHOWN_TIME,
+    "round-trips": ("flow", *SHOWN_TIME),
+    "queues": ("link", *SHOWN_TIME),
+    "throughput": SHOWN_TIME,
+    "limits": ("flow", *SHOWN_TIME),
+    "distribution": (),
+}
+"""The pictures of runs and captures, with the options that each takes."""
+
+OF_PICTURES = {name: f"--{name}" for name in ("flow", "link", *SHOWN_TIME, "quantity", "x", "y", "where")}
+"""Options that some pictures do not take, by their place in the namespace."""
+
+QUANTITY = "goodput_bps"
+"""The column of a sweep that is drawn unless `--quantity` is given."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -58,9 +84,11 @@ def command(options: argparse.Namespace) -> int:
     source = _source(options)
     name = options.picture or ("curves" if isinstance(source, Sweep) else "time-sequence")
     able = OF_SWEEPS if isinstance(source, Sweep) else OF_RUNS
+    kind = "a sweep" if isinstance(source, Sweep) else "a run or a capture"
     if name not in able:
-        kind = "a sweep" if isinstance(source, Sweep) else "a run or a capture"
         raise RequestError(f"--picture {name} cannot be drawn of {kind}; these can: {', '.join(able)}")
+    others = {place: option for place, option in OF_PICTURES.items() if place not in able[name]}
+    refuse(options, others, f"has no effect on the picture {name} of {kind}: leave it out")
     try:
         picture: Picture = (
             _of_sweep(name, source, options) if isinstance(source, Sweep) else _of_run(name, source, options)
@@ -154,11 +182,13 @@ def _limits(source: Recording, options: argparse.Namespace) -> Chart:
 def _of_sweep(name: str, source: Sweep, options: argparse.Namespace) -> Picture:
     from netspurt import plot
 
-    where = dict(options.where)
+    quantity = options.quantity or QUANTITY
+    chosen = {column: value for column in ("flow", "link") if (value := getattr(options, column)) is not None}
+    where = {**dict(options.where), **chosen}
     if name == "heat-map":
-        return plot.heat_map_data(source, options.quantity, options.x, options.y, where)
+        return plot.heat_map_data(source, quantity, options.x, options.y, where)
     make = {"curves": plot.curves_chart, "distribution": plot.spread_chart}[name]
-    return make(source, options.quantity, options.x, where)
+    return make(source, quantity, options.x, where)
 
 
 def _write(picture: Picture, out: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.ineffective import refuse
 from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_quiet, add_settings
 from netspurt.cli.exits import FELL_SHORT, FINE
 from netspurt.cli.progress import Gauge
@@ -28,6 +29,9 @@ SEEDS = 10
 
 FOR_S = 60.0
 """Time for --prove."""
+
+OF_PROOFS = {"program": "--with", "server": "--with-server", "for_s": "--for"}
+"""Options that only --prove has, by their place in the namespace."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -76,7 +80,6 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--for",
         type=seconds,
         dest="for_s",
-        default=FOR_S,
         metavar="TIME",
         help=f"with --prove: begin no further pair of runs after this time (default: {FOR_S:g} s)",
     )
@@ -104,8 +107,8 @@ def command(options: argparse.Namespace) -> int:
     """
     from netspurt.remedies import what_if
 
-    if options.prove is None and (options.program or options.server):
-        raise RequestError("--with says what to prove a remedy with: give --prove N too")
+    if options.prove is None:
+        refuse(options, OF_PROOFS, "applies only to a proof: give --prove N too")
     if options.server and not options.program:
         raise RequestError("--with-server serves the command of --with: give that too")
     began = time.monotonic()
@@ -155,6 +158,6 @@ def _prove(found: WhatIf, options: argparse.Namespace) -> None:
         options.prove,
         program=options.program,
         server=options.server,
-        for_s=options.for_s,
+        for_s=FOR_S if options.for_s is None else options.for_s,
         report=say,
     )

@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import why_sockets
 from netspurt.cli.arguments import picture_options
+from netspurt.cli.arguments.ineffective import refuse
 from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
 from netspurt.cli.arguments.reading import stepper, steps_of
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
@@ -107,28 +108,16 @@ def command(options: argparse.Namespace) -> int:
     if options.sockets:
         if options.files:
             raise RequestError("--sockets watches this host: name no file beside it")
-        _refuse(options, OF_FILES, "does not apply to --sockets")
+        refuse(options, OF_FILES, "does not apply to --sockets")
         return why_sockets.watch(options)
     if not options.files:
         raise RequestError(
             "name what to look at: captures, scenarios, or --sockets for the TCP sockets of this host"
         )
-    _refuse(options, why_sockets.OF_SOCKETS, "applies only to --sockets")
+    refuse(options, why_sockets.OF_SOCKETS, "applies only to --sockets")
     if options.files.count("-") > 1:
         raise RequestError("standard input (-) can be read only once: name it once")
     return _diagnose(options)
-
-
-def _refuse(options: argparse.Namespace, names: Mapping[str, str], why: str) -> None:
-    """Refuses options that would have no effect.
-
-    Raises:
-        RequestError: one of them was given.
-    """
-    for name, option in names.items():
-        value = getattr(options, name)
-        if value is not None and value != []:
-            raise RequestError(f"{option} {why}")
 
 
 def _diagnose(options: argparse.Namespace) -> int:
