@@ -10,9 +10,9 @@ import socket
 from collections.abc import Callable
 
 from .compare import Difference
-from .kernel import BURST_NS, QUICK_RESPONSE_NS, RESPONSE_NS, Run
+from .kernel import QUICK_RESPONSE_NS, RESPONSE_NS, Run
 from .ours import repeats
-from .packets import FIN, PSH, RST, SYN, Segment, Sent
+from .packets import ACK, FIN, PSH, RST, SYN, Segment, Sent
 from .ranges import Ranges
 from .scripts import MS, Arrival, Call
 from .tcp_info import field_of
@@ -36,6 +36,9 @@ INVALID_NS = 500_000_000
 
 FEW_BYTES = 100
 """A segment that pacing takes for so few bytes delays the next one by some microseconds."""
+
+COMPUTING_NS = 50_000
+"""The longest time between two segments of a burst, on a machine under load."""
 
 LEAST_ATO_NS = 40_000_000
 """Data that is sent sooner after data of the peer makes a connection interactive (TCP_ATO_MIN)."""
@@ -187,13 +190,20 @@ def _recovers(run: Run, sent: list[Sent], at: int) -> bool:
     return max((ack for ack in earlier if ack <= top), default=0) < outstanding
 
 
+def _take(got: Ranges, segment: Segment) -> None:
+    """The peer's data has arrived. What lies before its stream is none."""
+    end = segment.seq + segment.length
+    if end > 0:
+        got.add(max(segment.seq, 0), end)
+
+
 def _received(run: Run, at: int) -> int:
     """The end of the peer's data that has arrived in order until a time."""
     got = Ranges()
     got.add(0, 1)
     for arrived, event in run.happened:
         if arrived <= at and isinstance(event, Arrival) and event.segment.length:
-            got.add(event.segment.seq, event.segment.seq + event.segment.length)
+            _take(got, event.segment)
     return got.next
 
 
@@ -298,7 +308,7 @@ def _in_order_data(run: Run, until: int) -> list[int]:
         if segment.length and segment.seq == got.next and segment.ack == acknowledged:
             times.append(at)
         acknowledged = max(acknowledged, segment.ack)
-        got.add(segment.seq, segment.seq + segment.length)
+        _take(got, segment)
     return times
 
 
@@ -329,7 +339,8 @@ def _uncorked_by_data(run: Run, difference: Difference) -> bool:
 
 def _d_sack_outlasts(run: Run, difference: Difference) -> bool:
     """The kernel reports the old part of a segment behind another one, which header prediction has taken."""
-    if difference.kind not in ("sack of ACK", "sack of data"):
+    # The report makes data shorter.
+    if difference.kind not in ("sack of ACK", "sack of data", "length of data", "length of data again"):
         return False
     one = run.played.sent[difference.index]
     if not one.segment.sack or one.segment.sack[0][1] > one.segment.ack:
@@ -374,7 +385,7 @@ def _paces_few_bytes(run: Run, difference: Difference) -> bool:
         return False
     before, one = run.played.sent[index - 1 : index + 1]
     is_short = 0 < before.segment.length <= FEW_BYTES and repeats(run.played.sent, index)
-    return is_short and one.at - before.at <= BURST_NS
+    return is_short and one.at - before.at <= COMPUTING_NS
 
 
 def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
@@ -392,16 +403,18 @@ def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
 def _answers_at_limit(run: Run, difference: Difference) -> bool:
     """The host has sent data as long after the peer's as makes a connection interactive: then it delays ACKs.
 
-    The kernel counts that time in ticks (`tcp_event_data_sent()`).
+    The kernel counts that time in ticks (`tcp_event_data_sent()`), at first from the opening.
     """
     if difference.index < 0 or "ACK" not in difference.kind or "again" in difference.kind:
         return False
-    got, arrivals = Ranges(), []
+    # The opening counts as data, too (`lrcvtime`).
+    opened = (at for at, event in run.happened if isinstance(event, Arrival) and event.segment.flags & ACK)
+    got, arrivals = Ranges(), list(itertools.islice(opened, 1))
     got.add(0, 1)
     for at, event in run.happened:
         if at <= difference.at and isinstance(event, Arrival) and event.segment.length:
             before = got.next
-            got.add(event.segment.seq, event.segment.seq + event.segment.length)
+            _take(got, event.segment)
             if got.next > before:
                 arrivals.append(at)
     # What differs answers the last data, or the data before it. The first of the data sent in between decides.

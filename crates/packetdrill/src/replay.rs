@@ -149,7 +149,7 @@ impl Player {
     }
 
     /// Sends the segments up to the `number`-th. What only pacing has delayed leaves without any other timer: one that is due too
-    /// may belong to a later segment of the kernel. But if the kernel sends `again` what is no repair of ours yet, its timer has
+    /// may belong to a later segment of the kernel. But if the kernel sends `again` while nothing of ours waits for that, its timer has
     /// expired. If it sends a bare `ack`, that is rather the one that is delayed than an answer of another timer.
     fn emit(&mut self, number: u64, what: &str) {
         if what == "ack" && self.sent < number {
@@ -157,7 +157,7 @@ impl Player {
             self.print_sent();
             self.note_timer();
         }
-        if what == "again" && self.sent < number && !self.stack.is_repairing() {
+        if what == "again" && self.sent < number && !self.stack.has_repairs_to_send() {
             self.expire();
         }
         if self.sent < number {

@@ -146,6 +146,17 @@ def test_the_first_answer_to_the_last_data_but_one_is_at_the_limit(
     assert reason(played, Difference("time of ACK", len(sent) - 1, "", 161 * MS)) == expected
 
 
+@pytest.mark.parametrize(
+    ("opened", "expected"), [(12, LIMIT), (30, None)], ids=["40 ms before", "22 ms before"]
+)
+def test_the_opening_counts_as_the_first_data_and_what_lies_before_the_stream_as_none(
+    opened: int, expected: str | None
+) -> None:
+    sent = [Sent(52 * MS, data(1)), Sent(200 * MS, Segment(ACK, 101, 101, 1000))]
+    arrivals = [(opened * MS, Segment(ACK, 1, 1, 1000)), (40 * MS, data(-499, 24)), (160 * MS, data(1))]
+    assert reason(run(arrivals, sent), Difference("time of ACK", 1, "", 161 * MS)) == expected
+
+
 def test_a_segment_repeats_data_if_an_earlier_one_reaches_as_far() -> None:
     sent = [Sent(n * MS, data(seq, 100)) for n, seq in enumerate([1, 101, 1, 151])]
     assert [repeats(sent, number) for number in range(6)] == [False, False, False, True, False, False]
@@ -365,3 +376,6 @@ def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
     arrivals = [(10 * MS, data(1)), (20 * MS, partly_old), (30 * MS, data(201))]
     sent = [Sent(31 * MS, Segment(ACK, 1, 301, 1000, sack=(block,)))]
     assert reason(run(arrivals, sent), Difference("sack of ACK", 0, "", 31 * MS)) == expected
+    # Data that carries it is shorter.
+    sent = [Sent(31 * MS, Segment(ACK, 1, 301, 1000, 88, sack=(block,)))]
+    assert reason(run(arrivals, sent), Difference("length of data", 0, "", 31 * MS)) == expected

@@ -157,10 +157,13 @@ impl Stack {
         streams.map(Connection::next_deadline).min().unwrap_or(Time::NEVER)
     }
 
-    /// Whether a connection is in a recovery.
-    pub(crate) fn is_repairing(&self) -> bool {
+    /// Whether a connection has something to send again in a recovery.
+    pub(crate) fn has_repairs_to_send(&self) -> bool {
         let mut streams = self.sockets.values().filter_map(Socket::stream);
-        streams.any(|stream| matches!(stream.info().phase, Phase::Recovery | Phase::TimeoutRecovery))
+        streams.any(|stream| {
+            let info = stream.info();
+            matches!(info.phase, Phase::Recovery | Phase::TimeoutRecovery) && info.lost > 0
+        })
     }
 
     /// Runs the timers that have expired.

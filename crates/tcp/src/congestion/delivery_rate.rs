@@ -276,14 +276,9 @@ impl DeliveryRate {
         self.unnamed = after;
     }
 
-    /// Whether the present ACK is the first to acknowledge or report data by name.
-    pub(crate) fn names_data(&self) -> bool {
-        self.ack.newest.is_some()
-    }
-
-    /// Nothing that is outstanding has arrived, as far as is known (Linux, `tcp_reset_reno_sack()`).
-    pub(crate) fn forget_unnamed(&mut self) {
-        self.unnamed = 0;
+    /// `bytes` of what is outstanding have arrived, as far as duplicate ACKs show (Linux, `sacked_out`).
+    pub(crate) fn set_unnamed(&mut self, bytes: u64) {
+        self.unnamed = bytes;
     }
 
     /// A D-SACK reports that `bytes` have arrived once more.

@@ -156,7 +156,7 @@ fn without_sack_every_ack_of_new_data_delivers_a_segment_at_least() {
     assert!(sample.interval.expect("a sample").rate() > 0);
     // Four arrive of which three had been counted, unless these are forgotten.
     assert_eq!(sender.ack(90, 4).newly_delivered, MSS);
-    sender.rate.forget_unnamed();
+    sender.rate.set_unnamed(0);
     assert_eq!(sender.ack(90, 4).newly_delivered, 4 * MSS);
 }
 

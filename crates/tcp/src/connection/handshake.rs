@@ -103,7 +103,8 @@ impl Connection {
         let announced = self.cx.agreed.syn_window().min(self.cx.config.first_window());
         self.rcv.synchronize(segment.seq, announced);
         let window = self.cx.agreed.read_syn_window(segment.window, &segment.options);
-        self.snd.first_window(&mut self.cx, segment.seq, window);
+        let ack = segment.flags.has(Flags::ACK).then_some(segment.ack);
+        self.snd.first_window(&mut self.cx, segment.seq, ack, window);
         if let Some(timestamps) = segment.options.timestamps {
             self.rcv.set_ts_recent(now, timestamps.value);
         }
@@ -123,6 +124,7 @@ impl Connection {
     pub(super) fn become_established(&mut self, now: Time) {
         let closing = self.snd.is_closing();
         self.cx.enter(now, if closing { State::FinWait1 } else { State::Established });
+        self.rcv.opens(now);
         self.arm_keep_alive(now);
     }
 

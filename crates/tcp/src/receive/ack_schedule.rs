@@ -5,7 +5,7 @@ use crate::receive::acking::{Acking, Arrival, Memory, Ordinary, Shape};
 use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
-use crate::time::{Span, Time};
+use crate::time::{Span, Stamp, Time};
 use crate::wire::segment::Segment;
 
 /// The times of the path that some policies use.
@@ -98,7 +98,7 @@ impl Receiver {
         let acking = cx.config.acking;
         let mut arrival = self.arrival(cx, times, segment);
         arrival.is_in_order = matches!(text, Text::InOrder { .. });
-        let memory = self.memory(acking);
+        let memory = self.memory(acking, now);
         if let Text::InOrder { fills_gap: false } = text {
             let due = acking.arrives(now, &arrival, memory);
             self.acknowledge_when(now, due, false)
@@ -133,27 +133,34 @@ impl Receiver {
         }
     }
 
+    /// The connection is open (`lrcvtime` in `tcp_create_openreq_child()` and `tcp_finish_connect()`).
+    #[inline]
+    pub(crate) fn opens(&mut self, now: Time) {
+        self.waits_since = Stamp::at(now);
+    }
+
     /// The state of a policy that has some.
-    fn memory(&mut self, acking: Acking) -> &mut Memory {
-        self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()))
+    fn memory(&mut self, acking: Acking, now: Time) -> &mut Memory {
+        let opened = self.waits_since.instant(now);
+        self.extras().acking.get_or_insert_with(|| Box::new(acking.memory(opened)))
     }
 
     /// The segment that is being processed asks for quick ACKs, if the policy has such.
     #[cold]
-    pub(crate) fn hurry(&mut self, acking: Acking) {
+    pub(crate) fn hurry(&mut self, now: Time, acking: Acking) {
         if matches!(acking, Acking::Adaptive(_)) {
-            acking.on_mark(self.memory(acking));
+            acking.on_mark(self.memory(acking, now));
         }
     }
 
     /// A segment with data was refused, as old or as unexpected.
     #[cold]
-    pub(crate) fn note_refused(&mut self, cx: &Context, times: PathTimes, segment: &Segment) {
+    pub(crate) fn note_refused(&mut self, cx: &Context, now: Time, times: PathTimes, segment: &Segment) {
         let acking = cx.config.acking;
         let is_old = self.position(segment.seq) < self.nxt() as i64;
         if is_old && matches!(acking, Acking::Adaptive(_)) {
             let arrival = self.arrival(cx, times, segment);
-            acking.on_refused(&arrival, self.memory(acking));
+            acking.on_refused(&arrival, self.memory(acking, now));
         }
     }
 
@@ -165,7 +172,7 @@ impl Receiver {
             return self.acknowledge(Reason::Ack);
         }
         let arrival = self.arrival(cx, times, segment);
-        let due = acking.on_fin(now, &arrival, self.memory(acking));
+        let due = acking.on_fin(now, &arrival, self.memory(acking, now));
         if let Some(when) = self.acknowledge_when(now, due, false) {
             self.delayed_ack = self.delayed_ack.min(when);
         }
@@ -180,7 +187,7 @@ impl Receiver {
             return;
         }
         let arrival = self.arrival(cx, times, segment);
-        let due = acking.reconsider(now, &arrival, self.memory(acking));
+        let due = acking.reconsider(now, &arrival, self.memory(acking, now));
         if let Some(when) = self.acknowledge_when(now, due, false) {
             self.delayed_ack = self.delayed_ack.min(when);
         }
@@ -190,8 +197,7 @@ impl Receiver {
     pub(crate) fn opens_with_data(&mut self, cx: &Context, now: Time) {
         let acking = cx.config.acking;
         if acking.has_state() {
-            let memory = self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()));
-            acking.opens_with_data(now, memory);
+            acking.opens_with_data(now, self.memory(acking, now));
         }
     }
 

@@ -5,13 +5,14 @@ use crate::congestion::ecn::Answer;
 use crate::context::Context;
 use crate::receive::receiver::Receiver;
 use crate::record::reason::Reason;
+use crate::time::Time;
 use crate::wire::segment::{Ecn, Segment};
 
 impl Receiver {
     /// Processes the mark of an acceptable segment. A mark on a segment without data is ignored (section 6.1.5), except
     /// with accurate ECN.
     #[inline]
-    pub(crate) fn take_mark(&mut self, cx: &mut Context, segment: &Segment) {
+    pub(crate) fn take_mark(&mut self, cx: &mut Context, now: Time, segment: &Segment) {
         let may_receive = cx.state().may_receive();
         let Some(memory) = cx.ecn() else { return };
         let counts = memory.accurate().is_some();
@@ -33,7 +34,7 @@ impl Receiver {
         }
         match answer {
             Answer::Ordinary => {}
-            Answer::Quickly => self.hurry(cx.config.acking),
+            Answer::Quickly => self.hurry(now, cx.config.acking),
             Answer::AtOnce => self.acknowledge(Reason::Ack),
         }
     }

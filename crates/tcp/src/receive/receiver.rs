@@ -70,8 +70,8 @@ pub(crate) struct Receiver {
     /// Segments with data received in order and not acknowledged.
     pub(super) unacknowledged: u8,
     pub(super) due: AckDue,
-    /// Since when an ACK is delayed.
-    waits_since: Stamp,
+    /// Since when an ACK is delayed; before the first one, when the connection was opened.
+    pub(super) waits_since: Stamp,
     /// When the delayed ACK timer expires.
     pub(super) delayed_ack: Time,
     /// TS.Recent, and when it was set (RFC 7323, section 5).

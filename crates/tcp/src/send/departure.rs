@@ -127,8 +127,10 @@ impl Sender {
         self.space.max = max;
         if !self.timers.retransmit_is_armed() {
             if self.timers.has_released() && cx.config.counts_as_linux() {
-                // The timer of window probes starts no tail loss probe for what it sends (`tcp_write_wakeup()`).
+                // The timer of window probes starts no tail loss probe for what it sends (`tcp_write_wakeup()`), and does not look
+                // at the use of cwnd.
                 self.restart_unprobed(cx, now);
+                self.run = 0;
             } else {
                 self.restart_retransmit(cx, now);
             }

@@ -316,10 +316,10 @@ impl Sender {
         self.begin_with(cx, cx.config.initial_window.bytes(u32::from(cx.agreed.payload)));
     }
 
-    /// Processes the window of the peer's SYN.
-    pub(crate) fn first_window(&mut self, cx: &mut Context, seq: Seq, window: u32) {
+    /// Processes the window of the peer's SYN, which acknowledges ours up to `ack` if there is one (RFC 9293, section 3.10.7.3).
+    pub(crate) fn first_window(&mut self, cx: &mut Context, seq: Seq, ack: Option<Seq>, window: u32) {
         let una = self.space.seq(self.space.una);
-        self.note_window_source(seq, una);
+        self.note_window_source(seq, ack.unwrap_or(una));
         self.space.wnd = window;
         self.space.max_wnd = window;
         self.size_segments(cx);

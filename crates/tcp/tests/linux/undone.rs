@@ -1,12 +1,18 @@
-//! What an undo leaves, which D-SACKs lead to one, and from when a timeout counts, as in Linux.
+//! What an undo leaves, which D-SACKs lead to one, from when a timeout counts, what a probe may send, and which windows count, as in
+//! Linux.
 
 use crate::as_linux_recovery::{report, stamped};
-use crate::lab::Lab;
+use crate::common::lone::{ACK, FULL, Lone, data, plain, segment};
+use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
-use netspurt_tcp::config::Grows;
+use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, OldSegments, WithoutSack};
+use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::event::Phase;
-use netspurt_tcp::reason::Reason::{NewData, RackLoss, Timeout};
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout};
+use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::transmit::Transmit;
 
 /// Ten segments at 100 ms, with SACK. At 200 ms, 4 to 6 are reported: 1 to 3 are lost, and PRR permits one retransmission.
 fn three_lost(grows: Grows) -> Lab {
@@ -137,4 +143,126 @@ fn at_a_timeout_segments_that_may_be_reordered_count_as_lost() {
         lab.at(202).ack(5).at(300).write(1).at(1190).write(1).at(1301);
         assert_eq!((lab.tcp.info().phase, lab.cwnd()), (Phase::TimeoutRecovery, cwnd));
     }
+}
+
+fn linux() -> Config {
+    Config { limited_transmit: true, ..rules(Grows::WhenUsed) }
+}
+
+/// Timestamps with this echo.
+fn echo(echo: u32) -> Options {
+    Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE }
+}
+
+#[test]
+fn a_mark_beside_duplicate_reports_that_undo_a_recovery_reduces_nothing() {
+    // tcp_try_to_open() finds the state of the recovery, in which tcp_enter_cwr() does nothing.
+    for (grows, reductions) in [(Grows::WhenUsed, 0), (Grows::Always, 1)] {
+        let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..echo(0) };
+        let mut config = Config { ecn: EcnUse::Rfc3168, timestamps: true, ..linux() };
+        config.growth.grows = grows;
+        let mut lab = Lab::open_with(config, offer, Flags::ECE);
+        lab.write(10).at(200);
+        let block = |from: u32, to: u32| SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) };
+        let mut options = echo(100);
+        options.sack.push(block(2, 4));
+        lab.ack_with(0, options);
+        assert_eq!(lab.out()[10..], [(1, RackLoss)]);
+        // The original was only late: everything up to 4 is acknowledged, and 1 is reported once more.
+        lab.at(210);
+        let mut options = echo(205);
+        options.sack.push(block(1, 1));
+        let flags = ACK | Flags::ECE;
+        lab.arrives(Segment { ack: Lab::behind(4), flags, options, ..Segment::default() });
+        assert_eq!((lab.tcp.stats().undone, lab.tcp.stats().ecn_reductions), (1, reductions), "{grows:?}");
+    }
+}
+
+/// Up to ten segments at 100 ms, of `written`, to a peer with timestamps and without SACK.
+fn without_sack(config: Config, written: u64) -> Lab {
+    let offer = Options { mss: Some(MSS as u16), ..echo(0) };
+    let mut lab = Lab::open(Config { timestamps: true, without_sack: WithoutSack::Linux, ..config }, offer);
+    lab.write(written).out();
+    lab
+}
+
+#[test]
+fn without_sack_an_echo_undoes_a_timeout_and_f_rto_ends_its_recovery() {
+    // tcp_process_loss(): the first one returns early, and the second one opens the state.
+    let mut lab = without_sack(linux(), 5);
+    lab.at(1150);
+    assert_eq!(lab.out(), [(1, Timeout)]);
+    lab.ack_with(1, echo(100));
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase), (1, Phase::TimeoutRecovery));
+    lab.at(1160).ack_with(2, echo(100));
+    assert_eq!(lab.tcp.info().phase, Phase::SlowStart);
+    // What was outstanding at the timeout does not prevent another recovery.
+    lab.write(3).at(1200);
+    for _ in 0..3 {
+        lab.ack_with(2, echo(100));
+    }
+    assert_eq!(lab.out().last(), Some(&(3, FastRetransmit)));
+}
+
+#[test]
+fn without_sack_f_rto_holds_the_state_until_higher_data_is_acknowledged() {
+    // tcp_is_non_sack_preventing_reopen() in tcp_try_undo_loss().
+    let mut lab = without_sack(linux(), 12);
+    lab.at(1150).ack_with(1, echo(1100));
+    assert_eq!((lab.out().len(), lab.tcp.info().phase), (3, Phase::TimeoutRecovery));
+    lab.at(1160).ack_with(10, echo(1100));
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase), (1, Phase::TimeoutRecovery));
+    lab.at(1260).ack_with(11, echo(1150));
+    assert_ne!(lab.tcp.info().phase, Phase::TimeoutRecovery);
+}
+
+#[test]
+fn without_sack_what_duplicates_report_is_delivered_once_also_behind_an_undo() {
+    // tcp_try_undo_partial() keeps sacked_out, and tcp_remove_reno_sacks() counts the rest.
+    let mut lab = without_sack(Config { congestion: Kind::Bbr, pacing: true, ..linux() }, 10);
+    lab.at(200);
+    for _ in 0..6 {
+        lab.ack_with(0, echo(100));
+    }
+    lab.at(210).ack_with(2, echo(100));
+    assert_eq!(lab.tcp.stats().undone, 1);
+    let before = lab.cwnd();
+    lab.at(215).ack_with(10, echo(100));
+    assert_eq!(lab.cwnd() - before, 3, "of eight segments five had been reported");
+}
+
+#[test]
+fn a_corked_segment_that_a_timer_sends_leaves_the_use_of_cwnd_as_it_was() {
+    // tcp_write_wakeup() does not call tcp_cwnd_validate().
+    let config = Config { transmit: Transmit::Cork, cwnd_counts: CwndCounts::Packets, ..linux() };
+    let mut lab = Lab::with_sack(config);
+    lab.write(10).at(200).ack(10);
+    assert_eq!(lab.cwnd(), 20);
+    lab.write_bytes(100).at(1400);
+    assert_eq!(lab.out().len(), 11);
+    lab.arrives(Segment { ack: Lab::behind(10).plus(100), flags: ACK, ..Segment::default() });
+    assert_eq!(lab.cwnd(), 21);
+}
+
+#[test]
+fn a_tail_loss_probe_is_cut_where_a_window_that_has_shrunk_ends() {
+    // __tcp_retransmit_skb() calls tcp_fragment().
+    let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+    lab.write(5).at(200).out();
+    lab.window = 600;
+    lab.ack(4).at(700);
+    assert_eq!(lab.out(), [(5, TailProbe)]);
+    assert_eq!(lab.sent.last().map(|(_, sent)| sent.segment.payload.len), Some(600));
+}
+
+#[test]
+fn an_old_segment_does_not_set_the_window_of_a_client() {
+    // tcp_may_update_window(): the SYN-ACK has acknowledged our SYN (RFC 9293, section 3.10.7.3, SND.WL2 := SEG.ACK).
+    let config = Config { old_segments: OldSegments::Linux, ..plain() };
+    let mut client = Lone::established(config, FULL, 5000);
+    client.gets(Segment { window: 3000, ..data(0, 1, 1) });
+    let written = client.writes(10_000);
+    assert_eq!(written.iter().map(|out| out.len).sum::<u32>(), 5000);
+    client.gets(Segment { window: 3000, ..segment(ACK, 1, 5001) });
+    assert_eq!(client.c.info().unacknowledged, 3000);
 }

@@ -99,7 +99,7 @@ impl Connection {
         if segment.seq_len() > 0 {
             self.rcv.forget_duplicate(&self.cx);
         }
-        self.rcv.take_mark(&mut self.cx, segment);
+        self.rcv.take_mark(&mut self.cx, now, segment);
         if segment.payload.len > 0 && (self.cx.state().may_receive() || self.reports_behind_fin(start)) {
             self.take_text(now, segment, start);
         }

@@ -191,7 +191,7 @@ impl Connection {
         if segment.seq_len() > 0 || self.cx.may_answer_invalid(now) {
             if segment.seq_len() > 0 && self.cx.config.old_segments == OldSegments::Linux {
                 let times = self.path_times();
-                self.rcv.note_refused(&self.cx, times, segment);
+                self.rcv.note_refused(&self.cx, now, times, segment);
             }
             self.rcv.acknowledge(Reason::DuplicateAck);
             self.cx.answer_bare();

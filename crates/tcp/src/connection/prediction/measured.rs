@@ -43,7 +43,7 @@ impl Connection {
         if is_expected {
             let marked = self.note_echo(segment);
             self.snd.take_measured_ack(&mut self.cx, now, segment, marked);
-            self.rcv.take_mark(&mut self.cx, segment);
+            self.rcv.take_mark(&mut self.cx, now, segment);
         }
         is_expected
     }
@@ -79,7 +79,7 @@ impl Connection {
             let marked = self.note_echo(segment);
             let una = self.snd.space().una();
             self.snd.judge_echo(&mut self.cx, now, una, 0, marked);
-            self.rcv.take_mark(&mut self.cx, segment);
+            self.rcv.take_mark(&mut self.cx, now, segment);
         }
         self.takes_data(segment);
         self.follow_data(now, segment);

@@ -52,7 +52,7 @@ pub struct Bounds {
 pub(crate) struct Adaptive {
     /// The ATO; zero before the first data.
     ato: Span,
-    /// When data last arrived.
+    /// When data last arrived, or the connection was opened.
     last: Time,
     /// Quick ACKs left.
     quick: u8,
@@ -73,10 +73,10 @@ pub(crate) struct Adaptive {
 }
 
 impl Adaptive {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(opened: Time) -> Self {
         Self {
             ato: Span::ZERO,
-            last: Time::ZERO,
+            last: opened,
             quick: 0,
             interactive: false,
             full: 0,

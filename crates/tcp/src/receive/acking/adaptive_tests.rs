@@ -35,7 +35,7 @@ fn at(ms: u64) -> Time {
 
 /// A state without quick ACKs; the last data arrived at 1 s.
 fn settled() -> Adaptive {
-    let mut adaptive = Adaptive::new();
+    let mut adaptive = Adaptive::new(Time::ZERO);
     adaptive.arrives(at(1000), &ARRIVAL, BOUNDS);
     adaptive.leaves(at(1300), 0, BOUNDS);
     Adaptive { quick: 0, ..adaptive }
@@ -43,7 +43,7 @@ fn settled() -> Adaptive {
 
 #[test]
 fn a_connection_starts_with_sixteen_quick_acks() {
-    let mut adaptive = Adaptive::new();
+    let mut adaptive = Adaptive::new(Time::ZERO);
     for n in 0..16 {
         assert_eq!(adaptive.arrives(at(10 * n), &ARRIVAL, BOUNDS), Due::Now, "the {n}-th");
         adaptive.leaves(at(10 * n), 0, BOUNDS);
@@ -64,7 +64,7 @@ fn a_refused_segment_with_old_data_brings_quick_acks_back_and_its_answer_is_none
 #[test]
 fn a_small_window_has_fewer_quick_acks_but_two_if_it_has_no_room() {
     for (window, quick) in [(60_000, 16), (10_000, 5), (2000, 1), (1000, 2)] {
-        let mut adaptive = Adaptive::new();
+        let mut adaptive = Adaptive::new(Time::ZERO);
         adaptive.arrives(at(0), &Arrival { window, ..ARRIVAL }, BOUNDS);
         assert_eq!(adaptive.quick, quick, "window {window}");
     }
@@ -102,11 +102,11 @@ fn quick_acks_return_after_a_pause_longer_than_the_rto() {
 
 #[test]
 fn data_within_the_ato_makes_it_interactive_and_stops_quick_acks() {
-    let mut adaptive = Adaptive::new();
+    let mut adaptive = Adaptive::new(Time::ZERO);
     assert_eq!(adaptive.arrives(at(1000), &ARRIVAL, BOUNDS), Due::Now);
     adaptive.leaves(at(1039), 100, BOUNDS);
     assert_eq!(adaptive.arrives(at(1050), &ARRIVAL, BOUNDS), Due::At(at(1090)));
-    let mut late = Adaptive::new();
+    let mut late = Adaptive::new(Time::ZERO);
     late.arrives(at(1000), &ARRIVAL, BOUNDS);
     late.leaves(at(1040), 100, BOUNDS);
     assert_eq!(late.arrives(at(1050), &ARRIVAL, BOUNDS), Due::Now, "data after the ATO does not count");
@@ -178,7 +178,7 @@ fn the_estimate_of_full_segments_is_limited_by_what_we_announced() {
     // The peer's MSS, less our timestamps, is 524; it sends 536 bytes without options.
     let arrival =
         Arrival { shape: sized(536), unacknowledged: 536, unread: 536, mss: 524, announced: 1448, ..ARRIVAL };
-    let mut adaptive = Adaptive::new();
+    let mut adaptive = Adaptive::new(Time::ZERO);
     adaptive.arrives(at(1000), &arrival, BOUNDS);
     assert_eq!(adaptive.full, 536);
 }
@@ -187,12 +187,23 @@ fn the_estimate_of_full_segments_is_limited_by_what_we_announced() {
 fn only_segments_that_carry_an_ack_use_up_quick_acks() {
     let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
     for (bounds, expected) in [(BOUNDS, Due::Now), (older, Due::At(at(140)))] {
-        let mut adaptive = Adaptive::new();
+        let mut adaptive = Adaptive::new(Time::ZERO);
         assert_eq!(adaptive.arrives(at(100), &ARRIVAL, bounds), Due::Now);
         // These segments leave long after the ATO, and carry no ACK that is due.
         (0..20).for_each(|_| adaptive.leaves(at(900), 1000, bounds));
         adaptive.last = at(90);
         assert_eq!(adaptive.arrives(at(100), &ARRIVAL, bounds), expected, "{bounds:?}");
+    }
+}
+
+#[test]
+fn data_that_is_sent_soon_after_the_opening_makes_a_connection_interactive() {
+    // Old data has set the ATO, but is none that has arrived in order (`lrcvtime`).
+    for (opened, interactive) in [(100, true), (50, false)] {
+        let mut adaptive = Adaptive::new(at(opened));
+        adaptive.on_refused(&OLD, BOUNDS);
+        adaptive.leaves(at(130), 100, BOUNDS);
+        assert_eq!(adaptive.interactive, interactive);
     }
 }
 
@@ -261,7 +272,7 @@ fn the_ack_of_a_fin_waits_for_an_answer() {
     assert_eq!(adaptive.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1050)));
     let older = Bounds { counts: QuickCounts::Segments, ..BOUNDS };
     assert_eq!(adaptive.on_fin(at(1010), &fin, older), Due::Now);
-    let mut fresh = Adaptive::new();
+    let mut fresh = Adaptive::new(Time::ZERO);
     assert_eq!(fresh.on_fin(at(1010), &fin, BOUNDS), Due::At(at(1010)), "no delay before the first data");
 }
 

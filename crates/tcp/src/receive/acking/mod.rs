@@ -119,13 +119,13 @@ impl Acking {
         matches!(self, Self::QuickStart { .. } | Self::Adaptive(_))
     }
 
-    /// The initial state.
-    pub(crate) const fn memory(self) -> Memory {
+    /// The initial state of a connection that was opened at `opened`.
+    pub(crate) const fn memory(self, opened: Time) -> Memory {
         let young_until = match self {
             Self::QuickStart { young, .. } => young as u64,
             _ => 0,
         };
-        Memory { young_until, adaptive: Adaptive::new() }
+        Memory { young_until, adaptive: Adaptive::new(opened) }
     }
 
     /// When to acknowledge data that has arrived in order.

@@ -403,7 +403,9 @@ impl LossRecovery {
     pub(crate) fn undo(&mut self, as_linux: bool, una: u64, shown: Shown) -> bool {
         let Some(departures) = self.log.used_mut() else { return false };
         let Some(rack) = &mut departures.rack else { return false };
-        if rack.take_undo().is_none() {
+        // F-RTO ends the recovery of a timeout that an echo has undone before, too (`tcp_try_undo_loss()`).
+        let ends = as_linux && shown == Shown::Delivery && self.loss.phase == Phase::Loss;
+        if rack.take_undo().is_none() && !ends {
             return false;
         }
         // Losses are looked for once more (`tcp_undo_cwnd_reduction()`).
@@ -419,7 +421,7 @@ impl LossRecovery {
         let is_held = as_linux && rack.counted.is_some() && una == self.loss.recover;
         let stays =
             as_linux && rack.counted.is_some() && shown != Shown::Delivery && self.loss.phase == Phase::Loss;
-        if stays || is_held && self.loss.phase == Phase::Fast {
+        if stays || is_held && self.loss.phase != Phase::Open {
             return true;
         }
         rack.repairs.end_reduction();
@@ -428,6 +430,8 @@ impl LossRecovery {
         }
         if counted.is_some() {
             rack.counted = counted;
+        }
+        if counted.is_some() || ends && rack.counted.is_some() {
             // The recovery does not prevent another one.
             self.loss.trouble().recover = 0;
         }

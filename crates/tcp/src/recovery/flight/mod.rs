@@ -201,6 +201,10 @@ impl Flight {
         }
         let entry = Entry { end: range.end, at, serial, again: true, fate: Fate::InFlight };
         let range = Range::new(range.start.max(self.edge), range.end);
+        if range.start == self.edge && self.cut_from > 0 {
+            // The rest of a segment is one of its own from now on.
+            (self.cut_from, self.unusual) = (0, self.unusual - 1);
+        }
         self.later.push_back(Sent { range, at, serial, again: true });
         let first = self.split(range.start);
         let last = self.split(range.end);

@@ -86,4 +86,17 @@ mod tests {
         assert_eq!(counted(Range::new(401, 1501)), (true, 1000));
         assert_eq!(counted(Range::new(1501, 3001)), (true, 2000));
     }
+
+    #[test]
+    fn the_rest_of_a_segment_that_is_sent_again_is_a_segment_of_its_own() {
+        let mut flight = Flight::default();
+        flight.add(1, 1001, Time::ZERO);
+        flight.forget_below(401);
+        let rest = Range::new(401, 1001);
+        assert_eq!(flight.parts_at(rest).in_whole_segments(600), 1000);
+        flight.add_again(rest, Time::ZERO);
+        assert_eq!(flight.parts_at(rest).in_whole_segments(600), 600, "and its padding");
+        flight.forget_below(1001);
+        assert_eq!(flight.cut_from(), None);
+    }
 }

@@ -26,7 +26,7 @@ impl Sender {
         now: Time,
         segment: &Segment,
         (una_before, flight_before, marked, is_troubled): (u64, u64, bool, bool),
-        Reports { reports_new, again, answers_probe, .. }: Reports,
+        Reports { reports_new, again, answers_probe, undoes: undone, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
@@ -44,13 +44,17 @@ impl Sender {
             self.expect_reneging(cx, now);
         } else {
             let before = self.recovery.phase();
+            let undone_now = advanced && self.undo_by_ack(cx, now, echo, una_before);
             if advanced {
-                self.undo_by_ack(cx, now, echo, una_before);
                 self.probe_after_undo(cx, now, before);
             }
-            // A partial ACK that undoes a recovery does nothing else (`tcp_try_undo_partial()`).
-            let undoes = before == Phase::Fast && self.recovery.phase() == Phase::Open;
-            self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
+            // A partial ACK that undoes a recovery does nothing else (`tcp_try_undo_partial()`). D-SACKs that undo one leave its state
+            // until the mark was looked at, which reduces nothing in a recovery (`tcp_enter_cwr()`).
+            let undoes = undone || before == Phase::Fast && self.recovery.phase() == Phase::Open;
+            // An echo that undoes a timeout leaves F-RTO as it is (`tcp_process_loss()`).
+            if !(undone_now && self.takes_acks_as_linux(cx)) {
+                self.probe_after_timeout(advanced, reports_new || is_bare && again.is_none());
+            }
             // A mark reduces the window that an undo has restored (`tcp_try_to_open()`).
             if self.takes_acks_as_linux(cx) && !is_old && !undoes {
                 self.judge_echo(cx, now, una_before, flight_before, marked);
@@ -283,8 +287,8 @@ impl Sender {
     /// In Linux any ACK of new data shows it if nothing has been retransmitted yet: pacing may hold it back
     /// (`tcp_packet_delayed()`).
     ///
-    /// During fast recovery it shows reordering, too.
-    fn undo_by_ack(&mut self, cx: &mut Context, now: Time, echo: Option<u32>, una_before: u64) {
+    /// During fast recovery it shows reordering, too. Returns whether it undoes the recovery.
+    fn undo_by_ack(&mut self, cx: &mut Context, now: Time, echo: Option<u32>, una_before: u64) -> bool {
         let una = self.space.una;
         let is_echoed = echo.is_some_and(|echo| {
             self.recovery.answers_original(una, echo) && echo_age(now, echo, self.space.first_sent).is_some()
@@ -296,14 +300,17 @@ impl Sender {
                 && is_partial
                 && self.recovery.note_late_original(una_before) == OnLateOriginal::SendOnlyNew
             {
-                return self.recovery.hold_repairs();
+                self.recovery.hold_repairs();
+                return false;
             }
-            self.undo(cx, now, Shown::Echo);
+            self.undo(cx, now, Shown::Echo)
         } else if self.takes_acks_as_linux(cx)
             && self.recovery.phase() == Phase::Loss
             && self.recovery.has_all_twice()
         {
-            self.undo(cx, now, Shown::Duplicates);
+            self.undo(cx, now, Shown::Duplicates)
+        } else {
+            false
         }
     }
 
@@ -316,12 +323,18 @@ impl Sender {
         }
     }
 
-    /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682).
-    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time, shown: Shown) {
+    /// The recovery or the timeout was spurious: restores the state before it (RFC 4015, section 3; RFC 5682). Returns whether
+    /// there was one.
+    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time, shown: Shown) -> bool {
+        self.undo_at(cx, now, self.space.una, shown)
+    }
+
+    /// The same while the present ACK, up to `una`, is processed.
+    pub(super) fn undo_at(&mut self, cx: &mut Context, now: Time, una: u64, shown: Shown) -> bool {
         let (as_linux, before) = (cx.config.counts_as_linux(), self.recovery.phase());
         let window = self.recovery.window_at_undo().filter(|_| as_linux);
-        if !cx.config.undo || !self.recovery.undo(as_linux, self.space.una, shown) {
-            return;
+        if !cx.config.undo || !self.recovery.undo(as_linux, una, shown) {
+            return false;
         }
         if as_linux && before == Phase::Loss {
             // The timeout no longer counts (`tcp_try_undo_loss()`).
@@ -335,5 +348,6 @@ impl Sender {
         self.signal(cx, now, Signal::Undo, self.space.max - self.space.una);
         cx.note(now, Event::Undone);
         cx.note(now, Event::Phase(self.phase()));
+        true
     }
 }

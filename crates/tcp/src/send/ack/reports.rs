@@ -24,6 +24,8 @@ pub(super) struct Reports {
     /// When the first segment that they newly report was sent, if RTT samples are taken as in Linux. Segments that were sent
     /// more than once do not count.
     pub(super) first_sent: Option<Time>,
+    /// A duplicate that they reported has undone a fast recovery, whose data is not all acknowledged.
+    pub(super) undoes: bool,
 }
 
 impl Sender {
@@ -42,11 +44,13 @@ impl Sender {
         // In Linux a D-SACK of a probe answers it even if it is not believed (`tcp_dsack_seen()`).
         let answers_probe =
             if cx.config.counts_as_linux() { of_segment.map(|(again, _)| again.end) } else { again };
-        if let Some(again) = reported_again {
-            let advances = self.space.position(segment.ack) > self.space.una as i64;
-            self.note_duplicate_report(cx, now, again, (advances, segment));
-        }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
+        let mut undoes = false;
+        if let Some(again) = reported_again {
+            let recovers = self.recovery.phase() == Phase::Fast && ack < self.recovery.recover() as i64;
+            self.note_duplicate_report(cx, now, again, (ack > self.space.una as i64, segment));
+            undoes = recovers && self.recovery.phase() == Phase::Open;
+        }
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
         let (mut reports_new, mut first_sent) = (false, None);
         let samples = self.takes_acks_as_linux(cx);
@@ -72,7 +76,7 @@ impl Sender {
         if reports_new {
             self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
-        Reports { reports_new, again, answers_probe, first_sent }
+        Reports { reports_new, again, answers_probe, first_sent, undoes }
     }
 
     /// Whether a reported range is kept.
@@ -148,7 +152,8 @@ impl Sender {
             // Without SACK, what the echo shows counts first, and ends nothing (`tcp_process_loss()`).
             let by_echo = echo.is_some_and(|echo| self.recovery.answers_original(range.end, echo));
             if !(by_echo && cx.config.counts_as_linux() && self.recovery.counts_dup_acks()) {
-                self.undo(cx, now, Shown::Delivery);
+                let una = if acknowledged { range.end } else { self.space.una };
+                self.undo_at(cx, now, una, Shown::Delivery);
             }
         }
     }

@@ -95,18 +95,14 @@ impl Sender {
         }
     }
 
-    /// Where duplicate ACKs count as reports, an ACK of new data ends them except in fast recovery, and a timeout does
-    /// (`tcp_reset_reno_sack()`).
-    pub(in crate::send) fn forget_unnamed(&mut self, at_timeout: bool) {
-        let in_recovery =
-            self.recovery.phase() == Phase::Fast && self.space.una < self.recovery.recover() && !at_timeout;
-        if !self.recovery.counts_dup_acks() || in_recovery {
+    /// Where duplicate ACKs count as reports, what recovery knows of them counts here, too (`sacked_out`). A timeout ends them.
+    pub(in crate::send) fn follow_count(&mut self, at_timeout: bool) {
+        if !self.recovery.counts_dup_acks() {
             return;
         }
-        if let Some(paced) = self.paced_mut()
-            && (at_timeout || paced.rate.names_data())
-        {
-            paced.rate.forget_unnamed();
+        let counted = if at_timeout { 0 } else { self.recovery.counted() };
+        if let Some(paced) = self.paced_mut() {
+            paced.rate.set_unnamed(counted);
         }
     }
 
@@ -116,7 +112,7 @@ impl Sender {
             return;
         }
         self.note_lost(cx, now);
-        self.forget_unnamed(false);
+        self.follow_count(false);
         let (una, in_flight, mss) = (self.space.una, self.in_flight(cx), u64::from(cx.agreed.payload));
         let selective = cx.agreed.sack;
         let repairing = match self.recovery.phase() {

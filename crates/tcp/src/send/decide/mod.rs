@@ -88,7 +88,7 @@ impl Sender {
     fn decide_repair(&self, cx: &Context) -> Decision {
         if let Some(Resend { start, len, reason }) = self.recovery.resend() {
             let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
-            let first = if reason == Reason::TailProbe { first } else { self.within_window(cx, first) };
+            let first = self.within_window(cx, first);
             let plan = self.resend(first, reason);
             // New data of a probe may be a short segment, which delays the next one (`tcp_minshall_update()`).
             let is_short = reason == Reason::TailProbeData && self.remembers_short(cx, &plan);

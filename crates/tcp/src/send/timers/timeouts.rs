@@ -115,7 +115,7 @@ impl Sender {
         self.signal(cx, now, Signal::Timeout { first: !reduced }, flight);
         let from_open = before == Phase::Open && !self.recovery.is_reducing();
         self.recovery.go_back(self.space.max);
-        self.forget_unnamed(true);
+        self.follow_count(true);
         let reported = self.recovery.reported().first().filter(|range| range.start <= self.space.una);
         let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
         if self.recovery.is_by_time() {
