@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
+
 if TYPE_CHECKING:
     from netspurt.diagnosing.remedies_text import Advice
 
@@ -52,6 +54,8 @@ def show(found: Sequence[dict[str, Any]]) -> None:
     for each in found[:SHOWN]:
         why_view.show(console, each, known)
     if len(found) > SHOWN:
-        console.print(f"{len(found) - SHOWN} more connections lost less time.", highlight=False)
+        console.print(
+            f"{formats.counted(len(found) - SHOWN, 'more connection')} lost less time.", highlight=False
+        )
     if not found:
         console.print("The programs sent no data over TCP.", highlight=False)

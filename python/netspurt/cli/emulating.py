@@ -229,7 +229,7 @@ def interval_line(at_s: float, links: list[dict[str, Any]]) -> str:
     parts = []
     for row in links:
         waiting = row["queue_packets"]
-        words = f"{formats.rate(row['rate_bps'])}, {waiting} packet{'' if waiting == 1 else 's'} queued"
+        words = f"{formats.rate(row['rate_bps'])}, {formats.counted(waiting, 'packet')} queued"
         lost = f", {row['drops']} dropped" if row["drops"] else ""
         parts.append(f"{row['link']} {formats.arrows(row['direction'])} {words}{lost}")
     return f"{at_s:7.2f} s  " + "; ".join(parts)

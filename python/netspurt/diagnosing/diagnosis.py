@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from netspurt import display
+from netspurt.analysis import formats
 from netspurt.analysis.capture import fault_of
 from netspurt.diagnosing.limits import LIMITS, NOT_LOST
 
@@ -224,7 +225,7 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         count = self.connections.height
-        return f"Diagnosis({str(self.path)!r}, {count} connection{'' if count == 1 else 's'})"
+        return f"Diagnosis({str(self.path)!r}, {formats.counted(count, 'connection')})"
 
     def _repr_html_(self) -> str:
         return display.shown("diagnosis", self)

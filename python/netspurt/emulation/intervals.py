@@ -59,4 +59,4 @@ def sentence(interval: Mapping[str, Any]) -> str:
     carried = formats.size(interval["bytes_sent"] + interval["bytes_received"])
     line = f"{times}  {ends}  {carried}  {formats.rate(interval['bps'])}"
     again = interval["retransmitted"]
-    return line + (f"  {again} segment{'' if again == 1 else 's'} retransmitted" if again else "")
+    return line + (f"  {formats.counted(again, 'segment')} retransmitted" if again else "")

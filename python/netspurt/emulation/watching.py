@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -131,6 +133,6 @@ class Watch:
 
 def _rest(counts: Mapping[str, int], hidden: int) -> str:
     """A summary of the connections without a line."""
-    parts = [f"{hidden} more connections"] if hidden > 0 else []
+    parts = [formats.counted(hidden, "more connection")] if hidden > 0 else []
     parts += [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     return ", ".join(parts) or "waiting for connections"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from netspurt.analysis import formats
 from netspurt.analysis.capture_lines import CAUSES, COLUMNS, document, line
 from netspurt.inputs.capture import Captured
 from netspurt.report.blocks import Block, Facts, Files, Page, Section, Text, csv, table
@@ -59,7 +60,7 @@ def _connections(capture: Capture, prefix: str) -> list[Block]:
     carried = sorted(rows, key=lambda row: -row[f"from_{row['sender']}"]["acknowledged_bytes"])
     shown = [line(row) for row in carried[:MOST_ROWS]]
     left = len(rows) - len(shown) + capture.tally["unlisted"]
-    note = f"{left} more connections." if left else ""
+    note = f"{formats.counted(left, 'more connection')}." if left else ""
     title = "Connections, those that carried most first" if len(rows) > 1 else "The connection"
     files = Files(
         [

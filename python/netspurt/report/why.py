@@ -156,7 +156,7 @@ def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) 
         "send)."
     )
     if left > 0:
-        note += f" {left} more connections are in the file."
+        note += f" {formats.counted(left, 'more connection')} of the file {'is' if left == 1 else 'are'} not shown."
     files = Files(
         [
             csv(f"{prefix}connections.csv", rows.to_dicts()),

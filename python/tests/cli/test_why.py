@@ -219,7 +219,7 @@ def test_a_scan_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["why", str(scan)]) == 0
     out = capsys.readouterr().out
     assert len(out.splitlines()) < 10
-    assert "50000 connections carried no data or too little of it." in out
+    assert "50\u202f000 connections carried no data or too little of it." in out
 
 
 def test_standard_input_is_read_too(one: Path, tmp_path: Path) -> None:

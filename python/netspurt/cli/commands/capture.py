@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netspurt.analysis import formats
 from netspurt.analysis.capture import Capture, Reading, collect, schemas
 from netspurt.analysis.capture_lines import (
     BOTH,
@@ -193,8 +194,8 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
     for number in sorted(captures):
         capture = captures[number]
         tally = capture.tally
-        several = "" if tally["connections"] == 1 else "s"
-        head = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
+        counts = (formats.counted(tally[f"{name}s"], name) for name in ("packet", "connection"))
+        head = f"{capture.path}: {', '.join(counts)}"
         if capture.passed:
             head += f" ({capture.passed})"
         connections, streams = capture.connections, capture.streams
@@ -211,4 +212,6 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         if cut:
             console.print(f"… and {rest(capture, connections)} (print each with --all)", soft_wrap=True)
         if tally["unlisted"]:
-            console.print(f"… and {tally['unlisted']} more connections (follow them with --connections)")
+            console.print(
+                f"… and {formats.counted(tally['unlisted'], 'more connection')} (--connections follows more)"
+            )

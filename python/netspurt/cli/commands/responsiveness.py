@@ -163,7 +163,7 @@ def _print(found: Responsiveness, direction: str) -> None:
     loads = "download and upload" if direction == "both" else direction
     console.print(
         f"Goodput of {loads}: {formats.rate(found.goodput_bps)}, {found.capacity} confidence, after "
-        f"{found.intervals} interval{'' if found.intervals == 1 else 's'}.",
+        f"{formats.counted(found.intervals, 'interval')}.",
         highlight=False,
         soft_wrap=True,
     )

@@ -104,7 +104,7 @@ def _draw(options: argparse.Namespace, found: UnderLoad) -> None:
 def _print(found: UnderLoad) -> None:
     console = tables.console()
     test = found.test
-    many = f"{test.streams} transfer{'' if test.streams == 1 else 's'}"
+    many = formats.counted(test.streams, "transfer")
     console.print(
         f"{test.client} and {test.server}: {many} each way for {test.load_s:g} s, seed {found.result.seed}, "
         f"digest {found.result.digest}",

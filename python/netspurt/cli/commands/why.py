@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.cli import why_sockets
 from netspurt.cli.arguments import picture_options
 from netspurt.cli.arguments.ineffective import refuse
@@ -333,17 +334,10 @@ def _flows(diagnosis: Diagnosis, connections: list[int]) -> list[dict[str, Any]]
 def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
     """Sentences about connections that are not listed."""
     tally = diagnosis.tally
-    several = {name: "" if tally[name] == 1 else "s" for name in ("small", "filtered", "unlisted")}
     sentences = [
-        (more, f"{more} more connections lost less time (list them with --all)."),
-        (
-            tally["small"],
-            f"{tally['small']} connection{several['small']} carried no data or too little of it.",
-        ),
-        (tally["filtered"], f"{tally['filtered']} connection{several['filtered']} did not pass the filter."),
-        (
-            tally["unlisted"],
-            f"{tally['unlisted']} more connections were not kept (the limit is {MOST_CONNECTIONS}).",
-        ),
+        (more, "more connection", "lost less time (list them with --all)"),
+        (tally["small"], "connection", "carried no data or too little of it"),
+        (tally["filtered"], "connection", "did not pass the filter"),
+        (tally["unlisted"], "further connection", f"could not be kept (the limit is {MOST_CONNECTIONS})"),
     ]
-    return [sentence for count, sentence in sentences if count]
+    return [f"{formats.counted(count, name)} {what}." for count, name, what in sentences if count]

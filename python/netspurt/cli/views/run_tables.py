@@ -220,7 +220,7 @@ def _link(
         "queue": f"{link['queue_mean_packets']:.3g} packets",
         "queueing delay": formats.span(queueing_delay_s(link, active_s)),
         "95 %": formats.span(high * service_s),
-        "longest queue": f"{link['queue_max_packets']} packets",
+        "longest queue": formats.counted(link["queue_max_packets"], "packet"),
     }
 
 

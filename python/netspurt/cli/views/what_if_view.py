@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from netspurt.analysis import formats
 from netspurt.cli.views.why_view import WRAPPED, seconds
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _show_proof(console: Console, each: Outcome, proven: Proven) -> None:
 
 
 def _baseline(found: WhatIf) -> str:
-    runs = f"{found.seeds} seed{'' if found.seeds == 1 else 's'}"
+    runs = formats.counted(found.seeds, "seed")
     if found.seconds != found.simulated_seconds:
         return (
             f"{found.quantity[0].upper()}{found.quantity[1:]} now: {seconds(found.seconds)} captured, "
