@@ -181,6 +181,7 @@ def test_check_has_different_exit_statuses_for_errors_and_warnings(
     Path("vain.toml").write_text(good + "queue = { kind = 'drop-tail', limit = '5p' }\n")
     Path("bad.toml").write_text(good + "rat = '1 Mbit/s'\n")
     assert main(["check", "good.toml"]) == 0
+    assert "note: good.toml: there is no flow" in capsys.readouterr().out
     assert main(["check", "good.toml", "vain.toml"]) == 1
     assert "warning: vain.toml:4:1: queue of link" in capsys.readouterr().out
     assert main(["check", "bad.toml", "good.toml", "none.toml", "--json"]) == 2

@@ -20,7 +20,7 @@ use crate::values::suggest;
 use indexmap::{IndexMap, IndexSet};
 use netspurt_sim::network::medium;
 use netspurt_tcp::time::Span;
-use objection::{check_names, check_queue, object, object_to_loss};
+use objection::{check_name, check_names, check_queue, object, object_to_loss};
 
 /// The largest number of bytes that a frame adds to a packet.
 const MOST_FRAMING: Size = Size(1 << 16);
@@ -61,6 +61,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Objection> {
         return Err(object(&[], Part::Value, message));
     }
     for (name, link) in &scenario.link {
+        check_name(&["link", name], Part::Key, "link", name)?;
         links::check(name, link)?;
     }
     changes::check(&scenario.change, &scenario.link, &scenario.hosts())?;
@@ -169,6 +170,9 @@ fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Object
             if !nodes.contains(node.as_str()) {
                 return Err(object(&["flow", &index, key], Part::Value, stranger(node, nodes)));
             }
+        }
+        if let Some(name) = &flow.name {
+            check_name(&["flow", &index, "name"], Part::Value, "flow", name)?;
         }
         if flow.from == flow.to {
             let message = format!("a flow from \"{}\" to itself needs no network", flow.from);

@@ -17,10 +17,24 @@ pub(super) fn object(path: &[&str], part: Part, message: String) -> Objection {
     Objection { path: path.iter().map(|step| (*step).to_owned()).collect(), part, message }
 }
 
-/// A name with which no direction could be written is refused.
+/// Refuses names of links and flows that no table, option or message could show.
+pub(super) fn check_name(path: &[&str], part: Part, what: &str, name: &str) -> Result<(), Objection> {
+    if is_visible(name) {
+        return Ok(());
+    }
+    let message =
+        format!("{name:?} is no name for a {what}: it must not be empty, or begin or end with a space");
+    Err(object(path, part, message))
+}
+
+fn is_visible(name: &str) -> bool {
+    !name.is_empty() && name.trim() == name
+}
+
+/// Refuses names of nodes with which no direction could be written.
 pub(super) fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
     for (index, node) in names.iter().enumerate() {
-        if node.is_empty() || node.contains("->") || node.trim() != node {
+        if !is_visible(node) || node.contains("->") {
             let message = format!(
                 "{node:?} is no name for a node: it must not be empty, begin or end with a space, or hold \"->\""
             );

@@ -23,6 +23,24 @@ pub(crate) struct Units {
 /// Reads `1.544 Mbit/s` into a count of the smallest unit. What lies between two of those is rounded to the nearer one.
 /// Where `units` are those of several quantities, the first that knows a unit reads it.
 pub(crate) fn parse(text: &str, units: &[Units]) -> Result<u64, String> {
+    rounded(text, units).map(|(count, _)| count)
+}
+
+/// Reads `1000 packets`: a count of things that have no parts.
+pub(crate) fn parse_whole(text: &str, things: Units) -> Result<u64, String> {
+    match rounded(text, &[things])? {
+        (count, true) => Ok(count),
+        (count, false) => {
+            let count = count.max(1);
+            let unit = things.own.iter().find(|unit| unit.name.ends_with('s') == (count > 1));
+            let name = unit.map_or("", |unit| unit.name);
+            Err(format!("{text:?} is not a whole number: write \"{count} {name}\""))
+        }
+    }
+}
+
+/// The count of the smallest unit, and whether it is exact.
+fn rounded(text: &str, units: &[Units]) -> Result<(u64, bool), String> {
     let (mantissa, exponent, unit) = split(text)?;
     let names = || units.iter().flat_map(|units| units.own).map(|unit| unit.name);
     if unit.is_empty() {
@@ -39,17 +57,21 @@ pub(crate) fn parse(text: &str, units: &[Units]) -> Result<u64, String> {
     let too_large = || format!("{text:?} is too large");
     let scaled = mantissa.checked_mul(u128::from(unit.size)).ok_or_else(too_large)?;
     let power = 10_u128.checked_pow(exponent.unsigned_abs());
-    let exact = if exponent >= 0 {
-        match power {
+    let (count, exact) = if exponent >= 0 {
+        let count = match power {
             Some(power) => scaled.checked_mul(power).ok_or_else(too_large)?,
             None if scaled == 0 => 0,
             None => return Err(too_large()),
-        }
+        };
+        (count, true)
     } else {
         // A divisor beyond 10^38 leaves nothing of a number below 2^128.
-        power.map_or(0, |power| scaled / power + u128::from(scaled % power >= power.div_ceil(2)))
+        power.map_or((0, scaled == 0), |power| {
+            let rest = scaled % power;
+            (scaled / power + u128::from(rest >= power.div_ceil(2)), rest == 0)
+        })
     };
-    u64::try_from(exact).map_err(|_| too_large())
+    u64::try_from(count).map(|count| (count, exact)).map_err(|_| too_large())
 }
 
 /// The sentence for a number that stands alone.

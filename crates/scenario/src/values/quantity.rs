@@ -255,7 +255,7 @@ fn parse_either<T>(
 ) -> Result<T, String> {
     let counts = things.own.iter().chain(things.also).any(|unit| text.trim_end().ends_with(unit.name));
     if counts {
-        return decimal::parse(text, &[things]).map(of_things);
+        return decimal::parse_whole(text, things).map(of_things);
     }
     decimal::parse(text, &[things, SIZES]).map(of_bytes)
 }
@@ -271,7 +271,7 @@ impl Quantity for Packets {
     const UNITS: &'static [&'static str] = &["packets", "packet"];
 
     fn parse(text: &str) -> Result<Self, String> {
-        decimal::parse(text, &[PACKETS]).map(Self)
+        decimal::parse_whole(text, PACKETS).map(Self)
     }
 
     fn print(&self) -> String {
@@ -465,7 +465,7 @@ impl Quantity for InitialCwnd {
     fn parse(text: &str) -> Result<Self, String> {
         let rules = [("rfc2581", Self::Rfc2581), ("rfc3390", Self::Rfc3390), ("rfc6928", Self::Rfc6928)];
         word(text, &rules, || {
-            let n = decimal::parse(text, &[SEGMENTS])?;
+            let n = decimal::parse_whole(text, SEGMENTS)?;
             u32::try_from(n).map(Self::Segments).map_err(|_| format!("{text:?} is too large"))
         })
     }

@@ -541,3 +541,35 @@ fn choices_of_recovery_and_of_the_start_are_refused_with_what_would_be_right() {
     let zero = built(&saved.replace("600 ms", "0 s")).expect_err("no round trip");
     assert!(zero.starts_with("bad.toml:8:") && zero.contains("careful_resume must not be zero"), "{zero}");
 }
+
+#[test]
+fn a_name_that_nothing_could_show_is_refused() {
+    assert_eq!(
+        changed("[link.satellite]", "[link.\"\"]"),
+        "bad.toml:2:7: \"\" is no name for a link: it must not be empty, or begin or end with a space"
+    );
+    assert_eq!(
+        changed("from = \"earth\"", "from = \"earth\"\nname = \" a\""),
+        "bad.toml:12:8: \" a\" is no name for a flow: it must not be empty, or begin or end with a space"
+    );
+}
+
+#[test]
+fn packets_and_segments_have_no_parts() {
+    for (path, value, sentence) in [
+        (
+            "link.satellite.queue",
+            "{ kind = 'drop-tail', limit = '0.5 packets' }",
+            "\"0.5 packets\" is not a whole number: write \"1 packet\"",
+        ),
+        (
+            "tcp.initial_window",
+            "2.5 segments",
+            "\"2.5 segments\" is not a whole number: write \"3 segments\"",
+        ),
+    ] {
+        assert!(overridden(path, value).ends_with(sentence), "{}", overridden(path, value));
+    }
+    let whole = [("tcp.initial_window", "0.3e1 segments")];
+    assert!(Scenario::parse(GOOD, "good.toml", &whole).is_ok());
+}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from netspurt.analysis import formats
 from netspurt.cli.arguments.options import add_algorithms, add_input, add_json, add_settings
 from netspurt.cli.exits import FELL_SHORT, FINE, WRONG_REQUEST
 from netspurt.errors import RequestError
+
+WITHOUT_FLOWS = "there is no flow: 'run' and 'sweep' need one in [[flow]], 'emulate' and 'shell' do not"
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -49,6 +53,8 @@ def _checked(file: str, options: argparse.Namespace) -> dict[str, Any]:
         return found
     for weight, sentence in scenario.remarks():
         found[f"{weight}s"].append(sentence)
+    if not tomllib.loads(scenario.merged()).get("flow"):
+        found["notes"].append(f"{file}: {WITHOUT_FLOWS}")
     return found
 
 
@@ -78,7 +84,7 @@ def _contents(scenario: Any) -> str:
     flows = sum(flow.get("count", 1) for flow in merged.get("flow", []))
     counts = [(len(scenario.hosts()), "host"), (len(merged.get("link", {})), "link"), (flows, "flow")]
     counts += [(len(merged["hub"]), "hub")] if "hub" in merged else []
-    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
+    return ", ".join(itertools.starmap(formats.counted, counts))
 
 
 def _print(found: dict[str, Any]) -> None:
