@@ -59,11 +59,14 @@ def prepare(study: Study, plan: Plan) -> Work:
     return Work(study, experiments, scenarios, tasks)
 
 
-def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = True) -> StudyResult:
-    """Runs one prepared study; see ``run_all``. ``begin=False`` runs nothing and evaluates the study as not run."""
-    if begin:
-        return run_all([work], jobs, advance)[0]
-    return _Running(work, advance).result()
+def run(work: Work, jobs: int, advance: Callable[[str], None]) -> StudyResult:
+    """Runs one prepared study; see ``run_all``."""
+    return run_all([work], jobs, advance)[0]
+
+
+def not_run(work: Work) -> StudyResult:
+    """The result of a prepared study before its first run, as an interrupted study has it where runs are missing."""
+    return _Running(work, lambda _label: None).result()
 
 
 def run_all(works: Sequence[Work], jobs: int, advance: Callable[[str], None]) -> list[StudyResult]:

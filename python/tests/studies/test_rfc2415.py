@@ -36,7 +36,7 @@ from netspurt.studies.rfc2415.setting import (
     published_power,
 )
 from netspurt.studies.rfc2415.split import MIXTURES, OF_THREE, Mixture, Split, goodput_shares
-from netspurt.studies.runner import prepare, run
+from netspurt.studies.runner import not_run, prepare
 
 STUDY = find("rfc2415")
 
@@ -237,7 +237,7 @@ def test_every_scenario_of_the_full_study_is_one_the_simulator_takes() -> None:
 
 
 def test_a_cell_that_was_not_run_is_reported_as_not_run() -> None:
-    result = run(prepare(STUDY, Plan()), 1, lambda _label: None, begin=False)
+    result = not_run(prepare(STUDY, Plan()))
     assert {check.holds for check in result.findings.checks} == {None}
     cells = [cell for table in result.findings.tables for cell in table.cells]
     assert {cell.verdict for cell in cells} == {"not run"}

@@ -13,7 +13,7 @@ pytest.importorskip("netspurt._core")
 from netspurt.studies import find
 from netspurt.studies.experiment import Experiment, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table
-from netspurt.studies.runner import prepare, run
+from netspurt.studies.runner import not_run, prepare
 from netspurt.studies.today import (
     formulas,
     initial_window,
@@ -301,6 +301,6 @@ def test_an_interrupted_study_has_no_verdicts_and_lists_what_is_missing() -> Non
 
 def test_a_short_run_of_the_whole_study_evaluates() -> None:
     work = prepare(STUDY, Plan(quick=True, seeds=1))
-    result = run(work, 1, lambda _: None, begin=False)
+    result = not_run(work)
     assert result.interrupted
     assert result.as_json()["study"] == "today"
