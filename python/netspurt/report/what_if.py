@@ -28,7 +28,8 @@ COLUMNS = (
 
 NOTE = (
     "The interval is that of the paired differences over the seeds. Others are a competing transfer and short messages "
-    "that share the path, without and with the remedy."
+    "that share the path, without and with the remedy. Parallel connections take a part of their gain from others, so "
+    "they come behind a remedy that saves up to 3 % of the time less."
 )
 
 

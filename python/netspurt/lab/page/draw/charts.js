@@ -23,7 +23,7 @@ export class Pictures {
       about: flows((head) => (flow(head) ? `mean ${q.time(flow(head).rtt_mean_s)}` : "")) });
     this.rates = new Chart({ title: "Throughput", format: q.rate, height: 210,
       about: flows((head) => (flow(head) ? `goodput ${q.rate(flow(head).goodput_bps)}` : "")) });
-    this.queues = new Chart({ title: "Queues", format: (value) => `${Number(value.toFixed(2))}`, height: 210, about: () => "packets waiting" });
+    this.queues = new Chart({ title: "Queues (packets)", format: (value) => `${Number(value.toFixed(2))}`, height: 210, about: () => "packets waiting" });
     this.all = [this.sequence, this.limits, this.windows, this.delays, this.rates, this.queues];
     this.name = name;
   }
