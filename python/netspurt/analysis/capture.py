@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.errors import FilterError, RequestError, unreadable
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class Capture:
         return self._tables["segments"]
 
     def __repr__(self) -> str:
-        return f"Capture({str(self.path)!r}, {self.connections.height} connections)"
+        return f"Capture({str(self.path)!r}, {formats.counted(self.connections.height, 'connection')})"
 
 
 def fault_of(path: Path, tally: Mapping[str, Any]) -> str | None:

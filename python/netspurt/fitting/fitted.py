@@ -11,6 +11,8 @@ from pathlib import Path
 from pathlib import Path as File
 from typing import Any
 
+from netspurt import display
+from netspurt.analysis import formats
 from netspurt.errors import RequestError
 from netspurt.fitting import draft
 from netspurt.fitting.checking import Row, compare, measure
@@ -39,6 +41,10 @@ SHAPED = 0.8
 SINGLE = 0.5
 """Independent losses at a small rate come in more bursts than this share of their number: most are one packet."""
 
+ELSEWHERE = (
+    "the capture was not taken at the sender, so the fit is less exact: losses before the place of capture and the "
+    "sender's own pauses are inferred"
+)
 BY_CHANCE = (
     "packets were lost at random: remedies are tried with as large a share of them lost, not with the very packets of "
     "the capture"
@@ -87,6 +93,24 @@ class Fit:
     losses_then: str = ""
     predicts: bool = True
     waited: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Fit({self.source!r}, explains={self.explains})"
+
+    def _repr_html_(self) -> str:
+        return display.shown("fit", self)
+
+    @property
+    def summary(self) -> str:
+        """The path and the congestion control in a line."""
+        path = self.estimate
+        best, *others = self.candidates
+        also = f" (also possible: {', '.join(others)})" if others else ""
+        return (
+            f"{path.rate_bps / 1e6:.4g} Mbit/s, least RTT {path.delay_s * 1e3:.4g} ms, queueing delay up to "
+            f"{path.queue_s * 1e3:.4g} ms; {formats.counted(path.overflows, 'packet')} lost at a full queue and "
+            f"{formats.count(path.stray)} elsewhere, of {formats.count(path.packets)}; congestion control: {best}{also}"
+        )
 
     def document(self) -> dict[str, Any]:
         """The JSON document of ``netspurt fit --json``."""
@@ -151,15 +175,7 @@ def fit(
     flows = [replace(facts, lost=lost) for facts, lost in zip(flows, found.lost, strict=True)]
     captured = measure(flows)
     search = Search(flows, captured, loss, advance)
-    tried = [] if rate == "trace" else search.on(found)
-    if tried and flows[0].vantage != "sender":
-        found, tried = _departed(search, found, tried)
-    if tried and (path_shaped := shaped(flows, found)) is not None:
-        again = search.on(path_shaped)
-        if again[0][0] < SHAPED * tried[0][0]:
-            found, tried = path_shaped, again
-    if not tried or (rate is None and not search.explains(tried[0][2])):
-        tried = _varied(search, path, found, rate, tried)
+    found, tried = _best_path(search, path, found, rate)
     _, choice, simulated = tried[0]
     if simulated is None:
         raise RequestError(f"{path} cannot be fitted: no candidate delivers the data of the capture")
@@ -168,10 +184,7 @@ def fit(
     explains = search.explains(simulated)
     warnings += _changes(found, choice)
     if flows[0].vantage != "sender":
-        warnings.append(
-            "the capture was not taken at the sender, so the fit is less exact: losses before the place of capture "
-            "and the sender's own pauses are inferred"
-        )
+        warnings.append(ELSEWHERE)
     if not explains:
         wrong = [row.quantity for row in check if not row.agrees] or ["time budget"]
         warnings.insert(
@@ -179,13 +192,7 @@ def fit(
             f"the fit does not explain the capture ({', '.join(wrong)} differ): do not trust predictions from it",
         )
     basis = basis_of(search, found, choice)
-    doubtful = doubts(captured, simulated, found, choice) if explains else []
-    if explains and not basis.explains:
-        doubtful.append("with a full queue alone the simulation does not behave like the capture")
-    if explains and not doubtful and found.moved is not None:
-        _still(search, replace(found, moved=None))
-    if explains and not doubtful and (other := disagreement(search, basis.path, tried[0], basis.choice)):
-        doubtful.append(other)
+    doubtful = _doubtful(search, found, tried[0], basis) if explains else []
     warnings = [*doubtful, *warnings]
     found = replace(found, queue_packets=max(found.queue_packets + choice.longer, 0))
     text = draft.write(found, flows, replace(choice, longer=0), _notes(path, candidates, warnings, check))
@@ -209,6 +216,40 @@ def fit(
         predicts=explains and not doubtful,
         waited=_waited(found, choice),
     )
+
+
+def _best_path(
+    search: Search, name: str | Path, path: Estimate, rate: str | None
+) -> tuple[Estimate, list[Tried]]:
+    """The path as first estimated, or changed so that it explains the capture better, and its candidates, best first.
+
+    The changes, in their order: a queue that the losses show once the times of sending are simulated, a shaper, and a
+    recorded capacity.
+    """
+    tried = [] if rate == "trace" else search.on(path)
+    if tried and search.flows[0].vantage != "sender":
+        path, tried = _departed(search, path, tried)
+    if tried and (with_shaper := shaped(search.flows, path)) is not None:
+        again = search.on(with_shaper)
+        if again[0][0] < SHAPED * tried[0][0]:
+            path, tried = with_shaper, again
+    if not tried or (rate is None and not search.explains(tried[0][2])):
+        tried = _varied(search, name, path, rate, tried)
+    return path, tried
+
+
+def _doubtful(search: Search, path: Estimate, best: Tried, basis: Basis) -> list[str]:
+    """Why another sender may meet another path, although the best candidate explains the capture."""
+    _, choice, simulated = best
+    assert simulated is not None
+    found = doubts(search.captured, simulated, path, choice)
+    if not basis.explains:
+        found.append("with a full queue alone the simulation does not behave like the capture")
+    if not found and path.moved is not None:
+        _still(search, replace(path, moved=None))
+    if not found and (other := disagreement(search, basis.path, best, basis.choice)):
+        found.append(other)
+    return found
 
 
 def _waited(path: Estimate, choice: Choice) -> int | None:

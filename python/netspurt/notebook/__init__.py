@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from netspurt.notebook import diagnosis, displays
+from netspurt.notebook import diagnosis, displays, predictions
 
 FORMS: dict[str, Callable[[Any], str]] = {
     "scenario": displays.of_scenario,
@@ -17,6 +17,8 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "comparison": displays.of_comparison,
     "sweep": displays.of_sweep,
     "diagnosis": diagnosis.of_diagnosis,
+    "fit": predictions.of_fit,
+    "what-if": predictions.of_what_if,
 }
 """The display functions, by the name that a value uses."""
 

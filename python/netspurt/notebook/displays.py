@@ -74,8 +74,8 @@ def of_result(result: Result) -> str:
     """Flows and links as short tables, and the time–sequence graph of the first flow if segments were recorded."""
     parts = [
         f"<strong>{escape(result.scenario.name)}</strong>, seed {result.seed}, digest {escape(result.digest)}",
-        _table(result.flows, FLOWS),
-        _table(result.links, LINKS),
+        short_table(result.flows, FLOWS),
+        short_table(result.links, LINKS),
     ]
     if "segments" in result.recorded and result.segments.height:
         from netspurt import plot
@@ -99,7 +99,7 @@ def of_comparison(comparison: Comparison) -> str:
         row | {"change": None if row.get("relative") is None else formats.percent(row["relative"])}
         for row in unlike
     ]
-    table = _table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
+    table = short_table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
     judged = {row.get("sentence") for row in comparison.rows}
     sentences = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
     return f"<div>{sides}{table}{sentences}</div>"
@@ -112,7 +112,7 @@ def of_sweep(sweep: Sweep) -> str:
     counted = ", ".join([f"{sweep.tasks['point'].n_unique()} points, {sweep.tasks.height} tasks", *ends])
     means = sweep.summary()
     title = f"<strong>{escape(str(sweep.about['scenario']))}</strong>, {counted}"
-    return f"<div>{title}<p>goodput_bps, mean over seeds</p>{_table(means, means.columns)}</div>"
+    return f"<div>{title}<p>goodput_bps, mean over seeds</p>{short_table(means, means.columns)}</div>"
 
 
 def _flow(flow: Mapping[str, Any]) -> str:
@@ -166,7 +166,8 @@ def _node(name: str, place: tuple[int, int]) -> str:
     )
 
 
-def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
+def short_table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
+    """The wanted columns of the first rows as HTML."""
     columns = [name for name in wanted if name in table.columns]
     styles = [
         f'style="text-align:{"right" if table[name].dtype.is_numeric() else "left"};padding:.2em .7em"'

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
 from netspurt.remedies.catalogue import FULL, candidates
 from netspurt.remedies.measuring import QUANTITIES, measure_of
 from netspurt.remedies.others import Others, beside
@@ -89,6 +90,12 @@ class WhatIf:
     scenarios: Mapping[str, Scenario] = field(repr=False)
     """The scenario with each remedy, by its name."""
     predicts: bool = True
+
+    def __repr__(self) -> str:
+        return f"WhatIf({self.name!r}, {self.verdict!r})"
+
+    def _repr_html_(self) -> str:
+        return display.shown("what-if", self)
 
     @property
     def full(self) -> float:

@@ -131,3 +131,22 @@ def test_a_sweep_shows_what_was_done_and_means_over_seeds() -> None:
     assert page.seen.count("table") == 1
     assert ", 2 points, 4 tasks" in page.texts
     assert "80 ms" in page.texts
+
+
+def test_a_fit_and_remedies_show_what_they_found_with_a_short_table(tmp_path: Path) -> None:
+    scenario = ns.parse(SCENARIO.replace("count = 20", ""), "<path>")
+    found = ns.what_if(scenario, seeds=1)
+    page = Page(found._repr_html_())
+    assert page.open == []
+    assert "<path>, flow bulk" in page.texts
+    assert found.verdict in page.texts
+    assert page.seen.count("tr") == 1 + min(len(found.remedies), 12)
+    assert repr(found) == f"WhatIf('<path>', {found.verdict!r})"
+    capture = tmp_path / "a.pcapng"
+    scenario.run(pcap=capture)
+    fit = ns.fit(capture)
+    page = Page(fit._repr_html_())
+    assert page.open == []
+    assert any("Mbit/s, least RTT" in text for text in page.texts)
+    assert page.seen.count("tr") == 1 + len(fit.check)
+    assert repr(fit) == f"Fit({str(capture)!r}, explains={fit.explains})"

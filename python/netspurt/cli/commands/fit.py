@@ -77,24 +77,11 @@ def command(options: argparse.Namespace) -> int:
     return FINE if found.explains else FELL_SHORT
 
 
-def _candidates(found: Fit) -> str:
-    best, *others = found.candidates
-    return f"{best} (also possible: {', '.join(others)})" if others else best
-
-
 def _print(found: Fit, out: str | None) -> None:
     console = tables.console()
     for warning in found.warnings:
         console.print(f"Warning: {warning}.", highlight=False, soft_wrap=True, markup=False)
-    path = found.estimate
-    console.print(
-        f"{found.source}: {path.rate_bps / 1e6:.4g} Mbit/s, least RTT {path.delay_s * 1e3:.4g} ms, "
-        f"queueing delay up to {path.queue_s * 1e3:.4g} ms; {path.overflows} packets lost at a full queue and "
-        f"{path.stray} elsewhere, of {path.packets}; congestion control: {_candidates(found)}",
-        highlight=False,
-        soft_wrap=True,
-        markup=False,
-    )
+    console.print(f"{found.source}: {found.summary}", highlight=False, soft_wrap=True, markup=False)
     console.print()
     rows = [_row(row) for row in found.check]
     tables.show(console, "", rows, ("quantity", "captured", "simulated", "agrees"))
