@@ -109,7 +109,13 @@ def of_sweep(sweep: Sweep) -> str:
     """The number of completed runs, and the goodput over seeds of each point."""
     failed, missing = sweep.failed.height, sweep.missing
     ends = [f"{count} {what}" for count, what in ((failed, "failed"), (missing, "missing")) if count]
-    counted = ", ".join([f"{sweep.tasks['point'].n_unique()} points, {sweep.tasks.height} tasks", *ends])
+    counted = ", ".join(
+        [
+            formats.counted(sweep.tasks["point"].n_unique(), "point"),
+            formats.counted(sweep.tasks.height, "task"),
+            *ends,
+        ]
+    )
     means = sweep.summary()
     title = f"<strong>{escape(str(sweep.about['scenario']))}</strong>, {counted}"
     return f"<div>{title}<p>goodput_bps, mean over seeds</p>{short_table(means, means.columns)}</div>"

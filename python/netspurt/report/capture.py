@@ -46,10 +46,10 @@ def _lead(capture: Capture) -> str:
     """A summary in one or two sentences."""
     tally, streams = capture.tally, capture.streams
     resent = sum(int(streams[f"retransmitted_{cause}"].sum()) for cause in CAUSES)
-    several = "s" if tally["connections"] != 1 else ""
     summary = (
-        f"{capture.path.name}: {tally['packets']} packets, {tally['connections']} TCP connection{several}; "
-        f"{resent} segments were retransmitted."
+        f"{capture.path.name}: {formats.counted(tally['packets'], 'packet')}, "
+        f"{formats.counted(tally['connections'], 'TCP connection')}, "
+        f"{formats.counted(resent, 'retransmitted segment')}."
     )
     return f"{summary} {capture.fault}." if capture.fault else summary
 

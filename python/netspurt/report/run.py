@@ -135,13 +135,13 @@ def _lead(documents: Sequence[Document]) -> str:
     moved = sum(flow["bytes_delivered"] for flow in flows) / 1e6
     resent = sum(flow["retransmitted"] for flow in flows)
     timeouts = sum(flow["timeouts"] for flow in flows)
-    who = f"Flow {flows[0]['flow']}" if len(flows) == 1 else f"{len(flows)} flows"
+    who = f"Flow {flows[0]['flow']}" if len(flows) == 1 else formats.counted(len(flows), "flow")
     sentence = f"{who} delivered {moved:.4g} MB"
     if len(flows) == 1:
         sentence += f" at {flows[0]['goodput_bps'] / 1e6:.4g} Mbit/s"
     lost = sum(sum(link["drops"].values()) for link in documents[0]["links"])
-    ran_out = "1 timeout" if timeouts == 1 else f"{timeouts} timeouts"
-    sentence += f"; {lost} packets were lost, {resent} segments retransmitted, {ran_out}"
+    counted = ((lost, "lost packet"), (resent, "retransmitted segment"), (timeouts, "timeout"))
+    sentence += f"; {', '.join(formats.counted(count, name) for count, name in counted)}"
     return sentence + (" (of the first seed)." if len(documents) > 1 else ".")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt import plot
+from netspurt.analysis import formats
 from netspurt.errors import RequestError
 from netspurt.plot.swept import in_units, numbers_of, ordered, value_label
 from netspurt.report.blocks import (
@@ -54,9 +55,11 @@ def page_of(sweep: Sweep, quantity: str, command: str) -> Page:
     failed, missing = sweep.failed, sweep.missing
     words = in_units(quantity)[0]
     done = about["tasks"] - failed.height - missing
-    lead = f"{about['points']} points, {done} runs; the page shows {words}."
+    lead = f"{formats.counted(about['points'], 'point')}, {formats.counted(done, 'run')}; the page shows {words}."
     if missing or failed.height:
-        lead += f" {missing} runs are missing, {failed.height} have failed."
+        lead += (
+            f" Missing: {formats.counted(missing, 'run')}; failed: {formats.counted(failed.height, 'run')}."
+        )
     shown = [{**row, **{path: value_label(row[path]) for path in sweep.varied}} for row in rows[:MOST_ROWS]]
     columns = [*sweep.varied, *places, "runs", "mean", "low", "high"]
     note = f"Mean over seeds of {words}, with its 95 % interval (Student's t)."

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import display
+from netspurt.analysis import formats
 from netspurt.errors import RequestError, nearest
 from netspurt.files.places import PLAN, SWEEP
 from netspurt.sweeping.folder import Folder, about_of
@@ -154,7 +155,7 @@ class Sweep:
         return self._tables
 
     def __repr__(self) -> str:
-        return f"Sweep({str(self.path)!r}, {self._plan.height} tasks)"
+        return f"Sweep({str(self.path)!r}, {formats.counted(self._plan.height, 'task')})"
 
     def _repr_html_(self) -> str:
         """The HTML form for notebooks: progress, and means over seeds."""

@@ -71,8 +71,9 @@ def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
         raise RequestError(f"{file} is {kind.value}: give a scenario file (.toml)")
     if is_sweep(file):
         plan = plan_of(file, find(options.algorithms))
-        points, seeds = len(plan.points), len(plan.request.seeds)
-        return plan.base, f"a sweep of {points} points with {seeds} seeds: {len(plan)} runs"
+        counts = ((len(plan.points), "point"), (len(plan.request.seeds), "seed"), (len(plan), "run"))
+        points, seeds, runs = itertools.starmap(formats.counted, counts)
+        return plan.base, f"a sweep of {points} with {seeds}: {runs}"
     scenario = _core.Scenario.load(str(file), options.settings)
     if options.algorithms:
         scenario = scenario.given(find(options.algorithms))

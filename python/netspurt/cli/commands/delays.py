@@ -146,7 +146,7 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
             f"{key} {formats.number(result[f'{key}_ms'], 4)}" for key in ("min", "p50", "p95", "p99", "max")
         )
         console.print(
-            f"[bold]{name}[/]: {result['packets']} packets, {result['lost']} lost, "
+            f"[bold]{name}[/]: {formats.counted(result['packets'], 'packet')}, {result['lost']} lost, "
             f"mean {formats.number(result['mean_ms'], 4)} ms, CoV {formats.number(result['cov'], 4)}; {spread} ms; "
             "one way",
             highlight=False,

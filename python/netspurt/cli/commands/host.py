@@ -284,7 +284,11 @@ def _sentence(news: dict[str, Any]) -> str:
         for key, words in (("bytes_sent", "sent"), ("bytes_received", "received"))
         if news[key]
     ]
-    parts += [f"{news['retransmitted']} segments retransmitted"] if news["retransmitted"] else []
+    parts += (
+        [f"{formats.counted(news['retransmitted'], 'segment')} retransmitted"]
+        if news["retransmitted"]
+        else []
+    )
     return f"{ends}: {', '.join([news['why'], f'{seconds:.3g} s', *parts])}"
 
 

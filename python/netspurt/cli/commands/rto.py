@@ -149,8 +149,9 @@ def _print(
         rows = [row for row in results if (row["file"], row["host"]) == (file, host)]
         first = rows[0]
         console.print(
-            f"[bold]{escape(f'{file} {host}'.strip())}[/]: {first['cycles']} packets, {first['lost']} lost, mean "
-            f"{formats.text(first['mean_ms'], 4)} ms, CoV {formats.text(first['cov'], 4)}, one way",
+            f"[bold]{escape(f'{file} {host}'.strip())}[/]: {formats.counted(first['cycles'], 'packet')}, "
+            f"{first['lost']} lost, mean {formats.text(first['mean_ms'], 4)} ms, "
+            f"CoV {formats.text(first['cov'], 4)}, one way",
             highlight=False,
             soft_wrap=True,
         )

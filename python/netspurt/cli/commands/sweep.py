@@ -132,7 +132,8 @@ def _dry_run(plan: Plan, out: Path, options: argparse.Namespace) -> int:
         print(json.dumps({"sweep": str(out), "jobs": options.jobs, **asdict(found)}))
         return FINE
     seeds = f" with {found.seeds} seeds" if found.seeds > 1 else ""
-    print(f"{found.points} points{seeds}: {found.runs} runs, of which {found.found} are done in {out}")
+    points, runs = formats.counted(found.points, "point"), formats.counted(found.runs, "run")
+    print(f"{points}{seeds}: {runs}, of which {found.found} are done in {out}")
     if found.tried:
         least = "at least " if found.at_least else "about "
         early = "; less if points end early by [stop]" if found.may_stop else ""
@@ -214,14 +215,17 @@ def _print(report: Report, result: Sweep, summary: pl.DataFrame | None, options:
         failed = result.failed.filter(result.failed["task"].is_in(report.failed))
         tables.show(console, "", failed.head(FAILURES_SHOWN).to_dicts(), ["settings", "seed", "error"])
         again = f"netspurt sweep {shlex.quote(options.sweep)} --retry"
-        console.print(f"{len(report.failed)} tasks failed; to try them again: {again}", highlight=False)
+        console.print(
+            f"{formats.counted(len(report.failed), 'task')} failed; to try them again: {again}",
+            highlight=False,
+        )
 
 
 def _sentence(report: Report) -> str:
     done = report.found + report.ran
     sentence = f"{done} of {report.tasks} tasks done, {report.ran} of them now, in {report.path}"
     if report.stopped:
-        sentence += f"; {report.stopped} points needed fewer seeds than planned"
+        sentence += f"; {formats.counted(report.stopped, 'point')} needed fewer seeds than planned"
     if not report.whole:
         sentence += "; give the command again to go on"
     return sentence + "."
