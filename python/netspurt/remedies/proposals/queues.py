@@ -16,8 +16,6 @@ from netspurt.settings import Value
 BELOW = 0.95
 """A shaper's rate as a share of the rate behind it, so that the queue is here and not there."""
 
-FAIR = ("fq-codel", "cake", "fq-pie")
-
 SHAPED = "shaped"
 """The node and the link that a shaper of one's own adds."""
 

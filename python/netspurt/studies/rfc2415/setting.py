@@ -20,7 +20,6 @@ WEBS = (8, 16, 32)
 FTPS = (0, 1, 2, 3)
 WINDOWS = (1, 2, 3, 4)
 """Initial windows in segments."""
-RUN_S = 360.0
 SEEDS = 10
 """Seeds of every run with a bar; the document has one."""
 BOTTLENECK = ("bottleneck", "n1->n0")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SCENARIO = "policer_laboratory.toml"
 PAUSES_S = (0.5, 1.0, 2.0)
-CHUNKS = 5
 FOUND_SHARE = 0.1
 """A chunk counts as policed if the diagnosis gives a policer at least this share of its time."""
 SLACK_POINTS = 10.0
