@@ -320,6 +320,7 @@ fn a_file_of_another_format_is_reported_in_a_sentence() {
         words(b"PK\x03\x04"),
         "a.pcap is not a capture: it begins with 50 4b 03 04, expected pcap or pcapng (uncompressed, gzip or zstd)"
     );
+    assert!(words(b"duration = \"5 s\"").contains("it begins with \"duration\", expected pcap"));
     assert!(words(&[0x1F, 0x8B, 8, 0, 0]).starts_with("cannot read a.pcap: "));
     let missing = CaptureReader::open(Path::new("/there/is/none.pcap")).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read /there/is/none.pcap: No such file"), "{missing}");

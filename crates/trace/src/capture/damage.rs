@@ -24,7 +24,7 @@ pub enum OpenError {
     /// The file has another format.
     #[error(
         "{} is not a capture: it begins with {}, expected pcap or pcapng (uncompressed, gzip or zstd)",
-        path.display(), hexadecimal(head)
+        path.display(), beginning(head)
     )]
     Foreign {
         /// The file.
@@ -34,7 +34,13 @@ pub enum OpenError {
     },
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Text in quotation marks, other bytes in hexadecimal.
+fn beginning(bytes: &[u8]) -> String {
+    if let Ok(text) = str::from_utf8(bytes)
+        && !text.chars().any(char::is_control)
+    {
+        return format!("{text:?}");
+    }
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
