@@ -84,28 +84,37 @@ fn a_window_whose_scale_was_not_captured_permits_what_is_in_flight() {
     }
 }
 
-/// The packets with IP identifications, each twice, the second one a moment later.
-fn twice(packets: &[Seen]) -> Vec<Seen> {
+/// The packets, each twice, the second one a moment later; IP identifications are counted by `step`.
+fn twice(packets: &[Seen], step: u16) -> Vec<Seen> {
     let identified = packets.iter().zip(1_u16..).map(|(seen, number)| {
         let mut seen = seen.clone();
-        seen.bytes[4..6].copy_from_slice(&number.to_be_bytes());
+        seen.bytes[4..6].copy_from_slice(&(number * step).to_be_bytes());
         seen
     });
-    identified.flat_map(|seen| [Seen { ns: seen.ns + 5000, ..seen.clone() }, seen]).collect()
+    let mut copied: Vec<Seen> =
+        identified.flat_map(|seen| [Seen { ns: seen.ns + 5000, ..seen.clone() }, seen]).collect();
+    copied.sort_by_key(|seen| seen.ns);
+    copied
 }
 
 #[test]
 fn packets_that_a_mirror_port_copies_change_nothing() {
     let packets = rounds(10, 5);
-    let mut copied = twice(&packets);
-    copied.sort_by_key(|seen| seen.ns);
-    let (once, both) = (diagnosed(65_535, &packets), diagnosed(65_535, &copied));
+    // With identifications, and without: some systems send 0 where a packet must not be split (RFC 6864).
+    for step in [1, 0] {
+        copies_change_nothing(&packets, &twice(&packets, step));
+    }
+}
+
+#[track_caller]
+fn copies_change_nothing(packets: &[Seen], copied: &[Seen]) {
+    let (once, both) = (diagnosed(65_535, packets), diagnosed(65_535, copied));
     for (once, both) in once.directions.iter().zip(&both.directions) {
         assert_eq!(once.bytes, both.bytes);
         assert_eq!(once.timeline, both.timeline);
         assert_eq!(both.retransmitted, 0);
     }
-    let told = read(&pcap(Order::Little, 1, 101, 65_535, &copied));
+    let told = read(&pcap(Order::Little, 1, 101, 65_535, copied));
     let [client, server] = &told.report().streams;
     assert_eq!((client.duplicated, client.bytes, client.duplicate_acks), (52, 50_000, 0));
     assert_eq!((client.packets, server.duplicated), (104, 11));

@@ -134,7 +134,7 @@ impl Connection {
         let PacketFacts { identification, number, at } = packet;
         let side = sender.side(self.client);
         let fields = self.talk.process(side, segment);
-        if self.copies[side as usize].is_copy(identification, segment) {
+        if self.copies[side as usize].is_copy(identification, segment, at) {
             return self.note_copy(side, fields.seq, segment, EventContext { id: self.id, at, watch });
         }
         watch.segment(self.id, &Seen { number, at, side, fields: &fields, segment });

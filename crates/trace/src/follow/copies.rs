@@ -1,7 +1,12 @@
 //! Packets that were captured twice: by a mirror port that sends what enters and what leaves a switch, or on two sides of a router.
+//!
+//! Lives here: copies that the packets alone show, ACKs included. Must not live here: data that comes again too soon for a
+//! retransmission, which only its stream shows (`retransmission::judge`).
 
+use super::retransmission::AT_ONCE;
+use crate::stamp::Stamp;
 use netspurt_tcp::options::Timestamps;
-use netspurt_tcp::segment::Segment;
+use netspurt_tcp::segment::{Flags, Segment};
 
 /// So many packets of a sender may lie between a packet and its copy.
 const NEAR: usize = 8;
@@ -11,28 +16,57 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The last packets of a sender.
 ///
 /// A copy has the IP identification of its original; a retransmission is another packet with one of its own. Packets without
-/// identification, such as those of IPv6, are no copies here.
+/// identification, such as those of IPv6, may be duplicate ACKs that look alike. Theirs are copies only if the SYN of the sender
+/// came twice at once, which no timer does: then every packet is there twice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copies {
     /// Identification and content, as one number; 0 if there is none.
     last: [u64; NEAR],
+    /// The place in `last` of the next packet.
     next: u8,
+    /// A bit for each packet of `last` whose copy was captured.
+    copied: u8,
+    /// When a SYN without identification was captured.
+    syn: Option<Stamp>,
+    /// Whether that SYN had a copy.
+    all_twice: bool,
 }
 
 impl Copies {
     /// Whether this packet is a copy of one of the last packets.
     #[inline]
-    pub(super) fn is_copy(&mut self, identification: u16, segment: &Segment) -> bool {
-        if identification == 0 {
-            return false;
+    pub(super) fn is_copy(&mut self, identification: u16, segment: &Segment, at: Stamp) -> bool {
+        if identification == 0 && !self.all_twice {
+            return segment.flags.has(Flags::SYN) && self.is_copy_of_syn(segment, at);
         }
         let this = mark(identification, segment);
-        if self.last.contains(&this) {
+        let Some(place) = self.last.iter().position(|&last| last == this) else {
+            self.keep(this);
+            return false;
+        };
+        // A third one without identification is the next duplicate ACK, and the fourth its copy.
+        let is_new = identification == 0 && self.copied >> place & 1 == 1;
+        self.copied ^= u8::from(identification == 0) << place;
+        !is_new
+    }
+
+    #[cold]
+    fn is_copy_of_syn(&mut self, syn: &Segment, at: Stamp) -> bool {
+        let this = mark(0, syn);
+        if self.last.contains(&this) && self.syn.is_some_and(|first| at.since(first) < AT_ONCE) {
+            self.all_twice = true;
             return true;
         }
-        self.last[usize::from(self.next)] = this;
-        self.next = (self.next + 1) % NEAR as u8;
+        self.keep(this);
+        self.syn = Some(at);
         false
+    }
+
+    #[inline]
+    fn keep(&mut self, this: u64) {
+        self.last[usize::from(self.next)] = this;
+        self.copied &= !(1 << self.next);
+        self.next = (self.next + 1) % NEAR as u8;
     }
 }
 
@@ -58,6 +92,8 @@ mod tests {
     use netspurt_tcp::segment::Payload;
     use netspurt_tcp::seq::Seq;
 
+    const NOW: Stamp = Stamp(0);
+
     fn segment(seq: u32, len: u32) -> Segment {
         Segment { seq: Seq(seq), payload: Payload { offset: 0, len }, ..Segment::default() }
     }
@@ -66,26 +102,39 @@ mod tests {
     fn a_copy_has_the_identification_of_a_packet_shortly_before() {
         let mut copies = Copies::default();
         for n in 1..=5 {
-            assert!(!copies.is_copy(n, &segment(u32::from(n) * 100, 100)));
+            assert!(!copies.is_copy(n, &segment(u32::from(n) * 100, 100), NOW));
         }
-        assert!(copies.is_copy(2, &segment(200, 100)));
-        assert!(!copies.is_copy(6, &segment(200, 100)), "a retransmission is another packet");
-        assert!(!copies.is_copy(3, &segment(0, 0)), "another packet has the same identification");
+        assert!(copies.is_copy(2, &segment(200, 100), NOW));
+        assert!(!copies.is_copy(6, &segment(200, 100), NOW), "a retransmission is another packet");
+        assert!(!copies.is_copy(3, &segment(0, 0), NOW), "another packet has the same identification");
     }
 
     #[test]
-    fn packets_without_identification_are_no_copies() {
+    fn packets_without_identification_are_no_copies_if_the_syn_came_once() {
         let mut copies = Copies::default();
-        assert!(!copies.is_copy(0, &segment(0, 0)) && !copies.is_copy(0, &segment(0, 0)));
+        assert!(!copies.is_copy(0, &segment(0, 0), NOW) && !copies.is_copy(0, &segment(0, 0), NOW));
+    }
+
+    #[test]
+    fn a_syn_that_comes_twice_at_once_shows_that_every_packet_does() {
+        let syn = Segment { flags: Flags::SYN, ..segment(0, 0) };
+        let ms = |n: u64| Stamp(n * 1_000_000);
+        let mut again = Copies::default();
+        assert!([ms(0), ms(1000), ms(3000)].iter().all(|&at| !again.is_copy(0, &syn, at)), "a timer");
+        let mut copies = Copies::default();
+        assert!(!copies.is_copy(0, &syn, ms(0)) && copies.is_copy(0, &syn, ms(1)));
+        let ack = segment(1, 0);
+        let found: Vec<bool> = (10..16).map(|n| copies.is_copy(0, &ack, ms(n))).collect();
+        assert_eq!(found, [false, true, false, true, false, true], "three duplicate ACKs");
     }
 
     #[test]
     fn a_packet_that_came_long_ago_is_forgotten() {
         let mut copies = Copies::default();
         for n in 1..=20 {
-            assert!(!copies.is_copy(n, &segment(0, 0)));
+            assert!(!copies.is_copy(n, &segment(0, 0), NOW));
         }
-        assert!(!copies.is_copy(1, &segment(0, 0)));
-        assert!(copies.is_copy(20, &segment(0, 0)));
+        assert!(!copies.is_copy(1, &segment(0, 0), NOW));
+        assert!(copies.is_copy(20, &segment(0, 0), NOW));
     }
 }

@@ -17,14 +17,14 @@ use times::BUSY;
 pub(super) use times::plus;
 
 /// A copy that arrives sooner than this, without any sign of loss, was made by the network or by the capture.
-const AT_ONCE: Span = Span::from_ms(5);
+pub(super) const AT_ONCE: Span = Span::from_ms(5);
 
 /// The kind of data that is seen again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     /// A retransmission.
     Resent(Cause),
-    /// A copy that the network or the capture made.
+    /// A copy that the network or the capture made; `copies` finds those that the packets alone show.
     Copied,
 }
 
