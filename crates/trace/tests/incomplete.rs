@@ -121,6 +121,23 @@ fn copies_change_nothing(packets: &[Seen], copied: &[Seen]) {
 }
 
 #[test]
+fn a_clock_that_was_set_back_leaves_only_how_much_was_sent() {
+    let shifted = |back_ns: u64| {
+        let mut packets = rounds(40, 5);
+        let middle = packets.len() / 2;
+        packets[middle..].iter_mut().for_each(|seen| seen.ns -= back_ns);
+        packets
+    };
+    let set_back = diagnosed(65_535, &shifted(500_000_000));
+    let found = set_back.main();
+    assert_eq!((found.bytes, found.limit()), (200_000, Limit::Unknown));
+    assert!(found.budget.share(Limit::Unknown) > 0.999);
+    assert!(found.sentence.contains("went back by 0.50 s at packet 122"), "{}", found.sentence);
+    // Packets of several queues of a network card are a little out of order.
+    assert_ne!(diagnosed(65_535, &shifted(50_000_000)).main().limit(), Limit::Unknown);
+}
+
+#[test]
 fn a_packet_without_length_has_that_on_the_wire() {
     let mut packets = rounds(3, 5);
     for seen in &mut packets {

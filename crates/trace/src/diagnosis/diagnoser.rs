@@ -2,7 +2,7 @@
 
 use super::sender::SenderView;
 use super::transfers::Exchanges;
-use super::verdict::{ConnectionDiagnosis, RoundTrips, conclude};
+use super::verdict::{ConnectionDiagnosis, RoundTrips, SetBack, Shown, conclude};
 use crate::conversation::Side;
 use crate::follow::{
     Cause, ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, Proof, RttSample,
@@ -44,6 +44,8 @@ struct Ends {
     opened: [bool; 2],
     /// Bytes in flight after the segment before.
     flight: [u64; 2],
+    /// The packet that is earliest, compared with the packets before it.
+    set_back: Option<SetBack>,
 }
 
 impl Diagnoser {
@@ -73,6 +75,7 @@ impl Ends {
             exchanges: Exchanges::default(),
             opened: [false; 2],
             flight: [0; 2],
+            set_back: None,
         }
     }
 
@@ -83,8 +86,18 @@ impl Ends {
         self.at
     }
 
+    fn note_set_back(&mut self, seen: &Seen<'_>) {
+        let first = self.first.unwrap_or(seen.at);
+        let latest = Stamp(first.0.saturating_add(self.at));
+        let by = ns(latest.since(seen.at));
+        if by > self.set_back.map_or(0, |known| known.by) {
+            self.set_back = Some(SetBack { by, packet: seen.number });
+        }
+    }
+
     fn process(&mut self, seen: &Seen<'_>) {
         let at = self.time(seen.at);
+        self.note_set_back(seen);
         self.packet = seen.number;
         let flags = seen.segment.flags;
         let syn = flags.has(Flags::SYN);
@@ -131,8 +144,9 @@ impl Ends {
         let (of_a, of_b) =
             (RoundTrips { reply: of_b.handshake, ..of_a }, RoundTrips { reply: of_a.handshake, ..of_b });
         let captured = report.streams.each_ref().map(|stream| stream.packets > 0);
-        let directions =
-            [conclude(Side::A, a, of_a, end, captured), conclude(Side::B, b, of_b, end, captured)];
+        let set_back = self.set_back.filter(|set_back| set_back.spoils(end));
+        let shown = Shown { captured, set_back };
+        let directions = [conclude(Side::A, a, of_a, end, shown), conclude(Side::B, b, of_b, end, shown)];
         let [client, server] = [0, 1].map(|side: usize| &directions[side].timeline);
         let round = of_a.ahead.or(of_a.handshake).unwrap_or(0);
         let transfers = self.exchanges.finish(round, [client, server]);

@@ -112,17 +112,53 @@ pub(super) struct RoundTrips {
     pub(super) reply: Option<u64>,
 }
 
-/// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection. `captured` says of which ends any
-/// packet was captured.
+/// Packets that are out of order by less come from several queues or interfaces, and hardly change the budget.
+const LEAST_SET_BACK_NS: u64 = 100_000_000;
+
+/// A packet of a connection that is earlier than another one before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SetBack {
+    /// By how many nanoseconds.
+    pub(super) by: u64,
+    /// Its number.
+    pub(super) packet: u64,
+}
+
+impl SetBack {
+    /// Whether so much of a connection of `duration` nanoseconds has a wrong time that its budget would be wrong.
+    pub(super) const fn spoils(self, duration: u64) -> bool {
+        self.by >= LEAST_SET_BACK_NS && self.by >= duration / 20
+    }
+
+    fn sentence(self) -> String {
+        let seconds = self.by as f64 / 1e9;
+        format!(
+            "The clock of the capturing host went back by {seconds:.2} s at packet {}, or packets are out of order, so the capture \
+             does not show what took long.",
+            self.packet
+        )
+    }
+}
+
+/// What the capture shows of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    /// Of which ends any packet was captured.
+    pub(super) captured: [bool; 2],
+    /// A clock that was set back so far that the times mean nothing.
+    pub(super) set_back: Option<SetBack>,
+}
+
+/// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
 pub(super) fn conclude(
     side: Side,
     mut view: SenderView,
     trips: RoundTrips,
     end: u64,
-    captured: [bool; 2],
+    shown: Shown,
 ) -> DirectionDiagnosis {
     let end = view.finish(end);
-    let [data, acks] = [captured[side as usize], captured[1 - side as usize]];
+    let [data, acks] = [shown.captured[side as usize], shown.captured[1 - side as usize]];
     if !acks {
         view.totals.bytes = view.bytes_sent();
     } else if !data {
@@ -136,8 +172,12 @@ pub(super) fn conclude(
     let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, ..totals };
     let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
     let facts = conclude_whole(facts, &phases, &departures, by_sender);
-    let (timeline, hidden) =
-        if data && acks { limits(&facts, &phases, end) } else { not_shown(&phases, end, data) };
+    let in_time = shown.set_back.is_none();
+    let (timeline, hidden) = if data && acks && in_time {
+        limits(&facts, &phases, end)
+    } else {
+        not_shown(&phases, end, data && in_time)
+    };
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);
     let masked = sums(&hidden.without_shorter_than(least), &timeline);
@@ -145,14 +185,15 @@ pub(super) fn conclude(
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
     let evidence: Vec<Evidence> =
         budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
-    let undecided = match (data, acks) {
+    let undecided = match (data, acks, shown.set_back) {
         _ if facts.totals.bytes == 0 => None,
-        (true, false) => Some(ONLY_DATA),
-        (false, true) => Some(ONLY_ACKS),
-        _ => budget.lines().is_empty().then_some(ONE_TIME),
+        (true, false, _) => Some(ONLY_DATA.to_owned()),
+        (false, true, _) => Some(ONLY_ACKS.to_owned()),
+        (.., Some(set_back)) => Some(set_back.sentence()),
+        _ => budget.lines().is_empty().then(|| ONE_TIME.to_owned()),
     };
     let of_budget = || budget.sentence(evidence.first().map(|evidence| &evidence.measured));
-    let sentence = undecided.map_or_else(of_budget, str::to_owned);
+    let sentence = undecided.unwrap_or_else(of_budget);
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,
@@ -169,7 +210,7 @@ pub(super) fn conclude(
     }
 }
 
-/// The limits until `end` if one end was not captured: unknown but for the handshake, whose end the first `data` shows.
+/// The limits until `end` if one end was not captured or the times are wrong: unknown but for the handshake, whose end the first `data` shows.
 fn not_shown(phases: &Phases, end: u64, data: bool) -> (Timeline, Timeline) {
     let (mut timeline, mut hidden) = (Timeline::default(), Timeline::default());
     let open =
