@@ -107,11 +107,11 @@ def percent(share: float) -> str:
 
 
 def number(value: float | None, digits: int = 5) -> str:
-    """A number with this many significant digits, or a dash."""
-    if value is None:
+    """A number with this many significant digits; a dash for none, and for one that is not defined (NaN)."""
+    if value is None or value != value:
         return "–"
-    if value != value or value in (float("inf"), float("-inf")):
-        return "∞" if value == float("inf") else "?"
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "-∞"
     return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 

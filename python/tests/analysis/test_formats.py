@@ -1,0 +1,18 @@
+"""Numbers as text."""
+
+from __future__ import annotations
+
+import math
+
+from netspurt.analysis import formats
+
+
+def test_a_number_that_is_not_there_or_not_defined_is_a_dash() -> None:
+    assert [formats.number(value) for value in (None, math.nan)] == ["–", "–"]
+    assert [formats.number(value) for value in (math.inf, -math.inf)] == ["∞", "-∞"]
+    assert formats.number(0.123456, 3) == "0.123"
+
+
+def test_one_thing_is_counted_without_plural() -> None:
+    assert [formats.counted(count, "packet") for count in (0, 1, 2)] == ["0 packets", "1 packet", "2 packets"]
+    assert formats.counted(12345, "packet") == "12\u202f345 packets"
