@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from netspurt.errors import RequestError
 from netspurt.settings import Value
 
-WHOLE_UNITS = ("packets", "segments", "B")
+WHOLE_UNITS = ("packets", "packet", "p", "pkt", "pkts", "segments", "segment", "B")
 """Units of whole numbers only."""
 
 Scale = Literal["linear", "log"]

@@ -26,6 +26,7 @@ def test_a_grid_is_every_combination() -> None:
         ({"from": 1e-9, "to": 1e-6, "count": 4, "scale": "log"}, [1e-9, 1e-8, 1e-7, 1e-6]),
         ({"from": 1, "to": 4, "count": 10}, [1, 2, 3, 4]),
         ({"from": "10 packets", "to": "11 packets", "count": 5}, ["10 packets", "11 packets"]),
+        ({"from": "10p", "to": "11p", "count": 5}, ["10 p", "11 p"]),
         ({"from": "5 ms", "to": "9 ms", "count": 1}, ["5 ms"]),
     ],
 )
