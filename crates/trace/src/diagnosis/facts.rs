@@ -1,6 +1,6 @@
 //! The input of the rules.
 //!
-//! The last five fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
+//! The last six fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
 
 use super::moment::Moment;
 use super::path::Path;
@@ -41,6 +41,8 @@ pub(super) struct Facts {
     pub(super) restarts: Vec<(u64, u64)>,
     /// When blocks of the same length came at the same intervals, which are not those of ACKs.
     pub(super) at_intervals: Vec<(u64, u64)>,
+    /// When the application wrote at an even rate, as blocks show that ACKs did not release.
+    pub(super) at_even_rate: Vec<(u64, u64)>,
 }
 
 impl Facts {
@@ -85,6 +87,7 @@ impl Facts {
             policed: Vec::new(),
             restarts: Vec::new(),
             at_intervals: Vec::new(),
+            at_even_rate: Vec::new(),
         }
     }
 

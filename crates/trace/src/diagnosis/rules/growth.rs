@@ -1,6 +1,7 @@
 //! The sender has data and the windows have space: `slow-start`, `congestion-window`, `send-buffer`,
 //! `application-window`, and windows that a paced sender fills.
 
+use super::even_rate::is_written_evenly;
 use super::window::window_full;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::sender::meter::Slice;
@@ -29,8 +30,18 @@ const FALL_ROUNDS: u64 = 2;
 /// After a loss it takes more of them, because some windows stay where they are for a while.
 const LONG_FLAT_ROUNDS: u64 = 12;
 
-/// What limits a sender that sends whenever an ACK arrives.
+/// What limits a sender that seems to send whenever an ACK arrives. An application that writes at an even rate seems to do so by chance.
 pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
+    let limit = on_acks(facts, index);
+    let by_sender = matches!(
+        limit,
+        Limit::SlowStart | Limit::CongestionWindow | Limit::SendBuffer | Limit::ApplicationWindow
+    );
+    if by_sender && is_written_evenly(facts, index) { Limit::Application } else { limit }
+}
+
+/// What limits a sender that sends whenever an ACK arrives.
+fn on_acks(facts: &Facts, index: usize) -> Limit {
     if fills_window(facts, index) && is_flat(facts, index, FLAT_ROUNDS, 1) {
         return window_full(facts, index);
     }
@@ -52,7 +63,15 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
     if let Some(limit) = written_at_own_rate(facts, index) {
         return limit;
     }
-    if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
+    if has_credits(facts, index) { Limit::ApplicationWindow } else { buffer_or_writer(facts, index) }
+}
+
+/// A full buffer holds more than a segment, and the sender's segments are full. A short one shows that everything written was sent.
+/// Beside the sender, the times show it better.
+fn buffer_or_writer(facts: &Facts, index: usize) -> Limit {
+    let (first, last) = facts.around(index, FLAT_ROUNDS);
+    let sent_all = !facts.path.beside_sender && !has_more(&facts.slices[first..=last]);
+    if sent_all { Limit::Application } else { Limit::SendBuffer }
 }
 
 /// Whether the flight does not change for long, or falls and is as large as before again and again, without a loss meanwhile.
@@ -83,7 +102,7 @@ fn falls(facts: &Facts, index: usize) -> bool {
 /// What permits a flight that does not change: a buffer, or the receive window if the flight may be as large as it.
 fn capped_by(facts: &Facts, index: usize) -> Limit {
     let window = !facts.path.beside_sender && caps_at_window(facts, index);
-    if window { window_full(facts, index) } else { Limit::SendBuffer }
+    if window { window_full(facts, index) } else { buffer_or_writer(facts, index) }
 }
 
 /// Whether the sender has more data than a fixed limit permits, though some ACKs did not make it send: it paces, or its buffer is

@@ -2,6 +2,7 @@
 
 mod application;
 mod black_hole;
+mod even_rate;
 mod growth;
 mod masked;
 mod outage;

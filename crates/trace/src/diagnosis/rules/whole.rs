@@ -1,6 +1,7 @@
 //! What rules conclude about the whole connection before they judge a moment of it.
 
 use super::black_hole::black_holes;
+use super::even_rate::written_evenly;
 use super::policer::policed;
 use super::queue::filled_by;
 use super::restart::restarts;
@@ -14,7 +15,7 @@ const PAUSES: u64 = 20;
 
 /// Adds what the slices, the phases and the departures show together; the departures by the sender's own clock if `by_sender`.
 ///
-/// None of the five conclusions depends on another.
+/// None of the six conclusions depends on another.
 pub(in crate::diagnosis) fn conclude_whole(
     mut facts: Facts,
     phases: &Phases,
@@ -27,6 +28,7 @@ pub(in crate::diagnosis) fn conclude_whole(
     let blocks = departures.blocks((facts.path.base / PAUSES).max(LEAST_PAUSE_NS));
     facts.at_intervals =
         writes_at_intervals(&blocks, facts.totals.segment, (facts.path.base, facts.path.beside_sender));
+    facts.at_even_rate = written_evenly(&facts, departures);
     facts.restarts = restarts(&facts, phases);
     facts
 }

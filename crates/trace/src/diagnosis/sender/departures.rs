@@ -67,9 +67,28 @@ pub(in crate::diagnosis) struct Departures {
     stamp: u32,
     /// Retransmissions that are not acknowledged: position, and when.
     resent: VecDeque<(i64, u64)>,
+    /// The most bytes of new data in a segment, and the least time in nanoseconds in which such a segment followed another one; 0
+    /// if none did.
+    longest: u32,
+    fastest: u64,
 }
 
 impl Departures {
+    /// The least time in which a segment of full size followed another one, in nanoseconds.
+    pub(in crate::diagnosis) fn fastest(&self) -> Option<u64> {
+        (self.fastest > 0).then_some(self.fastest)
+    }
+
+    /// A segment with so many bytes of new data follows the last one.
+    fn note_gap(&mut self, at: u64, len: u32) {
+        let Some(gap) = self.blocks.last().map(|last| at.saturating_sub(last.until).max(1)) else { return };
+        if len > self.longest {
+            (self.longest, self.fastest) = (len, 0);
+        } else if len == self.longest {
+            self.fastest = if self.fastest == 0 { gap } else { self.fastest.min(gap) };
+        }
+    }
+
     /// The segments that follow have this timestamp.
     pub(in crate::diagnosis) fn set_stamp(&mut self, stamp: u32) {
         self.stamp = stamp;
@@ -88,6 +107,7 @@ impl Departures {
     pub(in crate::diagnosis) fn note_sent(&mut self, at: u64, end: i64, len: u32, after: After) {
         let start = end - i64::from(len);
         self.push(at, (start, end), len, after);
+        self.note_gap(at, len);
         let has_room = self.blocks.len() < MOST;
         match self.blocks.last_mut() {
             Some(last) if at - last.until <= LEAST_PAUSE_NS => {
@@ -209,10 +229,14 @@ impl Departures {
     /// Blocks of new data with pauses between them: of more than `least` nanoseconds, and of four times the usual time from segment
     /// to segment. None if there are too many.
     pub(in crate::diagnosis) fn blocks(&self, least: u64) -> Vec<Block> {
+        self.blocks_after(least.max(4 * self.usual_gap()))
+    }
+
+    /// Blocks of new data with pauses of more than `pause` nanoseconds between them. None if there are too many.
+    pub(in crate::diagnosis) fn blocks_after(&self, pause: u64) -> Vec<Block> {
         if self.blocks.len() == MOST {
             return Vec::new();
         }
-        let pause = least.max(4 * self.usual_gap());
         let mut blocks: Vec<Block> = Vec::new();
         for next in &self.blocks {
             match blocks.last_mut() {
