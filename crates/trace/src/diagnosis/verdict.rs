@@ -170,7 +170,11 @@ pub(super) fn conclude(
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
     let in_host = trips.reply.is_some_and(|ns| ns <= IN_HOST_NS);
     let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, ..totals };
-    let facts = Facts::new(meter.finish(end), parts, totals, [&trains, &arrivals], incidents);
+    let mut slices = meter.finish(end);
+    if by_sender {
+        departures.leave_out_ack_delays(&mut slices, parts.0);
+    }
+    let facts = Facts::new(slices, parts, totals, [&trains, &arrivals], incidents);
     let facts = conclude_whole(facts, &phases, &departures, by_sender);
     let in_time = shown.set_back.is_none();
     let (timeline, hidden) = if data && acks && in_time {

@@ -1,6 +1,7 @@
 //! What left the sender, packet by packet, and which of it did not arrive.
 
 use crate::diagnosis::path::bucket::Step;
+use crate::diagnosis::sender::meter::Slice;
 use std::collections::VecDeque;
 
 /// Maximum number of steps; above that, neighbours are joined.
@@ -266,6 +267,30 @@ impl Departures {
         middle.map_or(0, |gap| gap.0)
     }
 
+    /// Lowers the round trips to the sender to what its clock permits: the least one, and by how much more time segments took on their
+    /// way here than the fastest one. What exceeds that is the delay of ACKs or of the sender itself: no data has waited for so long.
+    pub(in crate::diagnosis) fn leave_out_ack_delays(&self, slices: &mut [Slice], least: u64) {
+        let stamped = || self.all.iter().filter(|departure| departure.stamp != 0);
+        let (Some(tick), Some(first)) = (tick(&self.all), self.all.first()) else { return };
+        let way = |departure: &Departure| {
+            let ticks = departure.stamp.wrapping_sub(first.stamp).cast_signed();
+            departure.at as i64 - i64::from(ticks) * tick as i64
+        };
+        let Some(fastest) = stamped().map(way).min() else { return };
+        // Both clocks have units, and a segment needs more time for the link than the packets of the handshake.
+        let unknown = 2 * tick + self.fastest;
+        let mut latest = stamped().peekable();
+        for slice in slices {
+            let mut longest = None;
+            while let Some(departure) = latest.next_if(|departure| departure.at < slice.until) {
+                longest = longest.max(Some(way(departure).abs_diff(fastest)));
+            }
+            if let Some(longer) = longest {
+                slice.permit_behind(least + longer + unknown);
+            }
+        }
+    }
+
     /// The steps until the last drop: as they were captured, or by the clock of the sender if that is known. Behind a queue,
     /// packets arrive later than they left, and more evenly.
     pub(in crate::diagnosis) fn steps(&self, by_sender: bool) -> Vec<Step> {
@@ -316,6 +341,31 @@ mod tests {
         assert_eq!(seen(&departures, false), [(10, 0, 1), (0, 1000, 0), (40, 0, 1)]);
         departures.note_needless(0, 1000);
         assert_eq!(seen(&departures, false)[0], (10, 1000, 0));
+    }
+
+    #[test]
+    fn what_acks_are_late_by_is_no_queue_of_the_data() {
+        // The round trips in ms that a slice of 50 ms is taken to have, where segments take 10 ms, or so many more in the second half.
+        let permitted = |longer: u64| {
+            let mut departures = Departures::default();
+            for n in 0..100 {
+                let later = if n < 50 { 0 } else { longer };
+                departures.set_stamp(1 + n * 10);
+                let at = (u64::from(n) * 10 + 10 + later) * 1_000_000;
+                departures.note_sent(at, i64::from(n + 1) * 1000, 1000, After::Unknown);
+            }
+            let slice = |n: u64| {
+                let mut slice = Slice { until: n * 50_000_000, ..Slice::default() };
+                slice.note_behind(140_000_000);
+                slice
+            };
+            let mut slices: Vec<Slice> = (1..=20).map(slice).collect();
+            departures.leave_out_ack_delays(&mut slices, 40_000_000);
+            [5, 15].map(|n| slices[n].behind / 1_000_000)
+        };
+        assert_eq!(permitted(0), [52, 52], "two ticks and the time for a segment are not known");
+        assert_eq!(permitted(60), [52, 112]);
+        assert_eq!(permitted(200), [52, 140]);
     }
 
     #[test]

@@ -90,6 +90,11 @@ impl Slice {
     pub(in crate::diagnosis) fn note_behind(&mut self, ns: u64) {
         self.behind = least(self.behind, u32::try_from(ns + 1).unwrap_or(u32::MAX));
     }
+
+    /// A longer round trip from here to the sender counts as one of so many nanoseconds.
+    pub(in crate::diagnosis) fn permit_behind(&mut self, ns: u64) {
+        self.behind = self.behind.min(u32::try_from(ns + 1).unwrap_or(u32::MAX));
+    }
 }
 
 /// The slices of one direction.
