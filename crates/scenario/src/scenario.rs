@@ -111,6 +111,6 @@ impl Scenario {
 
     /// The scenario as a file with all its values, which [`Scenario::parse`] reads to the same scenario.
     pub fn merged_toml(&self) -> String {
-        toml::to_string(self).expect("every type in the tree has a form in TOML")
+        crate::reading::written(self)
     }
 }

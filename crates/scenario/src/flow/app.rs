@@ -24,7 +24,7 @@ pub enum App {
     /// `from` sends to `to` as fast as TCP lets it, then closes.
     Bulk {
         /// Bytes to send. Default: without end.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         bytes: Option<Size>,
     },
     /// `from` sends requests, `to` sends responses, over one connection; `from` closes.
@@ -65,7 +65,7 @@ pub enum App {
         /// The class for `from`.
         client: OwnName,
         /// The class for `to`. Default: reads all data, and closes after `from` has closed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<OwnName>,
     },
 }
@@ -86,7 +86,7 @@ pub struct Files {
     #[serde(default = "at_once")]
     pub first: Drawn<Duration>,
     /// How many files. Default: as long as the simulation lasts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub transfers: Option<u32>,
     /// Which end closes.
@@ -103,7 +103,7 @@ pub struct Web {
     /// Length of a file.
     pub size: Drawn<Size>,
     /// Length of the first file of a page. Default: as all others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<Drawn<Size>>,
     /// Length of the request for a file.
     #[serde(default = "web_request")]
@@ -115,7 +115,7 @@ pub struct Web {
     #[serde(default = "at_once")]
     pub first: Drawn<Duration>,
     /// How many pages. Default: as long as the simulation lasts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub pages: Option<u32>,
     /// How the files of a page are fetched.
@@ -136,7 +136,7 @@ pub enum Http {
     #[serde(rename = "1.0")]
     One {
         /// The maximum number of parallel connections. Default: the number of files.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1))]
         parallel: Option<u32>,
     },
@@ -201,13 +201,13 @@ pub enum Message {
 #[serde(deny_unknown_fields)]
 pub struct Written {
     /// Its length. Default: that of its first writes together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Drawn<Size>>,
     /// Lengths of the first writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<Size>,
     /// Length of each write behind those. Default: all that is left at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub piece: Option<Size>,
     /// From one write to the next.
     #[serde(default)]

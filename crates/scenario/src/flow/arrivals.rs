@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
     /// Length of a transfer; or give a `workload`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Drawn<Size>>,
     /// A published distribution of lengths instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<Workload>,
     /// The share of the slowest link on the way that the data of all transfers takes, without headers; or give `every`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
     /// From one arrival to the next instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Drawn<Duration>>,
     /// How arrivals scatter around the mean that `load` gives.
     #[serde(default, skip_serializing_if = "is_poisson")]
@@ -32,7 +32,7 @@ pub struct Arrivals {
     #[serde(default = "short_request")]
     pub request: Drawn<Size>,
     /// How many transfers. Default: as long as the simulation lasts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub transfers: Option<u32>,
     /// The largest small transfer, for the results.

@@ -27,26 +27,26 @@ pub struct Datagrams {
     #[serde(default = "usual_size")]
     pub size: Drawn<Size>,
     /// Payload per second while it sends: each datagram is followed by the time that it takes at this rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// From one datagram to the next. Drawn from `exponential` they are a Poisson process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Drawn<Duration>>,
     /// The times and lengths of recorded datagrams.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<Recording>,
     /// How long it sends before it pauses. Default: it never pauses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<Drawn<Duration>>,
     /// How long it pauses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub off: Option<Drawn<Duration>>,
     /// How many datagrams. Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// The longest time from the first datagram to the last. Default: as long as the simulation lasts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Duration>,
     /// The ECN field of the packets. Nothing reacts to marks; they are counted.
     #[serde(default, skip_serializing_if = "EcnField::is_default")]
@@ -88,7 +88,7 @@ impl EcnField {
 pub struct Recording {
     /// A CSV file, its path relative to the scenario's, with a column `time_s` that rises, counted from the start of the
     /// flow, and a column `bytes` with the payloads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The times instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,7 +115,7 @@ pub struct Call {
     #[serde(default)]
     pub playout: Named<Playout>,
     /// How long it lasts. Default: as long as the simulation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Duration>,
 }
 

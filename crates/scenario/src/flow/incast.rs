@@ -23,7 +23,7 @@ pub struct Incast {
     #[serde(default = "at_once")]
     pub think: Drawn<Duration>,
     /// How many questions. Default: as long as the simulation lasts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queries: Option<u32>,
     /// Whether the connections stay open.

@@ -21,16 +21,16 @@ pub struct Video {
     #[serde(default = "usual_buffer")]
     pub buffer: Duration,
     /// The buffer at which it begins to play. Default: one segment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Duration>,
     /// The buffer at which it plays on after a stall. Default: one segment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_at: Option<Duration>,
     /// How it chooses a quality.
     #[serde(default)]
     pub control: Named<Control>,
     /// How many segments. Default: as long as the simulation lasts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub segments: Option<u32>,
 }

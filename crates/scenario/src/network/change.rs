@@ -23,13 +23,13 @@ pub struct Change {
     /// The first time.
     pub at: Duration,
     /// The period of repetitions. Default: no repetition.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
     /// The last time at which it may happen. Default: the end of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Duration>,
     /// The number of times, instead of `until`. Default: until the end of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<u32>,
     /// The keys and their new values: `link.NAME.rate`, `link.NAME.delay`, `link.NAME.queue.limit`, `link.NAME.loss.rate`, or
@@ -39,7 +39,7 @@ pub struct Change {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub set: IndexMap<String, Directed<Setting>>,
     /// The route between two nodes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
 }
 

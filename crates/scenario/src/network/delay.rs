@@ -75,7 +75,7 @@ pub enum Varies {
         /// Exponent of the tail.
         shape: f64,
         /// The greatest. Default: 1000 times the least.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Duration>,
         /// With the packet before.
         #[serde(default)]
@@ -104,7 +104,7 @@ pub enum Varies {
     Recording {
         /// A CSV file, its path relative to the scenario's, with a column `time_s` that begins at 0 and rises, and a column
         /// `delay_ms`, `delay_s` or `delay_us`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// The times instead.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -113,7 +113,7 @@ pub enum Varies {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         delays: Vec<Duration>,
         /// After this time it begins anew. Default: the last delay holds for ever.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
         /// Whether packets may overtake each other.
         #[serde(default)]

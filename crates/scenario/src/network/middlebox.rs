@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Middlebox {
     /// The maximum value of the MSS option of a SYN. Default: unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<Size>,
     /// Options that are stripped from every segment. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strip: Vec<Stripped>,
     /// The maximum window. The middlebox knows the window scale of a connection if it has seen its SYN. Default: unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Size>,
     /// Whether the ECN field of the IP header is cleared.
     #[serde(default)]
     pub bleach_ecn: bool,
     /// The idle timeout of a connection. After it, all packets of the connection are dropped until a SYN arrives. Drops are
     /// counted as `idle-timeout`. Default: no timeout.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
 }
 
@@ -49,13 +49,13 @@ pub enum Stripped {
 #[serde(deny_unknown_fields)]
 pub struct Aggregation {
     /// Packets are released at multiples of this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
     /// Packets are released when there are this many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,
     /// With `packets`: the maximum wait of the first packet. Default: 1 ms.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
 }
 

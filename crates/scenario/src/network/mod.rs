@@ -34,7 +34,7 @@ pub struct Link {
     /// The two nodes that it joins. A node that no flow starts or ends at is a router.
     pub between: [String; 2],
     /// How fast bits leave, in each direction. Default: infinitely fast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Directed<Rate>>,
     /// A recording that the capacity follows, in place of the rate: one table, or a list of one for each direction.
     /// Default: none.
@@ -47,24 +47,24 @@ pub struct Link {
     #[serde(default)]
     pub duplex: Duplex,
     /// The queue before the link, one for each direction. Default: a queue without limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Directed<Queue>>,
     /// A middlebox that rewrites headers or has an idle timeout. In a list of two, `"none"` means none. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub middlebox: Option<Directed<OrNone<Middlebox>>>,
     /// Packets are released in bursts. In a list of two, `"none"` means none. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<Directed<OrNone<Aggregation>>>,
     /// Most ACKs are dropped. In a list of two, `"none"` means none. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_thinning: Option<Directed<OrNone<AckThinning>>>,
     /// A token bucket that drops: packets without tokens do not enter the queue. In a list of two, `"none"` means none.
     /// Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub policer: Option<Directed<OrNone<Policer>>>,
     /// A token bucket that delays: packets wait for tokens in the queue of the link. In a list of two, `"none"` means none.
     /// Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shaper: Option<Directed<OrNone<Shaper>>>,
     /// The MTU: one table, or a list of several in the order of their start times. Default: no limit.
     #[serde(default, skip_serializing_if = "Several::is_empty")]
@@ -73,13 +73,13 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "Several::is_empty")]
     pub loss: Several<Loss>,
     /// Packets that are held back, so that others overtake them. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Directed<Reorder>>,
     /// Packets that arrive twice. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<Directed<Duplicate>>,
     /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub corrupt: Option<Directed<Corrupt>>,
 }
 
@@ -187,7 +187,7 @@ pub struct Hub {
     #[serde(default = "ethernet_framing")]
     pub framing: Size,
     /// The queue of each station. Default: a queue without limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
     /// Packet loss: one table, or a list of several that all apply. A direction is `STATION->HUB`. Default: none.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
@@ -225,7 +225,7 @@ pub enum Loss {
         #[schemars(range(min = 0.0, max = 1.0))]
         rate: f64,
         /// Only in this direction. Default: in both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
     /// Each packet is lost with the same probability.
@@ -234,7 +234,7 @@ pub enum Loss {
         #[schemars(range(min = 0.0, max = 1.0))]
         rate: f64,
         /// Only in this direction. Default: in both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
     /// The gaps between losses are distributed exponentially.
@@ -244,7 +244,7 @@ pub enum Loss {
         /// Mean gap.
         mean: Packets,
         /// Only in this direction. Default: in both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
     /// Two states, good and bad, between which each packet may change.
@@ -266,7 +266,7 @@ pub enum Loss {
         #[schemars(range(min = 0.0, max = 1.0))]
         loss_bad: f64,
         /// Only in this direction. Default: in both, each with a state of its own.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
     /// The packets of these numbers.
@@ -275,7 +275,7 @@ pub enum Loss {
         #[schemars(inner(range(min = 1)))]
         drop: Vec<u64>,
         /// Only in this direction. Default: in both, each counted by itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
     /// SYN segments that ask for ECN, which faulty boxes take for an attack.
@@ -283,7 +283,7 @@ pub enum Loss {
     /// Document: RFC 3168, section 6.1.1.1.
     EcnBlackHole {
         /// Only in this direction. Default: in both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
 }
@@ -348,16 +348,16 @@ pub struct Host {
     #[serde(default)]
     pub latency: Duration,
     /// The source ports of connections that this host opens. Default: the dynamic ports (RFC 6335).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ports: Option<Ports>,
     /// The processing times of its CPU, which does one thing at a time. Default: infinitely fast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processor: Option<Processor>,
     /// How a write of an application is passed to TCP. Default: as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub handover: Option<Named<Handover>>,
     /// How its applications read. Default: all available data, infinitely fast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
     /// TCP settings for the connections of this host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
@@ -457,10 +457,10 @@ pub struct Processor {
 #[serde(deny_unknown_fields)]
 pub struct Reader {
     /// The maximum size of a read. Default: all available data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Size>,
     /// The rate at which an application processes the data of a read before it continues. Default: infinitely fast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
 }
 

@@ -23,16 +23,16 @@ pub struct Policer {
     /// Default: none.
     ///
     /// Document: RFC 2697.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub excess: Option<Size>,
     /// A second bucket with this rate. Packets without tokens there are red; packets without tokens in the first bucket are
     /// yellow. Default: none.
     ///
     /// Document: RFC 2698.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak: Option<Rate>,
     /// The size of the bucket of the peak rate. Default: `burst`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Size>,
     /// The action on yellow packets.
     #[serde(default = "pass")]
@@ -73,10 +73,10 @@ pub struct Shaper {
     /// The size of the bucket: the burst that may leave at once after a pause.
     pub burst: Size,
     /// The peak rate during a burst. Default: the rate of the link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak: Option<Rate>,
     /// The burst at the peak rate: at least one packet. Default: 1500 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Size>,
 }
 

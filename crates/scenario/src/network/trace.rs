@@ -24,20 +24,20 @@ pub enum Trace {
     Mahimahi {
         /// The file, its path relative to the scenario's: a whole number of milliseconds on each line, in ascending
         /// order. The last one is the length of the recording.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// The lines of such a file, instead of a file.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         milliseconds: Vec<u64>,
         /// Only in this direction. The other direction has the rate of the link or its own recording. Default: both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
     /// Rates over time, each from its time on.
     Rates {
         /// A CSV file, its path relative to the scenario's, with a column `time_s` that begins at 0 and rises, and a column
         /// `rate_bps`, `rate_kbps`, `rate_mbps` or `rate_gbps`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// The times, instead of a file.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,10 +46,10 @@ pub enum Trace {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rates: Vec<Rate>,
         /// After this time the recording starts again. Default: the last rate remains.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
         /// Only in this direction. The other direction has the rate of the link or its own recording. Default: both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
 }

@@ -11,6 +11,7 @@ pub(crate) use shape::{forms, kind_of};
 
 use crate::values::share;
 use schemars::{JsonSchema, Schema, transform::RecursiveTransform};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tree::{At, Fault, Node};
 
@@ -77,4 +78,12 @@ fn without_null(schema: &mut Schema) {
     if schema.get("default").is_some_and(serde_json::Value::is_null) {
         schema.remove("default");
     }
+}
+
+/// The text of a file with these values.
+///
+/// It is made from a [`toml::Value`]: each type is then compiled for one serializer, not for the five that write TOML directly.
+pub(crate) fn written<T: Serialize>(values: &T) -> String {
+    let tree = toml::Value::try_from(values).expect("every type in the tree has a form in TOML");
+    toml::to_string(&tree).expect("every value has a form in TOML")
 }

@@ -27,20 +27,20 @@ pub struct SyntheticPath {
     /// Delay as a function of length: one line, or two, the second for packets from `split` on.
     pub line: Vec<Line>,
     /// The first length, in octets, to which the second line applies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
     /// Coefficient of variation of gamma noise on each delay.
     #[serde(default = "noise")]
     #[schemars(range(min = 0.0, max = 10.0))]
     pub noise: f64,
     /// Bursts of long delays. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub glitch: Option<Glitch>,
     /// The losses. Default: none.
     #[serde(default)]
     pub loss: PathLoss,
     /// Target values of the run. Default: none, the run has the values that the other keys give.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<Calibrate>,
 }
 
@@ -124,7 +124,7 @@ pub struct PathLoss {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rate: f64,
     /// Probability during a glitch. Default: as at other times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub during_glitch: Option<f64>,
 }
@@ -273,6 +273,6 @@ impl SyntheticPath {
 
     /// The path as a file with all its values, which [`SyntheticPath::parse`] reads to the same path.
     pub fn merged_toml(&self) -> String {
-        toml::to_string(self).expect("every type in the tree has a form in TOML")
+        crate::reading::written(self)
     }
 }

@@ -79,7 +79,7 @@ macro_rules! tcp_table {
         pub struct $table {
             $(
                 $(#[$key_doc])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[serde(skip_serializing_if = "Option::is_none")]
                 pub $key: Option<$type>,
             )+
         }

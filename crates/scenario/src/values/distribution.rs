@@ -79,10 +79,10 @@ pub enum Kind<Q> {
         /// Mean, before it is cut.
         mean: Q,
         /// The least. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<Q>,
         /// The greatest. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Q>,
     },
     /// Pareto's first: a power law from its least value on.
@@ -92,7 +92,7 @@ pub enum Kind<Q> {
         /// Exponent of the tail.
         shape: f64,
         /// The greatest. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Q>,
     },
     /// Pareto's second: a power law that begins at zero.
@@ -104,10 +104,10 @@ pub enum Kind<Q> {
         /// Exponent of the tail.
         shape: f64,
         /// The least. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<Q>,
         /// The greatest. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Q>,
     },
     /// Log-normal: the logarithm is normal.
@@ -117,10 +117,10 @@ pub enum Kind<Q> {
         /// Standard deviation of the natural logarithm.
         sigma: f64,
         /// The least. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<Q>,
         /// The greatest. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Q>,
     },
     /// Weibull: a stretched exponential.
@@ -130,10 +130,10 @@ pub enum Kind<Q> {
         /// Below 1 the tail is heavier than exponential.
         shape: f64,
         /// The least. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<Q>,
         /// The greatest. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Q>,
     },
     /// A table of what was measured; between two quantiles the logarithm of the value is linear in the probability.
@@ -145,16 +145,16 @@ pub enum Kind<Q> {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         values: Vec<Q>,
         /// A CSV file with both instead, its path relative to the scenario's; sizes in bytes, times in seconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// The column of the values in that file. That of the shares is named `probability`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         column: Option<String>,
         /// The least. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<Q>,
         /// The greatest. Default: no bound.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Q>,
     },
 }

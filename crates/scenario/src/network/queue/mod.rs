@@ -24,7 +24,7 @@ pub enum Queue {
         /// Packets that find more than this waiting are marked, if they are ECN-capable. Default: nothing is marked.
         ///
         /// Document: RFC 8257, section 3.1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         mark_above: Option<Limit>,
     },
     /// Retransmitted data overtakes all waiting packets, except the packet that is being sent. A packet that arrives at a full
@@ -33,7 +33,7 @@ pub enum Queue {
     /// Document: RFC 1106, section 4.1, where lost data is "resent with no delay".
     ResendFirst {
         /// The size, without the packet that is being sent. Default: no limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
     /// Random early detection: packets are dropped on arrival with a probability that increases with the average queue.
@@ -41,14 +41,14 @@ pub enum Queue {
     /// Document: Floyd and Jacobson, "Random early detection gateways for congestion avoidance", 1993; RFC 2309.
     Red {
         /// The size, without the packet that is being sent. Default: no limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
         /// Average queue below which no packet is dropped early. Default: half of the data that the link sends in 5 ms, but at
         /// least 5 packets, as in ns-2; a third of `max` if that is given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<Limit>,
         /// Average queue from which on every packet is dropped. Default: three times `min`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<Limit>,
         /// Probability of a drop at an average just below `max`.
         #[serde(default = "tenth")]
@@ -56,7 +56,7 @@ pub enum Queue {
         max_p: f64,
         /// The weight of one arrival in the average. Default: 1 - exp(-1/C) for a link that sends C mean packets a second,
         /// as in ns-2: the time constant is about a second.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 1.0))]
         weight: Option<f64>,
         /// Between `max` and twice `max` the probability rises from `max_p` to 1, without a step.
@@ -288,7 +288,7 @@ pub enum Queue {
     /// Document: Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `tc-cake(8)`.
     Cake {
         /// The rate of the shaper, with the overhead of the wire. Default: the rate of the link.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         bandwidth: Option<Rate>,
         /// About the RTT of slow connections. Packets that have waited a twentieth of it may be marked or dropped.
         #[serde(default = "ms_100")]
@@ -313,7 +313,7 @@ pub enum Queue {
         link_layer: LinkLayer,
         /// The size of all queues together; the longest queue makes room. Default: four times the data that the bandwidth sends
         /// in `rtt`, but at least 4 MiB.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
 }
