@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from emulations import carriers, emulate
@@ -22,4 +24,22 @@ def nothing_is_left() -> Iterator[None]:
     """Namespaces and devices are there as long as a process is in them: none must be."""
     before = set(carriers())
     yield
+    assert set(carriers()) <= before
+
+
+@pytest.fixture(scope="module")
+def at_once(permitted: None, request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Any]]]:
+    """What the module's function `measured` returns for the name of each of its tests that was selected.
+
+    Its emulations need a tenth of a processor each, so three run at once. They leave nothing, either.
+    """
+    measured: Callable[[str], Any] = request.module.measured
+    names = [
+        item.callspec.params["name"]
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.module is request.module and hasattr(item, "callspec")
+    ]
+    before = set(carriers())
+    with ThreadPoolExecutor(3) as pool:
+        yield {name: pool.submit(measured, name) for name in names}
     assert set(carriers()) <= before

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,6 @@ import netspurt as ns
 pytest.importorskip("netspurt._core")
 
 from emulations import emulate  # what it needs is looked for first
-
-pytestmark = pytest.mark.usefixtures("permitted", "nothing_is_left")
 
 SERVER = Path(__file__).with_name("limited_server.py")
 CLIENT = Path(__file__).with_name("limited_client.py")
@@ -203,26 +203,30 @@ def fetch(case: Injected) -> list[str]:
     return ["curl", "-sf", *case.client, *each * case.times]
 
 
-def documents(tmp_path: Path, case: Injected) -> list[dict[str, Any]]:
-    capture = tmp_path / "space.pcapng"
-    settings = [word for path, value in case.settings.items() for word in ("--set", f"{path}={value}")]
-    run = emulate(
-        tmp_path,
-        *("--congestion", case.congestion, "--capture", f"space={capture}", *settings, *case.words),
-        *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
-        *("--", *fetch(case)),
-        link=case.link,
-    )
-    assert run.returncode == 0, run.stderr
-    return ns.why(capture).documents()
-
-
-@pytest.mark.parametrize("name", sorted(CASES))
-def test_the_cause_that_was_put_in_is_named(name: str, tmp_path: Path) -> None:
-    if shutil.which("curl") is None:
-        pytest.skip("there is no curl here (on Debian: apt-get install curl)")
+def measured(name: str) -> list[dict[str, Any]]:
+    """The diagnoses of the connections of a case."""
     case = CASES[name]
-    servers = [row["directions"][1] for row in documents(tmp_path, case)]
+    settings = [word for path, value in case.settings.items() for word in ("--set", f"{path}={value}")]
+    with tempfile.TemporaryDirectory() as directory:
+        capture = Path(directory) / "space.pcapng"
+        run = emulate(
+            Path(directory),
+            *("--congestion", case.congestion, "--capture", f"space={capture}", *settings, *case.words),
+            *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
+            *("--", *fetch(case)),
+            link=case.link,
+        )
+        assert run.returncode == 0, run.stderr
+        return ns.why(capture).documents()
+
+
+@pytest.mark.skipif(
+    not shutil.which("curl"), reason="there is no curl here (on Debian: apt-get install curl)"
+)
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_cause_that_was_put_in_is_named(name: str, at_once: dict[str, Future[Any]]) -> None:
+    case = CASES[name]
+    servers = [row["directions"][1] for row in at_once[name].result()]
     if case.share is None:
         server = max(servers, key=lambda each: each["duration_s"])
         assert server["limit"] == case.limit, shares(server)
