@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 LIMIT_S = 60
+
+ENVIRONMENT = dict(os.environ)
+"""For programs that other threads start: pytest changes its own environment meanwhile, which must not be read then."""
 
 SCENARIO = """
 duration = "1 s"

@@ -16,7 +16,7 @@ import netspurt as ns
 
 pytest.importorskip("netspurt._core")
 
-from emulations import LIMIT_S, said
+from emulations import ENVIRONMENT, LIMIT_S, said
 
 PEER = f"{sys.executable} {Path(__file__).with_name('emulated_peer.py')}"
 OCTETS = 3_000_000
@@ -81,6 +81,7 @@ def emulated(directory: Path, text: str, server: str, client: str) -> str:
         text=True,
         timeout=LIMIT_S,
         check=False,
+        env=ENVIRONMENT,
     )
     assert run.returncode == 0, run.stderr
     return said(run)

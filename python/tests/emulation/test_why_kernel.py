@@ -17,7 +17,7 @@ import netspurt as ns
 
 pytest.importorskip("netspurt._core")
 
-from emulations import emulate  # what it needs is looked for first
+from emulations import ENVIRONMENT, emulate  # what it needs is looked for first
 
 SERVER = Path(__file__).with_name("limited_server.py")
 CLIENT = Path(__file__).with_name("limited_client.py")
@@ -215,6 +215,7 @@ def measured(name: str) -> list[dict[str, Any]]:
             *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
             *("--", *fetch(case)),
             link=case.link,
+            env=ENVIRONMENT,
         )
         assert run.returncode == 0, run.stderr
         return ns.why(capture).documents()
