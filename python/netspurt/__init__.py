@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from netspurt.comparing import compare as compare
     from netspurt.diagnosing import Diagnosis as Diagnosis
     from netspurt.diagnosing import why as why
+    from netspurt.errors import RequestError as RequestError
     from netspurt.fitting import Fit as Fit
     from netspurt.fitting import fit as fit
     from netspurt.inputs.path_models import PathModel as PathModel
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
-    *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
+    *("AlgorithmError", "Capture", "RequestError", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
     *("UnderLoad", "WhatIf", "rrul", "what_if"),
     *("Fit", "fit"),
@@ -75,6 +76,7 @@ __all__ = [
 _HOME = {
     "AlgorithmError": "netspurt._core",
     "Capture": "netspurt.analysis.capture",
+    "RequestError": "netspurt.errors",
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",

@@ -19,6 +19,8 @@ def scenario() -> ns.Scenario:
 def test_names_are_imported_on_access() -> None:
     assert ns.ScenarioError is _core.ScenarioError
     assert "load" in dir(ns)
+    with pytest.raises(ns.RequestError, match=r"nowhere\.pcap"):
+        ns.why("nowhere.pcap")
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = ns.nothing
 
