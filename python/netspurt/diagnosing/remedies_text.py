@@ -36,6 +36,9 @@ WHERE = {
 }
 """The places of a remedy, as text."""
 
+LAST_ROUND_TRIP = 1.5
+"""An application that sends nothing only for so many round trips at the end has finished."""
+
 Line: TypeAlias = Mapping[str, Any]
 
 
@@ -173,12 +176,35 @@ def _handshake(_evidence: Line, direction: Line) -> list[_Words]:
     return found
 
 
+def _application(_evidence: Line, direction: Line) -> list[_Words]:
+    if _waits_for_last_acks(direction):
+        return []
+    words = (
+        "TCP is not the cause. Find out what the sending program waits for: its disk, a database, the CPU, or a "
+        "rate limit of its own."
+    )
+    return [("program", words, ("ss -tip",))]
+
+
+def _waits_for_last_acks(direction: Line) -> bool:
+    """Whether the application has nothing to send only at the end, until its last data is acknowledged."""
+    intervals = direction.get("intervals", ())
+    lines = direction["budget"]
+    round_trip = max((line["evidence"].get("rtt_s") or 0.0 for line in lines), default=0.0)
+    if not intervals or intervals[-1]["limit"] != "application":
+        return False
+    last = intervals[-1]["until_s"] - intervals[-1]["from_s"]
+    is_only = sum(each["limit"] == "application" for each in intervals) == 1
+    return is_only and len(intervals) > 1 and last <= LAST_ROUND_TRIP * round_trip
+
+
 def _below(bps: float) -> str:
     """A rate 5 % lower, as tc writes it."""
     return f"{formats.digits(0.95 * bps / 1e6, 3)}mbit" if bps > 0 else "RATE"
 
 
 _SIZED: dict[str, Callable[[Line, Line], list[_Words]]] = {
+    "application": _application,
     "receive-window": _receive_window,
     "send-buffer": _send_buffer,
     "bottleneck": _bottleneck,
@@ -188,14 +214,6 @@ _SIZED: dict[str, Callable[[Line, Line], list[_Words]]] = {
 """Advice that depends on the evidence."""
 
 _PLAIN: dict[str, tuple[_Words, ...]] = {
-    "application": (
-        (
-            "program",
-            "TCP is not the cause. Find out what the sending program waits for: its disk, a database, the CPU, or a "
-            "rate limit of its own.",
-            ("ss -tip",),
-        ),
-    ),
     "application-window": (
         (
             "program",

@@ -65,3 +65,19 @@ def test_limits_of_little_time_get_no_advice() -> None:
 def test_a_long_handshake_points_to_the_accept_queue() -> None:
     assert "lost SYN" in advice(direction(("handshake", 1.0, {})))[0].words
     assert "lost SYN" not in advice(direction(("handshake", 0.05, {})))[0].words
+
+
+def test_an_application_that_only_waits_for_its_last_acks_gets_no_advice() -> None:
+    def advised(*limits: str, last_s: float) -> set[str]:
+        evidence = {"rtt_s": 0.2}
+        intervals = [
+            {"from_s": float(n), "until_s": n + 1.0, "limit": limit} for n, limit in enumerate(limits)
+        ]
+        intervals[-1]["until_s"] = intervals[-1]["from_s"] + last_s
+        lines = [("bottleneck", 0.9, evidence), ("application", 0.1, {})]
+        return {each.limit for each in advice(direction(*lines, intervals=intervals))}
+
+    assert advised("bottleneck", "application", last_s=0.25) == {"bottleneck"}
+    assert "application" in advised("bottleneck", "application", last_s=0.5), "it sends nothing for longer"
+    assert "application" in advised("application", "bottleneck", last_s=0.25)
+    assert "application" in advised("application", "bottleneck", "application", last_s=0.25)
