@@ -31,7 +31,7 @@ pub(super) struct Connection {
     /// Its segments, as long as they are few.
     early: Early,
     /// What is compared to recognise packets that were captured twice.
-    copies: [Copies; 2],
+    copies: Copies,
 }
 
 /// The packed form of a silent connection with few segments, from which its state is restored.
@@ -64,7 +64,7 @@ impl Connection {
             last: at,
             closing: Closing::Open,
             early: Early::default(),
-            copies: [Copies::default(); 2],
+            copies: Copies::default(),
         }
     }
 
@@ -134,7 +134,7 @@ impl Connection {
         let PacketFacts { identification, number, at } = packet;
         let side = sender.side(self.client);
         let fields = self.talk.process(side, segment);
-        if self.copies[side as usize].is_copy(identification, segment, at) {
+        if self.copies.is_copy(side, identification, segment, at) {
             return self.note_copy(side, fields.seq, segment, EventContext { id: self.id, at, watch });
         }
         watch.segment(self.id, &Seen { number, at, side, fields: &fields, segment });
