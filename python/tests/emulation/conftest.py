@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,12 +20,19 @@ def permitted(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert trial.returncode == 0, trial.stderr
 
 
-@pytest.fixture
-def nothing_is_left() -> Iterator[None]:
-    """Namespaces and devices are there as long as a process is in them: none must be."""
+@contextmanager
+def leaving_nothing() -> Iterator[None]:
+    """Namespaces and devices are there as long as a process is in them: none must be left."""
     before = set(carriers())
     yield
     assert set(carriers()) <= before
+
+
+@pytest.fixture
+def nothing_is_left() -> Iterator[None]:
+    """The test leaves no emulation."""
+    with leaving_nothing():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +47,5 @@ def at_once(permitted: None, request: pytest.FixtureRequest) -> Iterator[dict[st
         for item in request.session.items
         if isinstance(item, pytest.Function) and item.module is request.module and hasattr(item, "callspec")
     ]
-    before = set(carriers())
-    with ThreadPoolExecutor(3) as pool:
+    with leaving_nothing(), ThreadPoolExecutor(3) as pool:
         yield {name: pool.submit(measured, name) for name in names}
-    assert set(carriers()) <= before
