@@ -47,19 +47,21 @@ def _checked(file: str, options: argparse.Namespace) -> dict[str, Any]:
 
     found: dict[str, Any] = {"file": file, "error": None, "warnings": [], "notes": [], "contents": None}
     try:
-        scenario, found["contents"] = _read(Path(file), options)
+        scenario, sweep = _read(Path(file), options)
     except (RequestError, _core.ScenarioError) as error:
         found["error"] = " ".join(str(error).split())
         return found
     for weight, sentence in scenario.remarks():
         found[f"{weight}s"].append(sentence)
-    if not tomllib.loads(scenario.merged()).get("flow"):
+    merged = tomllib.loads(scenario.merged())
+    found["contents"] = sweep or _contents(scenario, merged)
+    if not merged.get("flow"):
         found["notes"].append(f"{file}: {WITHOUT_FLOWS}")
     return found
 
 
 def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
-    """The scenario of a file, and a short description of the file's contents."""
+    """The scenario of a file, and a short description of the sweep if it is one."""
     from netspurt import _core
     from netspurt.algorithms import find
     from netspurt.inputs.kind import Kind, kind_of
@@ -77,11 +79,10 @@ def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
     scenario = _core.Scenario.load(str(file), options.settings)
     if options.algorithms:
         scenario = scenario.given(find(options.algorithms))
-    return scenario, _contents(scenario)
+    return scenario, ""
 
 
-def _contents(scenario: Any) -> str:
-    merged = tomllib.loads(scenario.merged())
+def _contents(scenario: Any, merged: dict[str, Any]) -> str:
     flows = sum(flow.get("count", 1) for flow in merged.get("flow", []))
     counts = [(len(scenario.hosts()), "host"), (len(merged.get("link", {})), "link"), (flows, "flow")]
     counts += [(len(merged["hub"]), "hub")] if "hub" in merged else []
