@@ -55,7 +55,7 @@ test: ## all tests of all languages
 tests-built: $(EXTENSION) $(TOOLS) rust-tests-built replay-built
 
 rust-tests-built: | need-rust
-	cargo test --workspace --exclude netspurt-python --no-run --quiet $(LOCKED)
+	cargo test --workspace --exclude netspurt-python --exclude netspurt-bench --no-run --quiet $(LOCKED)
 
 # What the comparison with the running kernel replays scripts with. It waits for the extension, since cargo lets one build at a time into a folder.
 replay-built: | need-rust $(EXTENSION)
@@ -66,7 +66,7 @@ bench-built: | need-rust
 
 # The bindings are tested from Python: a Rust test of them would have to link an interpreter.
 test-rust: | need-rust
-	cargo test --workspace --exclude netspurt-python --no-fail-fast $(LOCKED)
+	cargo test --workspace --exclude netspurt-python --exclude netspurt-bench --no-fail-fast $(LOCKED)
 
 # Tests that depend on real time run afterwards: those that mostly wait four at once, the others one by one (see python/tests/conftest.py).
 test-python: $(EXTENSION) $(TOOLS)

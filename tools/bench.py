@@ -1,7 +1,7 @@
 """Measures the speed and size of netspurt, prints each figure with its goal, and writes the figures as JSON.
 
 `bench.py` takes ten minutes, `bench.py short` a few seconds, as a test of the benchmarks; `bench.py build` only builds
-the programs. CPU time is the
+the program. CPU time is the
 child's user and system time, the median of several runs. If valgrind is installed, its callgrind counts instructions,
 as the difference between two lengths of the same run, so that the setup of the simulation does not count.
 """
@@ -24,9 +24,8 @@ from benchmarks.simulator import simulator
 
 
 def build() -> Path:
-    """Builds the benchmark programs; returns the path of the simulator's."""
-    crates = ["-p", "netspurt-scenario", "-p", "netspurt-trace", "-p", "netspurt-live"]
-    subprocess.run(["cargo", "build", "--release", "--quiet", "--bins", *crates], cwd=ROOT, check=True)
+    """Builds the benchmark program; returns its path."""
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "netspurt-bench"], cwd=ROOT, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True
     )
@@ -37,7 +36,7 @@ def replay_rate(program: Path, estimator: str, millions: int, runs: int) -> floa
     """Millions of steps (delays times estimators) of a grid per CPU second: the median."""
 
     def once() -> float:
-        cpu, text = cpu_seconds([str(program), "grid", estimator, str(millions)])
+        cpu, text = cpu_seconds([str(program), "replay", "grid", estimator, str(millions)])
         return number(r"steps (\d+)", text) / cpu / 1e6
 
     return statistics.median(once() for _ in range(runs))
@@ -87,16 +86,15 @@ def measure(program: Path, short: bool) -> list[Figure]:
     """All figures that this machine can measure."""
     seconds, runs = (2, 1) if short else (30, 5)
     figures = simulator(program, short, seconds, runs)
-    replay = program.with_name("netspurt-replay-bench")
     for estimator in ("rfc889", "linux"):
-        steps = replay_rate(replay, estimator, 1 if short else 4, runs)
+        steps = replay_rate(program, estimator, 1 if short else 4, runs)
         figures.append(
             Figure(f"timers replayed, {estimator}", steps, "million steps per CPU second", "", ">= 50")
         )
-    figures += captures(program.with_name("netspurt-capture-bench"), short, runs)
-    figures += wire(program.with_name("netspurt-wire-bench"), short, runs)
-    figures += emulator(program.with_name("netspurt-emulate-bench"), short)
-    figures.append(sockets(program.with_name("netspurt-sockets-bench"), short))
+    figures += captures(program, short, runs)
+    figures += wire(program, short, runs)
+    figures += emulator(program, short)
+    figures.append(sockets(program, short))
     figures += sweeps(short)
     figures += start_up(1 if short else 5)
     return figures
@@ -106,7 +104,7 @@ def main() -> None:
     """Prints a table, and writes `bench.json` to the build folder."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     words = (
-        "'short' takes seconds, as a test of the benchmarks; 'build' only builds the programs (default: all)"
+        "'short' takes seconds, as a test of the benchmarks; 'build' only builds the program (default: all)"
     )
     parser.add_argument("what", nargs="?", choices=("all", "short", "build"), default="all", help=words)
     what = parser.parse_args().what

@@ -34,6 +34,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "live": frozenset({"tcp", "budget", "sim", "trace"}),
     "observe": frozenset({"tcp", "budget", "sim", "scenario", "trace"}),
     "packetdrill": frozenset({"tcp"}),
+    "bench": frozenset({"tcp", "sim", "scenario", "trace", "live"}),
     "python": frozenset({"tcp", "budget", "sim", "scenario", "trace", "live", "observe"}),
 }
 

@@ -50,7 +50,7 @@ def captures(program: Path, short: bool, runs: int) -> list[Figure]:
         for what, snap in (("whole packets", []), ("headers only", ["--snaplen", "96"])):
             make = [str(command), "run", str(scenario), "--pcap", str(capture), *snap, "--json"]
             subprocess.run(make, check=True, capture_output=True)
-            costs = [cost([str(program), str(capture)]) for _ in range(runs)]
+            costs = [cost([str(program), "capture", str(capture)]) for _ in range(runs)]
             cpu = statistics.median(cpu for cpu, _, _ in costs)
             octets, packets = (number(rf"{name} (\d+)", costs[0][2]) for name in ("octets", "packets"))
             goals = (">= 1", "<= 200") if what == "whole packets" else ("", "")
@@ -60,7 +60,7 @@ def captures(program: Path, short: bool, runs: int) -> list[Figure]:
                 Figure(f"capture, {what}", max(memory for _, memory, _ in costs), "MB", "", goals[1]),
             ]
             if what == "whole packets":
-                diagnose = [str(program.with_name("netspurt-why-bench")), str(capture)]
+                diagnose = [str(program), "why", str(capture)]
                 cpu = statistics.median(cost(diagnose)[0] for _ in range(runs))
                 rate = packets / cpu / 1e6
                 figures.append(

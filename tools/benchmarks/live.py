@@ -17,7 +17,9 @@ SKIPPED = 77
 def wire(program: Path, short: bool, runs: int) -> list[Figure]:
     """Our TCP through a TUN device against the kernel's, if this machine allows a network namespace."""
     alone = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user"]
-    trial = subprocess.run([*alone, str(program), "trips", "1"], capture_output=True, text=True, check=False)
+    trial = subprocess.run(
+        [*alone, str(program), "wire", "trips", "1"], capture_output=True, text=True, check=False
+    )
     if trial.returncode:
         print(f"bench: no TUN device for the wire figures: {trial.stderr.strip()}", file=sys.stderr)
         return []
@@ -32,7 +34,7 @@ def wire(program: Path, short: bool, runs: int) -> list[Figure]:
     # In turns, so that a slow minute of the machine does not meet one of them alone.
     for _ in range(runs):
         for name, (what, *more) in orders.items():
-            words = [*alone, str(program), what, "200" if short else "4000", *more]
+            words = [*alone, str(program), "wire", what, "200" if short else "4000", *more]
             texts[name].append(cpu_seconds(words)[1])
     octets = number(r"bytes (\d+)", texts["receives"][0])
     seconds = {name: [number(r"seconds ([\d.]+)", text) for text in each] for name, each in texts.items()}
@@ -54,7 +56,7 @@ def wire(program: Path, short: bool, runs: int) -> list[Figure]:
         figures.append(
             Figure(f"{whose}, {many}", statistics.median(shares), "of the rate of one", goal, goal)
         )
-    _, text = cpu_seconds([*alone, str(program), "trips", "1000" if short else "50000"])
+    _, text = cpu_seconds([*alone, str(program), "wire", "trips", "1000" if short else "50000"])
     figures.append(
         Figure("wire, round trip of a byte", number(r"p50 us ([\d.]+)", text), "us (p50)", "", "<= 20")
     )
@@ -63,7 +65,7 @@ def wire(program: Path, short: bool, runs: int) -> list[Figure]:
 
 def emulator(program: Path, short: bool) -> list[Figure]:
     """Lateness of packets and throughput, if this machine allows namespaces."""
-    run = subprocess.run([str(program), "1" if short else "5"], capture_output=True, text=True)
+    run = subprocess.run([str(program), "emulator", "1" if short else "5"], capture_output=True, text=True)
     if run.returncode == SKIPPED:
         print(f"bench: no emulator: {run.stderr.strip()}", file=sys.stderr)
         return []
@@ -83,6 +85,6 @@ def emulator(program: Path, short: bool) -> list[Figure]:
 
 def sockets(program: Path, short: bool) -> Figure:
     """The cost of watching 1000 sockets ten times a second."""
-    _, text = cpu_seconds([str(program), "1000", "1" if short else "10"])
+    _, text = cpu_seconds([str(program), "sockets", "1000", "1" if short else "10"])
     share = number(r"percent of a core ([\d.]+)", text)
     return Figure("1000 live sockets at 10 Hz", share, "% of a core", "", "<= 2")

@@ -1,11 +1,12 @@
-//! Measures reading and following of captures, for `tools/bench.py`.
+//! Reads and follows captures.
 //!
-//! `netspurt-capture-bench FILE…` prints totals over all files.
+//! `capture FILE…` prints totals over all files.
 
+use crate::Outcome;
+use crate::request::Request;
 use netspurt_trace::capture::CaptureReader;
 use netspurt_trace::follow::{ConnectionId, ConnectionReport, Limits, RttSample, Watch, follow};
 use std::path::Path;
-use std::process::ExitCode;
 
 #[derive(Default)]
 struct Found {
@@ -25,18 +26,13 @@ impl Watch for Found {
     }
 }
 
-fn main() -> ExitCode {
+pub(crate) fn measure(request: &Request) -> Outcome {
     let mut found = Found::default();
     let (mut octets, mut packets) = (0, 0);
-    for name in std::env::args().skip(1) {
-        let mut reader = match CaptureReader::open(Path::new(&name)) {
-            Ok(reader) => reader,
-            Err(error) => return fail(&error),
-        };
+    for name in request.words() {
+        let mut reader = CaptureReader::open(Path::new(name))?;
         let (tally, outcome) = follow(&mut reader, Limits::default(), &mut found);
-        if let Err(damage) = outcome {
-            return fail(&damage);
-        }
+        outcome?;
         octets += reader.octets_of_file();
         packets += tally.packets;
     }
@@ -44,10 +40,5 @@ fn main() -> ExitCode {
     println!(
         "octets {octets}  packets {packets}  connections {connections}  samples {samples}  retransmitted {retransmitted}"
     );
-    ExitCode::SUCCESS
-}
-
-fn fail(error: &dyn core::fmt::Display) -> ExitCode {
-    eprintln!("netspurt-capture-bench: {error}");
-    ExitCode::FAILURE
+    Ok(())
 }

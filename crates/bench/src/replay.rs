@@ -1,19 +1,19 @@
-//! Measures the replay of timers, for `tools/bench.py`: one estimator, or a grid, over a million synthetic delays.
+//! The replay of timers: one estimator, or a grid, over a million synthetic delays.
 //!
-//! `netspurt-replay-bench detail|grid [NAME] [MILLIONS] [THREADS]` prints the number of steps: delays times estimators.
+//! `replay detail|grid [NAME] [MILLIONS] [THREADS]` prints the number of steps: delays times estimators.
 
+use crate::Outcome;
+use crate::request::{Request, wrong};
 use netspurt_tcp::rto::{Factor, Kind};
 use netspurt_tcp::time::Span;
 use netspurt_trace::replay::{Grid, Rules, Trip, grid, in_detail};
+use std::error::Error;
 
-fn main() {
-    let mut words = std::env::args().skip(1);
-    let what = words.next().unwrap_or_else(|| "grid".to_owned());
-    let kind = kind(&words.next().unwrap_or_else(|| "rfc889".to_owned()));
-    let mut number = |default: usize| words.next().and_then(|word| word.parse().ok()).unwrap_or(default);
-    let (millions, threads) = (number(1), number(1));
+pub(crate) fn measure(request: &Request) -> Outcome {
+    let kind = kind(request.word(1))?;
+    let (millions, threads) = (request.number::<usize>(2, 1)?, request.number(3, 1)?);
     let trips = trips(millions * 1_000_000);
-    let (members, wasted) = if what == "detail" {
+    let (members, wasted) = if request.word(0) == "detail" {
         (1, in_detail(kind, &trips, Rules::Document).tally.wasted_ps())
     } else {
         let kinds = vec![kind; 40];
@@ -22,18 +22,20 @@ fn main() {
         (kinds.len(), tallies.iter().flatten().map(|tally| tally.wasted_ps()).sum())
     };
     println!("steps {}  wasted {wasted} ps", members * trips.len());
+    Ok(())
 }
 
-fn kind(name: &str) -> Kind {
+fn kind(name: &str) -> Result<Kind, Box<dyn Error>> {
     let (min, max, initial) = (Span::from_ms(200), Span::from_secs(60), Span::from_secs(1));
     let [f1, f2, g, alpha] = [(15, 16), (3, 4), (2, 1), (7, 8)].map(|(num, den)| Factor::ratio(num, den));
-    match name {
+    Ok(match name {
         "rfc793" => Kind::Rfc793 { alpha, beta: g, min, max, initial },
         "rfc6298" => Kind::Rfc6298 { min, max, initial, granularity: Span::from_ms(1) },
         "linux" => Kind::Linux { min, max, initial },
         "jacobson88" => Kind::Jacobson88 { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
-        _ => Kind::Rfc889 { f1, f2, g, min, max, initial },
-    }
+        "" | "rfc889" => Kind::Rfc889 { f1, f2, g, min, max, initial },
+        other => return Err(wrong(format!("no such estimator: {other}"))),
+    })
 }
 
 /// About 100 ms with noise, 1 % loss, and occasional bursts of long delays.

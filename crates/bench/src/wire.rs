@@ -1,12 +1,15 @@
-//! Measures the speed of our TCP, for `tools/bench.py`: against the kernel's TCP (CUBIC, its default) over a TUN device with packets of 1500
+//! The speed of our TCP against the kernel's TCP (CUBIC, its default) over a TUN device with packets of 1500
 //! bytes, in a temporary network namespace. Needs root, or `unshare --user --map-root-user`.
 //!
-//! `netspurt-wire-bench receives|sends MEGABYTES [plain]` prints the bytes that our host received or sent, the seconds,
-//! and the CPU seconds of its thread, kernel time included and alone. `netspurt-wire-bench receives MEGABYTES offload CONNECTIONS`
-//! divides the bytes among connections that are open at once. `netspurt-wire-bench kernel MEGABYTES plain CONNECTIONS` does the
+//! `wire receives|sends MEGABYTES [plain]` prints the bytes that our host received or sent, the seconds,
+//! and the CPU seconds of its thread, kernel time included and alone. `wire receives MEGABYTES offload CONNECTIONS`
+//! divides the bytes among connections that are open at once. `wire kernel MEGABYTES plain CONNECTIONS` does the
 //! same with the kernel at both ends, over the loopback interface: what many connections cost without us.
-//! `netspurt-wire-bench trips COUNT` prints percentiles of the RTT of one byte.
+//! `wire trips COUNT` prints percentiles of the RTT of one byte.
 
+use crate::Outcome;
+use crate::clock::cpu_of_thread;
+use crate::request::{Request, wrong};
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
 use netspurt_live::tun::{Device, Links, Network, Offload};
@@ -33,13 +36,10 @@ const MTU: u32 = 1500;
 const QUEUE: u32 = 10_000;
 const MEGABYTE: usize = 1_000_000;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut words = std::env::args().skip(1);
-    let what = words.next().unwrap_or_else(|| "receives".to_owned());
-    let count = words.next().map_or(Ok(1000), |word| word.parse::<usize>())?;
-    let offload =
-        if words.next().is_some_and(|word| word == "plain") { Offload::Nothing } else { Offload::Segments };
-    let connections = words.next().map_or(Ok(1), |word| word.parse::<usize>())?.max(1);
+pub(crate) fn measure(request: &Request) -> Outcome {
+    let count = request.number::<usize>(1, 1000)?;
+    let offload = if request.word(2) == "plain" { Offload::Nothing } else { Offload::Segments };
+    let connections = request.number::<usize>(3, 1)?.max(1);
     unshare(CloneFlags::CLONE_NEWNET)?;
     let device = Device::create("bench", offload)?;
     let (links, index) = (Links::open()?, Links::index("bench")?);
@@ -53,13 +53,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let stop = Arc::clone(&stop);
         move || run(device, total, &stop)
     })?;
-    match what.as_str() {
+    match request.word(0) {
         "receives" if connections > 1 => receives_from_many((OURS, 9), total, connections)?,
         "kernel" => kernel_receives(&links, total, connections)?,
-        "receives" => receives(total)?,
+        "" | "receives" => receives(total)?,
         "sends" => sends(total)?,
         "trips" => trips(count)?,
-        other => return Err(format!("no such measurement: {other}").into()),
+        other => return Err(wrong(format!("no such measurement: {other}"))),
     }
     stop.write(1)?;
     let (cpu, own) = thread.join().map_err(|_| "the host's thread failed")??;
@@ -85,7 +85,7 @@ fn run(device: Device, total: usize, stop: &EventFd) -> Result<(f64, f64), Strin
             let usage = getrusage(UsageWho::RUSAGE_THREAD).map_err(|error| error.to_string())?;
             let own = usage.user_time();
             let own = own.tv_sec() as f64 + own.tv_usec() as f64 / 1e6;
-            return Ok((seconds(ClockId::CLOCK_THREAD_CPUTIME_ID), own));
+            return Ok((cpu_of_thread().as_secs_f64(), own));
         }
     }
 }

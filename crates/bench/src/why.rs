@@ -1,22 +1,15 @@
-//! Diagnoses a capture and prints each budget, for `tools/bench.py`.
+//! Diagnoses a capture.
+//!
+//! `why CAPTURE` prints the budget of each connection.
 
+use crate::Outcome;
+use crate::request::Request;
 use netspurt_trace::capture::CaptureReader;
 use netspurt_trace::diagnosis::Diagnoser;
 use netspurt_trace::follow::{Limits, follow};
-use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: netspurt-why-bench CAPTURE");
-        return ExitCode::from(2);
-    };
-    let mut reader = match CaptureReader::open(path.as_ref()) {
-        Ok(reader) => reader,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
+pub(crate) fn measure(request: &Request) -> Outcome {
+    let mut reader = CaptureReader::open(request.word(0).as_ref())?;
     let mut diagnoser = Diagnoser::new(1);
     let (tally, _) = follow(&mut reader, Limits::default(), &mut diagnoser);
     for connection in diagnoser.take() {
@@ -29,5 +22,5 @@ fn main() -> ExitCode {
         }
     }
     println!("packets {}", tally.packets);
-    ExitCode::SUCCESS
+    Ok(())
 }

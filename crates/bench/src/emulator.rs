@@ -1,9 +1,11 @@
-//! Measures the precision and the throughput of the emulator, for `tools/bench.py`.
+//! The precision and the throughput of the emulator.
 //!
-//! `netspurt-emulate-bench [SECONDS]` emulates a path three times, with datagrams in both directions or with one TCP
-//! connection of the kernel, and prints delay errors and throughput. Without privileges it exits with status 77.
+//! `emulator [SECONDS]` emulates a path three times, with datagrams in both directions or with one TCP
+//! connection of the kernel, and prints delay errors and throughput. Without privileges it is skipped.
 //! (`serve`, `fetch`, `echo` and `ask` are the programs that it runs on the hosts.)
 
+use crate::request::{Request, Skipped};
+use crate::{Outcome, clock};
 use netspurt_live::emulator::{EmulateError, HostCommand, KernelTcp, Plan, Report, emulate};
 use netspurt_sim::address;
 use netspurt_sim::spec::{ChannelSpec, WorldSpec};
@@ -11,26 +13,24 @@ use netspurt_tcp::time::Span;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The port of the servers.
 const PORT: u16 = 5000;
-/// The exit status with which test runners mark a skipped test.
-const SKIPPED: i32 = 77;
 
-fn main() -> io::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let seconds = |word: Option<&String>| word.and_then(|word| word.parse().ok()).unwrap_or(3);
-    match words.first().map(String::as_str) {
-        Some("serve") => serve(),
-        Some("fetch") => fetch(Duration::from_secs(seconds(words.get(1)))),
-        Some("echo") => echo(),
-        Some("ask") => ask(Duration::from_secs(seconds(words.get(1)))),
-        _ => measure(seconds(words.first())),
+pub(crate) fn measure(request: &Request) -> Outcome {
+    let most = || request.number(1, 3).map(Duration::from_secs);
+    match request.word(0) {
+        "serve" => serve()?,
+        "fetch" => fetch(most()?)?,
+        "echo" => echo()?,
+        "ask" => ask(most()?)?,
+        _ => emulate_paths(request.number(0, 3)?)?,
     }
+    Ok(())
 }
 
-fn measure(seconds: u64) -> io::Result<()> {
+fn emulate_paths(seconds: u64) -> Outcome {
     let ten = Span::from_ms(10);
     let hundred = ChannelSpec::new(100_000_000, ten).with_queue(200);
     let works = [
@@ -42,10 +42,9 @@ fn measure(seconds: u64) -> io::Result<()> {
         match emulate(plan(&link, programs, seconds)?, &mut || false) {
             Ok(report) => print(name, &report),
             Err(error @ (EmulateError::NoNamespace(_) | EmulateError::Device(_))) => {
-                eprintln!("skipped: {error}");
-                std::process::exit(SKIPPED);
+                return Err(Skipped(error.to_string()).into());
             }
-            Err(error) => return Err(io::Error::other(error)),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(())
@@ -57,9 +56,12 @@ fn plan(link: &ChannelSpec, [server, client]: [&str; 2], seconds: u64) -> io::Re
     let ends = [spec.node("client"), spec.node("server")];
     spec.link("path", ends, link);
     let myself = std::env::current_exe()?.into_os_string();
-    let command = |host, words: [&str; 2]| HostCommand {
+    let command = |host, [program, seconds]: [&str; 2]| HostCommand {
         host,
-        words: std::iter::once(myself.clone()).chain(words.map(OsString::from)).collect(),
+        words: [myself.clone()]
+            .into_iter()
+            .chain(["emulator", program, seconds].map(OsString::from))
+            .collect(),
     };
     Ok(Plan {
         outside: None,
@@ -101,12 +103,8 @@ fn serve() -> io::Result<()> {
     Ok(())
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the clock of a measuring program does not affect what it measures"
-)]
 fn fetch(most: Duration) -> io::Result<()> {
-    let (mut peer, begun) = (TcpStream::connect((address(1), PORT))?, Instant::now());
+    let (mut peer, begun) = (TcpStream::connect((address(1), PORT))?, clock::now());
     let mut piece = vec![0; 1 << 18];
     while begun.elapsed() < most && peer.read(&mut piece)? > 0 {}
     Ok(())
@@ -121,12 +119,8 @@ fn echo() -> io::Result<()> {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the clock of a measuring program does not affect what it measures"
-)]
 fn ask(most: Duration) -> io::Result<()> {
-    let (socket, begun) = (UdpSocket::bind(("0.0.0.0", 0))?, Instant::now());
+    let (socket, begun) = (UdpSocket::bind(("0.0.0.0", 0))?, clock::now());
     socket.connect((address(1), PORT))?;
     socket.set_read_timeout(Some(Duration::from_secs(1)))?;
     let mut datagram = [0; 2048];
