@@ -1,5 +1,6 @@
 //! The virtual clock, and the packets between the network and the sockets. No function waits or reads real time.
 
+mod arrival;
 mod orphan;
 
 use crate::epoll::Epoll;
@@ -7,17 +8,18 @@ use crate::fair_queue;
 use crate::fast_open::{self, Pending};
 use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
-use crate::socket::{Descriptor, End, Ended, FastOpenResult, Id, Origin, Role, Socket};
+use crate::socket::{End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
+use arrival::Arrival;
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::{Config, OldSegments, StateMachine};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::Layout;
-use netspurt_tcp::segment::{Ecn, Flags, Segment};
+use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
-use netspurt_tcp::state::{CloseReason, State};
+use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Behind, Change, Connection, Transmission, reset_for, reset_in_listen_for};
 use nix::errno::Errno;
@@ -60,19 +62,29 @@ pub(crate) struct Stack {
     next_port: u16,
 }
 
-/// Whether a segment is one of data that header prediction may take.
-fn is_plain_data(segment: &Segment) -> bool {
-    segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0 && segment.payload.len > 0
-}
-
-/// Whether a segment of an open connection carries a FIN behind a gap. After `close` that aborts the connection like data
-/// (`tcp_rcv_state_process()`).
-fn is_fin_behind_gap(stream: &Connection, segment: &Segment) -> bool {
-    let fin = stream.place(segment.seq) + i64::from(segment.payload.len);
-    let ahead = u64::try_from(fin).is_ok_and(|fin| fin > stream.received());
-    let inside = fin < (stream.received() + u64::from(stream.receive_window())) as i64;
-    let flags = segment.flags.has(Flags::FIN) && segment.flags.has(Flags::ACK);
-    flags && !segment.flags.any(Flags::SYN | Flags::RST) && ahead && inside
+/// When each segment of a burst leaves. Linux hands several to the network card as one packet, and a queue such as `fq` holds back
+/// those of a paced connection.
+fn departures(settings: &Settings, now: Time, socket: &mut Socket, burst: &mut [Transmission]) -> Vec<Time> {
+    let Role::Stream(connection) = &socket.role else { return Vec::new() };
+    let used = settings.stand_ins == StandIns::Used;
+    let mut packets = vec![1; burst.len()];
+    if settings.packets == Packets::Offloaded && used {
+        let together = connection.segments_together(settings.least_together);
+        let together = usize::try_from(together).unwrap_or(usize::MAX);
+        packets = offload::push_at_ends(burst, together, &mut socket.packet_ends);
+    }
+    let rate = fair_queue::rate(connection);
+    // A congestion control that paces itself does so for each segment.
+    let paced = used && settings.qdisc == Qdisc::Fq && !connection.config().pacing;
+    let mut departures = Vec::with_capacity(burst.len());
+    for count in packets {
+        let packet = &burst[departures.len()..][..count];
+        let len = packet.iter().map(|out| u64::from(out.segment.payload.len)).sum();
+        let with_data = if len > 0 { count as u64 } else { 0 };
+        let at = if paced { socket.schedule.departure(now, with_data, len, rate) } else { now };
+        departures.extend(std::iter::repeat_n(at, count));
+    }
+    departures
 }
 
 impl Stack {
@@ -222,46 +234,11 @@ impl Stack {
     /// queue, or removes it.
     pub(crate) fn update(&mut self, id: Id) {
         self.record_fast_open(id);
-        let (mut now, layout) = (self.now, self.settings.config.layout);
+        if self.transmit(id).is_none() {
+            return;
+        }
+        let now = self.now;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
-        let Role::Stream(connection) = &mut socket.role else { return };
-        let mut burst: Vec<Transmission> = Vec::new();
-        // A burst leaves at one time: Linux reads its clock before the first segment (`tcp_write_xmit()`). The next part of a write
-        // leaves later.
-        while let Some(out) = connection.poll_transmit(now) {
-            burst.push(out);
-        }
-        now += Span::from_ps(self.settings.time_per_segment.as_ps() * burst.len() as u64);
-        self.now = now;
-        let used = self.settings.stand_ins == StandIns::Used;
-        let mut packets = vec![1; burst.len()];
-        if self.settings.packets == Packets::Offloaded && used {
-            let together = connection.segments_together(self.settings.least_together);
-            let together = usize::try_from(together).unwrap_or(usize::MAX);
-            packets = offload::push_at_ends(&mut burst, together, &mut socket.packet_ends);
-        }
-        let rate = fair_queue::rate(connection);
-        // A congestion control that paces itself does so for each segment.
-        let paced = used && self.settings.qdisc == Qdisc::Fq && !connection.config().pacing;
-        let mut departures = Vec::with_capacity(burst.len());
-        for count in packets {
-            let packet = &burst[departures.len()..][..count];
-            let len = packet.iter().map(|out| u64::from(out.segment.payload.len)).sum();
-            let with_data = if len > 0 { count as u64 } else { 0 };
-            let at = if paced { socket.schedule.departure(now, with_data, len, rate) } else { now };
-            departures.extend(std::iter::repeat_n(at, count));
-        }
-        for (Transmission { segment, .. }, at) in burst.iter().zip(departures) {
-            let mut ip = Ip::new(addresses(local, remote));
-            ip.dscp = socket.options.type_of_service >> 2;
-            ip.ecn = segment.ecn;
-            ip.dont_fragment = socket.options.fragmentation == Fragmentation::Forbidden;
-            ip.identification = socket.identification;
-            socket.identification = socket.identification.wrapping_add(1);
-            let ports = Ports { source: local.port(), destination: remote.port() };
-            self.sent.extend(packet(at, segment, ports, &ip, layout));
-        }
         let (sent, acknowledged) =
             socket.stream().map_or((0, 0), |s| (s.written() - s.unsent(), s.acknowledged()));
         if socket.errors.progress(now, sent, acknowledged) {
@@ -283,6 +260,33 @@ impl Stack {
         if self.sockets.get(&id).is_some_and(Socket::is_unused) {
             self.sockets.remove(&id);
         }
+    }
+
+    /// Sends what a socket's connection may send now, and moves the clock by the time that this takes. `None` if the socket has no
+    /// connection.
+    fn transmit(&mut self, id: Id) -> Option<()> {
+        let socket = self.sockets.get_mut(&id)?;
+        let (local, remote) = (socket.local?, socket.remote?);
+        let Role::Stream(connection) = &mut socket.role else { return None };
+        let mut burst: Vec<Transmission> = Vec::new();
+        // A burst leaves at one time: Linux reads its clock before the first segment (`tcp_write_xmit()`). The next part of a write
+        // leaves later.
+        while let Some(out) = connection.poll_transmit(self.now) {
+            burst.push(out);
+        }
+        self.now += Span::from_ps(self.settings.time_per_segment.as_ps() * burst.len() as u64);
+        let departures = departures(&self.settings, self.now, socket, &mut burst);
+        for (Transmission { segment, .. }, at) in burst.iter().zip(departures) {
+            let mut ip = Ip::new(addresses(local, remote));
+            ip.dscp = socket.options.type_of_service >> 2;
+            ip.ecn = segment.ecn;
+            ip.dont_fragment = socket.options.fragmentation == Fragmentation::Forbidden;
+            ip.identification = socket.identification;
+            socket.identification = socket.identification.wrapping_add(1);
+            let ports = Ports { source: local.port(), destination: remote.port() };
+            self.sent.extend(packet(at, segment, ports, &ip, self.settings.config.layout));
+        }
+        Some(())
     }
 
     /// Appends an open connection to its listener's queue; removes it if the listener is closed.
@@ -322,9 +326,6 @@ impl Stack {
         let Ports { source: from, destination: to } = packet.tcp.ports;
         let (remote, local) = (SocketAddr::new(source, from), SocketAddr::new(destination, to));
         let segment = &packet.tcp.segment;
-        let now = self.now;
-        let like_linux = self.settings.config.old_segments == OldSegments::Linux;
-        let used = like_linux && self.settings.stand_ins == StandIns::Used;
         self.give_way_in_time_wait(local, remote, segment);
         let Some(id) = self.find(local, remote).or_else(|| self.child(local, remote, segment)) else {
             self.reset(local, remote, segment);
@@ -333,73 +334,59 @@ impl Stack {
         if self.arrives_at_orphan(id, (local, remote), segment) {
             return;
         }
+        self.arrives_at_connection(id, (local, remote), segment);
+        self.update(id);
+    }
+
+    /// Gives a segment to a connection, and does for its socket what follows from it.
+    fn arrives_at_connection(
+        &mut self,
+        id: Id,
+        (local, remote): (SocketAddr, SocketAddr),
+        segment: &Segment,
+    ) {
+        let (now, transmit) = (self.now, self.settings.config.transmit);
+        let like_linux = self.settings.config.old_segments == OldSegments::Linux;
+        let used = like_linux && self.settings.stand_ins == StandIns::Used;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         if segment.payload.len > 0 {
             socket.last_data = now;
         }
         let descriptor = socket.descriptor;
-        let Some(stream) = socket.stream_mut() else { return };
-        let (before, ahead) = (stream.readable(), stream.info().out_of_order);
-        let known = (stream.acknowledged(), stream.peer_window());
-        let in_order = is_plain_data(segment) && stream.place(segment.seq) == stream.received() as i64;
-        // Header prediction compares the length of the header, too.
-        let usual_header = if stream.info().timestamps { 32 } else { 20 };
-        let in_order = in_order && ahead == 0 && segment.header_len == usual_header;
-        let is_established = stream.state() == State::Established;
-        let in_order = in_order && is_established;
+        let Role::Stream(stream) = &mut socket.role else { return };
         if segment.flags.has(Flags::URG) {
             // The pointer is counted from the segment's number to behind the urgent byte (`tcp_check_urg()`).
             let behind = stream.place(segment.seq) + i64::from(segment.urgent);
             socket.urgent = u64::try_from(behind - 1).ok();
         }
-        let Some(stream) = socket.stream_mut() else { return };
-        let behind_gap = descriptor == Descriptor::Closed && is_fin_behind_gap(stream, segment);
-        let was_waiting = stream.state() == State::FinWait1;
-        let may_end =
-            segment.flags.has(Flags::RST) && self.settings.config.old_segments == OldSegments::Linux;
-        let before_reset = may_end.then(|| Ended::of(stream));
-        let refused = stream.stats().duplicates_received;
-        // Neither a reset, nor a SYN, nor a segment whose ACK is refused is processed any further.
-        let is_dropped = segment.flags.any(Flags::RST | Flags::SYN) || stream.refuses_ack(segment.ack);
+        let arrival = Arrival::new(stream, segment, descriptor);
         stream.handle_segment(now, segment);
-        let before_reset = before_reset.filter(|_| stream.closed() == Some(CloseReason::Reset));
-        // Data after `close` aborts the connection (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA), also ahead of a gap.
-        let took = stream.readable() > before || stream.info().out_of_order > ahead;
-        let is_predicted = in_order && known == (stream.acknowledged(), stream.peer_window());
-        // The answer to a refused segment may be too soon.
-        let is_old = stream.stats().duplicates_received > refused && segment.payload.len == 0;
-        let is_refused = is_dropped || stream.answers_refused() || is_old;
-        // The ACK of our FIN replaces a closed socket by a TIME-WAIT socket, and is consumed with its data
-        // (`tcp_rcv_state_process()`).
-        let is_consumed =
-            descriptor == Descriptor::Closed && was_waiting && stream.state() == State::FinWait2;
-        if is_consumed {
+        let (took, looks) = (arrival.took_data(stream), arrival.looks_for_data(stream));
+        if arrival.is_consumed(stream) {
             // The TIME-WAIT socket counts its answers anew (`tcp_time_wait()`).
             stream.forget_invalid_answers();
+            if used && !segment.flags.has(Flags::FIN) && !took {
+                while stream.poll_transmit(now).is_some() {}
+            }
         }
-        if is_consumed && used && !segment.flags.has(Flags::FIN) && !took {
-            while stream.poll_transmit(now).is_some() {}
-        }
-        let ecn_seen = took && is_established && segment.ecn != Ecn::NotEct;
-        if descriptor == Descriptor::Closed && (took || behind_gap) {
+        socket.ecn_seen |= arrival.shows_ecn(stream);
+        let aborts = arrival.comes_after_close(stream);
+        let ended = arrival.reset(stream);
+        if aborts {
             // The reset is the one for a segment without a connection, so the connection's own is dropped.
             stream.abort(now);
             while stream.poll_transmit(now).is_some() {}
+        }
+        if let Some(ended) = ended {
+            socket.reset(ended);
+        }
+        // The cork of MSG_MORE ends when Linux looks for data to send.
+        if socket.options.after_write == Behind::More && looks {
+            socket.end_more(now, transmit);
+        }
+        if aborts {
             self.reset(local, remote, segment);
         }
-        if let Some(socket) = self.sockets.get_mut(&id) {
-            socket.ecn_seen |= ecn_seen;
-            if let Some(before) = before_reset {
-                socket.reset(before);
-            }
-            // The cork of MSG_MORE ends when Linux looks for data to send (`tcp_data_snd_check()`): not if header prediction
-            // takes data in order that acknowledges nothing, nor if the segment is refused (`tcp_rcv_established()`).
-            let looks = segment.flags.has(Flags::ACK) && !is_predicted && !is_refused;
-            if socket.options.after_write == Behind::More && looks {
-                socket.end_more(now, self.settings.config.transmit);
-            }
-        }
-        self.update(id);
     }
 
     /// A SYN for a listener may begin a new connection in place of one in TIME-WAIT (TCP_TW_SYN in `tcp_v4_rcv()`). The socket of
