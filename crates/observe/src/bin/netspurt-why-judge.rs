@@ -90,12 +90,8 @@ fn on_model(seed: u64) -> Case {
 }
 
 /// The page: the sums over the cases, and further ones, a quarter as many of each sort.
-fn whole_page(
-    (first, count): (u64, u64),
-    all: [Matrix; 3],
-    kinds: BTreeMap<(&'static str, Place), Matrix>,
-    file: &Path,
-) -> Result<String, String> {
+fn whole_page((first, count): (u64, u64), cases: Cases, file: &Path) -> Result<String, String> {
+    let Cases { all, kinds } = cases;
     let quarter = (first, count.div_ceil(4));
     let mut twins = Twins::default();
     for seed in quarter.0..quarter.0 + quarter.1 {
@@ -107,6 +103,68 @@ fn whole_page(
     Ok(page(&Sums { seeds: (first, first + count - 1), places, mixtures, models, twins, kinds }))
 }
 
+/// The sums over the cases at each place, and those over each kind of case at each place.
+struct Cases {
+    all: [Matrix; 3],
+    kinds: BTreeMap<(&'static str, Place), Matrix>,
+}
+
+impl Cases {
+    fn of((first, count): (u64, u64), file: &Path, list: bool) -> Result<Self, String> {
+        let mut cases = Self { all: Default::default(), kinds: BTreeMap::new() };
+        for seed in first..first + count {
+            let case = draw(seed);
+            let trials = run(&case, &Place::ALL, file)
+                .map_err(|error| format!("case {seed} ({}, {}): {error}", case.kind, case.profile))?;
+            for ((place, matrix), trial) in Place::ALL.iter().zip(&mut cases.all).zip(&trials) {
+                let share = matrix.add(trial);
+                cases.kinds.entry((case.kind, *place)).or_default().add(trial);
+                if list && count == 1 {
+                    println!("{}", case.text);
+                    timelines(*place, trial);
+                }
+                if list {
+                    show(&case, *place, share, trial);
+                }
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Prints the sums.
+    fn print(self) {
+        for (place, matrix) in Place::ALL.iter().zip(&self.all) {
+            println!("{}: {matrix}", place.name());
+        }
+        for ((kind, place), matrix) in self.kinds {
+            let (dominant, time) = matrix.shares();
+            let (dominant, time) = (dominant * 100.0, time * 100.0);
+            println!("{kind:16} {:9} dominant {dominant:5.1} %  time {time:5.1} %", place.name());
+        }
+    }
+}
+
+/// Prints what is asked for: of further cases, of the cases themselves, or the page.
+fn judge(what: Option<&str>, seeds: (u64, u64), file: &Path) -> Result<(), String> {
+    let further_cases: Option<fn(u64) -> Case> = match what {
+        Some("mixtures") => Some(draw_mixture),
+        Some("models") => Some(on_model),
+        _ => None,
+    };
+    if let Some(draw) = further_cases {
+        let sums = further(seeds, draw, file, true)?;
+        sums.iter().for_each(|(place, matrix)| println!("{}: {matrix}", place.name()));
+        return Ok(());
+    }
+    let cases = Cases::of(seeds, file, what == Some("list"))?;
+    if what == Some("page") {
+        print!("{}", whole_page(seeds, cases, file)?);
+    } else {
+        cases.print();
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
@@ -114,70 +172,11 @@ fn main() -> ExitCode {
         eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | page]");
         return ExitCode::from(2);
     };
-    let further_cases: Option<fn(u64) -> Case> = match arguments.get(3).map(String::as_str) {
-        Some("mixtures") => Some(draw_mixture),
-        Some("models") => Some(on_model),
-        _ => None,
-    };
-    if let Some(draw) = further_cases {
-        return match further((first, count), draw, Path::new(file), true) {
-            Ok(sums) => {
-                sums.iter().for_each(|(place, matrix)| println!("{}: {matrix}", place.name()));
-                ExitCode::SUCCESS
-            }
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    let list = arguments.get(3).is_some_and(|word| word == "list");
-    let mut all = [Matrix::default(), Matrix::default(), Matrix::default()];
-    let mut kinds: BTreeMap<(&'static str, Place), Matrix> = BTreeMap::new();
-    for seed in first..first + count {
-        let case = draw(seed);
-        let trials = match run(&case, &Place::ALL, Path::new(file)) {
-            Ok(trials) => trials,
-            Err(error) => {
-                eprintln!("case {seed} ({}, {}): {error}", case.kind, case.profile);
-                return ExitCode::FAILURE;
-            }
-        };
-        for ((place, matrix), trial) in Place::ALL.iter().zip(&mut all).zip(&trials) {
-            let share = matrix.add(trial);
-            kinds.entry((case.kind, *place)).or_default().add(trial);
-            if list && count == 1 {
-                println!("{}", case.text);
-                timelines(*place, trial);
-            }
-            if list {
-                show(&case, *place, share, trial);
-            }
+    match judge(arguments.get(3).map(String::as_str), (first, count), Path::new(file)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
     }
-    if arguments.get(3).is_some_and(|word| word == "page") {
-        return match whole_page((first, count), all, kinds, Path::new(file)) {
-            Ok(page) => {
-                print!("{page}");
-                ExitCode::SUCCESS
-            }
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    for (place, matrix) in Place::ALL.iter().zip(&all) {
-        println!("{}: {matrix}", place.name());
-    }
-    for ((kind, place), matrix) in kinds {
-        let (dominant, time) = matrix.shares();
-        println!(
-            "{kind:16} {:9} dominant {:5.1} %  time {:5.1} %",
-            place.name(),
-            dominant * 100.0,
-            time * 100.0
-        );
-    }
-    ExitCode::SUCCESS
 }

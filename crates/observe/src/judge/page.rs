@@ -61,46 +61,10 @@ pub fn page(sums: &Sums) -> String {
     totals(&mut text, models);
     ties_and_margins(&mut text, [("cases", places), ("mixtures", mixtures), ("path models", models)]);
     what_packets_hide(&mut text, twins);
-    text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
-    places.iter().for_each(|(place, _)| {
-        let _ = write!(text, " {} |", place.name());
-    });
-    text.push_str("\n| --- |");
-    text.push_str(&" --- |".repeat(places.len()));
-    let mut names: Vec<&str> = kinds.keys().map(|(kind, _)| *kind).collect();
-    names.dedup();
-    for kind in names {
-        let _ = write!(text, "\n| {kind} |");
-        for (place, _) in places {
-            let (dominant, time) = kinds.get(&(kind, *place)).map_or((0.0, 0.0), Matrix::shares);
-            let _ = write!(text, " {:.0} %, {:.0} % |", dominant * 100.0, time * 100.0);
-        }
-    }
+    by_kind(&mut text, places, kinds);
     policers_and_confidence(&mut text, places);
     causes(&mut text, places);
-    text.push_str("\n\n## Confusion\n\nFor each true limit: its share of all time, and what the diagnosis called it (shares above 1 %).\n");
-    for (place, matrix) in places {
-        let _ = writeln!(
-            text,
-            "\n### Capture at the {}\n\n| truth | time | found |\n| --- | --- | --- |",
-            place.words()
-        );
-        for row in matrix.rows() {
-            let found: Vec<String> = row
-                .found
-                .iter()
-                .filter(|(share, _)| *share > 0.01)
-                .map(|(share, limit)| format!("{} {:.0} %", limit.name(), share * 100.0))
-                .collect();
-            let _ = writeln!(
-                text,
-                "| {} | {:.1} % | {} |",
-                row.truth.name(),
-                row.share * 100.0,
-                found.join(", ")
-            );
-        }
-    }
+    confusion(&mut text, places);
     text
 }
 
@@ -236,6 +200,52 @@ fn causes(text: &mut String, places: &[(Place, Matrix)]) {
             let found: Vec<String> =
                 found.iter().map(|(count, found)| format!("{} {count}", name(*found))).collect();
             let _ = writeln!(text, "| {} | {} | {} |", place.name(), name(truth), found.join(", "));
+        }
+    }
+}
+
+/// A row for each kind of case.
+fn by_kind(text: &mut String, places: &[(Place, Matrix)], kinds: &BTreeMap<(&'static str, Place), Matrix>) {
+    text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
+    places.iter().for_each(|(place, _)| {
+        let _ = write!(text, " {} |", place.name());
+    });
+    text.push_str("\n| --- |");
+    text.push_str(&" --- |".repeat(places.len()));
+    let mut names: Vec<&str> = kinds.keys().map(|(kind, _)| *kind).collect();
+    names.dedup();
+    for kind in names {
+        let _ = write!(text, "\n| {kind} |");
+        for (place, _) in places {
+            let (dominant, time) = kinds.get(&(kind, *place)).map_or((0.0, 0.0), Matrix::shares);
+            let _ = write!(text, " {:.0} %, {:.0} % |", dominant * 100.0, time * 100.0);
+        }
+    }
+}
+
+/// For each place, a row for each true limit.
+fn confusion(text: &mut String, places: &[(Place, Matrix)]) {
+    text.push_str("\n\n## Confusion\n\nFor each true limit: its share of all time, and what the diagnosis called it (shares above 1 %).\n");
+    for (place, matrix) in places {
+        let _ = writeln!(
+            text,
+            "\n### Capture at the {}\n\n| truth | time | found |\n| --- | --- | --- |",
+            place.words()
+        );
+        for row in matrix.rows() {
+            let found: Vec<String> = row
+                .found
+                .iter()
+                .filter(|(share, _)| *share > 0.01)
+                .map(|(share, limit)| format!("{} {:.0} %", limit.name(), share * 100.0))
+                .collect();
+            let _ = writeln!(
+                text,
+                "| {} | {:.1} % | {} |",
+                row.truth.name(),
+                row.share * 100.0,
+                found.join(", ")
+            );
         }
     }
 }
