@@ -213,9 +213,17 @@ impl SenderView {
             self.incidents.note_hole();
         }
         self.totals.first_loss.get_or_insert(at);
+        self.incidents.note_length(len);
+        self.note_pause_before_repair(at, (start, len));
+        let slice = self.meter.at(at, packet);
+        slice.resent = slice.resent.saturating_add(1);
+        self.note_phase_of_repair(at, cause);
+    }
+
+    /// Notes the pause before the data `start..` was retransmitted, if it was one.
+    fn note_pause_before_repair(&mut self, at: u64, (start, len): (i64, u32)) {
         let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
         let quiet = at.saturating_sub(self.sent_at.max(self.acked_at));
-        self.incidents.note_length(len);
         if !self.is_beside_sender() && start <= acknowledged && quiet > PAUSE_NS.max(self.round()) {
             self.incidents.note_repair_pause((at - quiet, at), len, self.incidents.probes.usual());
         }
@@ -230,8 +238,10 @@ impl SenderView {
             };
             self.incidents.note_acknowledged((at - quiet, at), timer + 2 * self.round());
         }
-        let slice = self.meter.at(at, packet);
-        slice.resent = slice.resent.saturating_add(1);
+    }
+
+    /// A retransmission with this cause begins a phase of the repair, or belongs to the one that lasts.
+    fn note_phase_of_repair(&mut self, at: u64, cause: Cause) {
         let nothing_later_arrived = self.duplicates == 0;
         let phase = match cause {
             Cause::Timeout if nothing_later_arrived => Phase::TailLoss,

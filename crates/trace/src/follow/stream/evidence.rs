@@ -4,7 +4,7 @@ use super::Stream;
 use crate::follow::retransmission::{Evidence, Phase, is_reported_itself};
 use crate::follow::rtt::estimate::Estimate;
 use crate::follow::stream::edges::{Edges, Repair};
-use crate::follow::stream::pieces::Sending;
+use crate::follow::stream::pieces::{Piece, Sending};
 use crate::stamp::Stamp;
 
 impl Stream {
@@ -65,5 +65,29 @@ impl Stream {
         // A sender that has learned that its timeout was needless takes it back (RFC 4015), and repairs what is reported.
         let undone = phase == Phase::Timeout && self.repair.needless && is_reported_itself(&evidence);
         Evidence { phase: if undone { Phase::Open } else { phase }, ..evidence }
+    }
+
+    /// What is known when data that may have been captured before, as `known`, and that fills no gap is seen again.
+    pub(super) fn evidence_again(
+        &self,
+        known: Option<&Piece>,
+        (start, end): (i64, i64),
+        opening: bool,
+        sending: Sending,
+        behind: &Estimate,
+    ) -> Evidence {
+        let last = known.map(|piece| piece.last);
+        let mut evidence = self.evidence(start, end, last.as_ref(), opening, behind, sending.at);
+        evidence.again = known.is_some_and(|piece| piece.resent && piece.last.at >= self.repair.since)
+            && self.repair.phase != Phase::Open;
+        evidence.rescue = evidence.last && !evidence.again && !self.repair.rescued && self.sacks;
+        // What was acknowledged long ago is not remembered; the newest data left after it.
+        evidence.left_after =
+            last.or_else(|| self.pieces.newest_sending()).and_then(|last| sending.left_after(&last));
+        evidence.by_clock = last.and_then(|last| sending.left_after(&last));
+        evidence.same_packet = last
+            .filter(|last| last.identification != 0 && sending.identification != 0)
+            .map(|last| last.identification == sending.identification);
+        evidence
     }
 }

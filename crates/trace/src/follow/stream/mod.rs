@@ -264,48 +264,17 @@ impl Stream {
         if probed && (segment.payload.len > 1 || self.window == Some(0)) {
             return self.pieces.send_again(start, end, sending);
         }
-        let len = (end - start) as u32;
-        let opening = segment.flags.has(Flags::SYN);
         if let Some(&gap) = self.gaps.around(start, end) {
-            let opener = Some(&gap.opener);
-            let evidence = self.evidence(start, end, opener, opening, behind, sending.at);
-            let by_clock = sending.left_after(&gap.opener);
-            let evidence = Evidence { unseen: true, by_clock, ..evidence };
-            self.gaps.close(start, end);
-            let (resent, event) = match judge_late(&evidence, &sending, &gap.opener) {
-                Late::Overtaken => {
-                    let extent = self.report.segments - gap.order;
-                    self.report.reordered += 1;
-                    self.report.reordering_extent = self.report.reordering_extent.max(extent);
-                    (false, Event::Reordered { extent, late: sending.at.since(gap.opener.at) })
-                }
-                Late::Resent(cause) => {
-                    self.note_resent(cause, segment, sending.at);
-                    self.repairs(cause, &evidence, sending.at);
-                    self.passed.note(self.repair.since, (start, sending.at));
-                    self.suspects.add(Suspect { start, end });
-                    (true, Event::Retransmitted { cause, after: None })
-                }
-            };
-            self.pieces.fill(Piece { resent, ..Piece::new(start, end, sending) });
-            return scene.report(self.side, start, len, event);
+            return self.fills_gap(gap, (start, end), segment, sending, behind, scene);
         }
         let known = self.pieces.find(start).copied();
         let last = known.map(|piece| piece.last);
         if let Some(last) = last.filter(|last| last.left_after(&sending).is_some()) {
             return self.comes_late(start, end, &sending, last, scene);
         }
-        let mut evidence = self.evidence(start, end, last.as_ref(), opening, behind, sending.at);
-        evidence.again = known.is_some_and(|piece| piece.resent && piece.last.at >= self.repair.since)
-            && self.repair.phase != Phase::Open;
-        evidence.rescue = evidence.last && !evidence.again && !self.repair.rescued && self.sacks;
-        // What was acknowledged long ago is not remembered; the newest data left after it.
-        evidence.left_after =
-            last.or_else(|| self.pieces.newest_sending()).and_then(|last| sending.left_after(&last));
-        evidence.by_clock = last.and_then(|last| sending.left_after(&last));
-        evidence.same_packet = last
-            .filter(|last| last.identification != 0 && sending.identification != 0)
-            .map(|last| last.identification == sending.identification);
+        let opening = segment.flags.has(Flags::SYN);
+        let evidence = self.evidence_again(known.as_ref(), (start, end), opening, sending, behind);
+        let len = (end - start) as u32;
         let cause = match judge(&evidence) {
             Verdict::Copied => {
                 self.report.duplicated += 1;
@@ -329,6 +298,39 @@ impl Stream {
         } else {
             self.suspects.add(Suspect { start, end });
         }
+    }
+
+    /// Processes data that fills a gap: it was reordered, or its original was lost before the capture point.
+    fn fills_gap<W: Watch>(
+        &mut self,
+        gap: Gap,
+        (start, end): (i64, i64),
+        segment: &Segment,
+        sending: Sending,
+        behind: &Estimate,
+        scene: &mut EventContext<'_, W>,
+    ) {
+        let opening = segment.flags.has(Flags::SYN);
+        let evidence = self.evidence(start, end, Some(&gap.opener), opening, behind, sending.at);
+        let evidence = Evidence { unseen: true, by_clock: sending.left_after(&gap.opener), ..evidence };
+        self.gaps.close(start, end);
+        let (resent, event) = match judge_late(&evidence, &sending, &gap.opener) {
+            Late::Overtaken => {
+                let extent = self.report.segments - gap.order;
+                self.report.reordered += 1;
+                self.report.reordering_extent = self.report.reordering_extent.max(extent);
+                (false, Event::Reordered { extent, late: sending.at.since(gap.opener.at) })
+            }
+            Late::Resent(cause) => {
+                self.note_resent(cause, segment, sending.at);
+                self.repairs(cause, &evidence, sending.at);
+                self.passed.note(self.repair.since, (start, sending.at));
+                self.suspects.add(Suspect { start, end });
+                (true, Event::Retransmitted { cause, after: None })
+            }
+        };
+        self.pieces.fill(Piece { resent, ..Piece::new(start, end, sending) });
+        scene.report(self.side, start, (end - start) as u32, event);
     }
 
     fn note_resent(&mut self, cause: Cause, segment: &Segment, at: Stamp) {
