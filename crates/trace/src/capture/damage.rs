@@ -112,6 +112,14 @@ pub enum Wrong {
         major: u16,
     },
     /// The system or the decompressor reports an error.
-    #[error("{0}")]
+    #[error("{}", words(.0))]
     Source(#[from] io::Error),
+}
+
+/// The text of an error of the source. Decompressors describe the end of a file in their own terms.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the file ends within the compressed data".to_owned(),
+        _ => error.to_string(),
+    }
 }

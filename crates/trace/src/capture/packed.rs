@@ -3,6 +3,7 @@
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,6 +63,20 @@ impl Read for Counted {
     }
 }
 
+/// The decoder's error. It is one of the end of the file if the source has ended within a frame.
+fn failure(error: FrameDecoderError) -> io::Error {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(each) = cause {
+        match each.downcast_ref::<io::Error>() {
+            Some(end) if end.kind() == io::ErrorKind::UnexpectedEof => {
+                return io::ErrorKind::UnexpectedEof.into();
+            }
+            _ => cause = each.source(),
+        }
+    }
+    io::Error::other(error)
+}
+
 /// Decompresses one Zstandard frame after the other. Skippable frames are ignored.
 struct Frames {
     source: Box<dyn BufRead + Send>,
@@ -89,7 +104,7 @@ impl Frames {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
                 }
-                Err(error) => return Err(io::Error::other(error)),
+                Err(error) => return Err(failure(error)),
             }
         }
         Ok(false)
@@ -110,7 +125,7 @@ impl Read for Frames {
             self.inside = !self.decoder.is_finished();
             if self.inside {
                 let step = BlockDecodingStrategy::UptoBlocks(1);
-                self.decoder.decode_blocks(&mut self.source, step).map_err(io::Error::other)?;
+                self.decoder.decode_blocks(&mut self.source, step).map_err(failure)?;
             }
         }
     }
