@@ -58,8 +58,11 @@ pub(crate) fn scenario_fault(py: Python<'_>, name: &str, message: String) -> PyE
 /// The text of a scenario's file, or a `ScenarioError` that says why it cannot be read.
 pub(crate) fn text_of(py: Python<'_>, path: &Path) -> PyResult<String> {
     fs::read_to_string(path).map_err(|error| {
-        let reason = system_words(&error).to_lowercase();
-        scenario_fault(py, &path.to_string_lossy(), format!("cannot be read: {reason}"))
+        let message = match error.kind() {
+            io::ErrorKind::InvalidData => "is not text in UTF-8: a scenario is TOML".to_owned(),
+            _ => format!("cannot be read: {}", system_words(&error).to_lowercase()),
+        };
+        scenario_fault(py, &path.to_string_lossy(), message)
     })
 }
 

@@ -154,6 +154,12 @@ def test_results_are_kept_where_standard_output_is_full(here: Path) -> None:
     assert (here / "kept" / "result.json").exists()
 
 
+def test_a_copy_on_a_full_disk_is_no_damage_of_the_capture(here: Path) -> None:
+    run = netspurt(here, "capture s.pcapng --write /dev/full")
+    assert "cannot write /dev/full: no space is left there" in _in_one_sentence(run)
+    assert run.returncode == 2
+
+
 def test_a_reader_that_closes_the_pipe_is_no_error(here: Path) -> None:
     command = f"{sys.executable} -m netspurt schema | head -c 10"
     run = subprocess.run(

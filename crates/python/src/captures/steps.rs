@@ -1,9 +1,9 @@
 //! A capture that is read in steps, so that Python can stop between them: the base of `Capture` and `Diagnosis`.
 
 use crate::captures::tally::json_of;
-use crate::errors::{broken_reader, open_error};
+use crate::errors::{broken_reader, capture_error, open_error};
 use netspurt_trace::Stamp;
-use netspurt_trace::capture::{CaptureReader, Filter, Packet, PacketCopy};
+use netspurt_trace::capture::{CaptureError, CaptureReader, Filter, Packet, PacketCopy};
 use netspurt_trace::follow::{Follower, Limits, Tally, Watch};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +22,16 @@ pub(crate) struct Steps {
     tally: Tally,
     connections: u64,
     damage: Option<String>,
+    /// Why the copy could not be written.
+    copy_error: Option<CaptureError>,
+}
+
+/// Why reading stops before the end of the file.
+enum Stop {
+    /// The file is damaged, in a sentence.
+    Damaged(String),
+    /// The copy cannot be written.
+    Copy(CaptureError),
 }
 
 impl Steps {
@@ -37,6 +47,7 @@ impl Steps {
             tally: Tally::default(),
             connections: 0,
             damage: None,
+            copy_error: None,
         })
     }
 
@@ -48,18 +59,25 @@ impl Steps {
     /// Reads this number of bytes of the file. Returns whether there is more.
     ///
     /// # Errors
-    /// `RuntimeError` if the reader panics, which is a bug.
+    /// `OSError` if the copy cannot be written; `RuntimeError` if the reader panics, which is a bug.
     pub(crate) fn read<W: Watch>(&mut self, octets: u64, watch: &mut W) -> PyResult<bool> {
-        catch_unwind(AssertUnwindSafe(|| self.step(octets, watch))).map_err(|panic| {
+        let more = catch_unwind(AssertUnwindSafe(|| self.step(octets, watch))).map_err(|panic| {
             self.follower = None;
             broken_reader(&self.name, &*panic)
-        })
+        })?;
+        match self.copy_error.take() {
+            Some(error) => Err(Python::attach(|py| capture_error(py, &self.name, &error))),
+            None => Ok(more),
+        }
     }
 
     /// Reads; at the end of the file and at damage, ends all connections.
     fn step<W: Watch>(&mut self, octets: u64, watch: &mut W) -> bool {
-        let more = self.packets(octets, watch).unwrap_or_else(|damage| {
-            self.damage = Some(damage);
+        let more = self.packets(octets, watch).unwrap_or_else(|stop| {
+            match stop {
+                Stop::Damaged(damage) => self.damage = Some(damage),
+                Stop::Copy(error) => (self.copy, self.copy_error) = (None, Some(error)),
+            }
             false
         });
         if !more {
@@ -68,12 +86,12 @@ impl Steps {
         more
     }
 
-    /// Follows and copies packets. Fails with the damage of the file, or of the copy, as a sentence.
-    fn packets<W: Watch>(&mut self, octets: u64, watch: &mut W) -> Result<bool, String> {
+    /// Follows and copies packets.
+    fn packets<W: Watch>(&mut self, octets: u64, watch: &mut W) -> Result<bool, Stop> {
         let Some(follower) = &mut self.follower else { return Ok(false) };
         let until = self.reader.octets().saturating_add(octets);
         while self.reader.octets() < until {
-            let Some(packet) = self.reader.next().map_err(|damage| damage.to_string())? else {
+            let Some(packet) = self.reader.next().map_err(|damage| Stop::Damaged(damage.to_string()))? else {
                 return Ok(false);
             };
             if self.filter.as_ref().is_some_and(|filter| !filter.matches(packet.link, packet.bytes)) {
@@ -84,7 +102,7 @@ impl Steps {
             if let Some(copy) = &mut self.copy {
                 let bytes = packet.bytes.to_vec();
                 let packet = Packet { bytes: &bytes, ..packet };
-                copy.push(&packet, self.reader.interfaces()).map_err(|error| error.to_string())?;
+                copy.push(&packet, self.reader.interfaces()).map_err(Stop::Copy)?;
             }
         }
         Ok(true)
@@ -94,7 +112,7 @@ impl Steps {
     pub(crate) fn finish<W: Watch>(&mut self, watch: &mut W) {
         let Some(follower) = self.follower.take() else { return };
         if let Some(Err(error)) = self.copy.take().map(PacketCopy::finish) {
-            self.damage.get_or_insert(error.to_string());
+            self.copy_error = Some(error);
         }
         self.connections = follower.connections();
         self.tally = follower.finish(watch);

@@ -138,7 +138,9 @@ impl<'a> Walk<'a> {
         }
         if count < least || count > most {
             let wanted = if least == most { format!("{least}") } else { format!("at least {least}") };
-            return Err(self.fault(at, format!("there are {count} entries: there must be {wanted}")));
+            let have =
+                if count == 1 { "there is 1 entry".to_owned() } else { format!("there are {count} entries") };
+            return Err(self.fault(at, format!("{have}: there must be {wanted}")));
         }
         for (index, item) in items.iter_mut().enumerate() {
             self.path.push(index.to_string());
@@ -175,15 +177,34 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether the key of a table of named tables, such as `[link]`, is one that the named tables have.
+    fn lacks_name(&self, named: &Json, key: &str, value: &Value) -> bool {
+        let is_key = |form: &&Json| form["properties"].get(key).is_some();
+        !matches!(value, Value::Table(_)) && forms(self.root, named).iter().any(is_key)
+    }
+
     fn table(&mut self, form: &'a Json, at: At, table: &mut IndexMap<String, Entry>) -> Result<(), Fault> {
         let keys = form["properties"].as_object();
         for (key, entry) in &mut *table {
             let inner = match keys.and_then(|keys| keys.get(key)) {
                 Some(inner) => inner,
-                None if form["additionalProperties"].is_object() => &form["additionalProperties"],
+                None if form["additionalProperties"].is_object() => {
+                    let inner = &form["additionalProperties"];
+                    if self.lacks_name(inner, key, &entry.node.value) {
+                        let kind = self.path.last().map_or("", String::as_str);
+                        let message = format!(
+                            "\"{key}\" is a key of a {kind}, and the table has no name: begin it with [{kind}.NAME]"
+                        );
+                        return Err(self.fault(entry.key_at, message));
+                    }
+                    inner
+                }
                 None => {
                     let known = keys.into_iter().flat_map(|keys| keys.keys().map(String::as_str));
-                    let known = suggest::among(key, known);
+                    let known = match file_with(key) {
+                        Some(other) if self.path.is_empty() => other.to_owned(),
+                        _ => suggest::among(key, known),
+                    };
                     return Err(self.fault(entry.key_at, format!("unknown key \"{key}\": {known}")));
                 }
             };
@@ -198,6 +219,15 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// What the file is in truth, if it has a key that another kind of file begins with.
+fn file_with(key: &str) -> Option<&'static str> {
+    match key {
+        "scenario" | "grid" | "sample" => Some("this is a sweep, which 'netspurt sweep' reads"),
+        "duration" | "link" | "flow" => Some("this is a scenario, which 'netspurt run' reads"),
+        _ => None,
     }
 }
 

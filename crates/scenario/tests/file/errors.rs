@@ -78,6 +78,23 @@ fn what_is_no_list_is_told_how_one_is_written() {
 }
 
 #[test]
+fn another_kind_of_file_is_recognized_by_its_first_key() {
+    let sweep = Scenario::parse("scenario = \"a.toml\"\nseeds = 5\n", "a.toml", &[]).unwrap_err();
+    let message = "a.toml:1:1: unknown key \"scenario\": this is a sweep, which 'netspurt sweep' reads";
+    assert_eq!(sweep.to_string(), message);
+    let nested = changed("kind = \"bulk\"", "kind = \"bulk\", scenario = 3");
+    assert!(!nested.contains("sweep"), "{nested}");
+}
+
+#[test]
+fn a_table_without_its_name_is_told_how_it_begins() {
+    assert_eq!(
+        changed("[link.satellite]", "[link]"),
+        "bad.toml:3:1: link: \"between\" is a key of a link, and the table has no name: begin it with [link.NAME]"
+    );
+}
+
+#[test]
 fn a_missing_unit_is_an_error_that_says_which_would_be_right() {
     assert_eq!(
         changed("\"290 ms\"", "290"),

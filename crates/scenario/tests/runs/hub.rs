@@ -402,7 +402,7 @@ fn a_loss_may_be_confined_to_what_one_station_sends() {
 fn what_makes_no_sense_is_refused_in_a_sentence() {
     let refused = |path: &str, value: &str| read(&[(path, value)]).unwrap_err();
     for (path, value, sentence) in [
-        ("hub.lan.stations", "['a']", "hub.lan.stations: there are 1 entries: there must be at least 2"),
+        ("hub.lan.stations", "['a']", "hub.lan.stations: there is 1 entry: there must be at least 2"),
         ("hub.lan.stations", "['a', 'b', 'c', 'b']", "\"b\" stands twice: a node is joined to a hub once"),
         ("hub.lan.stations", "['a', 'b', 'c', 'a->b']", "\"a->b\" is no name for a node"),
         (
