@@ -7,10 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from netspurt.analysis.capture import Reading as CaptureReading
+from netspurt.cli.entry import main
 from netspurt.cli.interrupt import asked_to_end
+from netspurt.diagnosing.reading import Reading as DiagnosisReading
 
 LIMIT_S = 60
 
@@ -79,3 +84,64 @@ def test_outside_of_the_main_thread_nothing_is_requested() -> None:
     thread.start()
     thread.join()
     assert found == [False]
+
+
+PATH = ["--rate", "10mbit", "--delay", "1ms", "--bytes", "20kB"]
+
+
+def test_seeds_that_are_complete_are_kept_and_a_sentence_says_how_many(
+    before_run: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = iter(range(9))
+
+    def interrupt_the_third() -> None:
+        if next(runs) == 2:
+            raise KeyboardInterrupt
+
+    before_run(interrupt_the_third)
+    assert main(["run", *PATH, "--seeds", "9", "--jobs", "1"]) == 130
+    out, err = capsys.readouterr()
+    assert "2 seeds" in out
+    assert err == "netspurt: interrupted; the results are those of 2 of 9 seeds\n"
+
+
+@pytest.fixture
+def captures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two captures; reading the second one is interrupted."""
+    files = [str(tmp_path / name) for name in ("a.pcapng", "b.pcapng")]
+    for file in files:
+        assert main(["run", *PATH, "--pcap", file]) == 0
+    for reading in (CaptureReading, DiagnosisReading):
+        monkeypatch.setattr(reading, "step", _interrupted(reading.step, Path(files[1])))
+    return files
+
+
+def _interrupted(step: Callable[..., bool], file: Path) -> Callable[..., bool]:
+    def stepped(reading: CaptureReading | DiagnosisReading) -> bool:
+        if reading.path == file:
+            raise KeyboardInterrupt
+        return step(reading)
+
+    return stepped
+
+
+def test_captures_that_are_read_are_kept_and_a_sentence_says_how_many(
+    captures: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["capture", *captures, "--jobs", "1"]) == 130
+    out, err = capsys.readouterr()
+    assert "a.pcapng" in out
+    assert err.splitlines()[-1] == "netspurt: interrupted; the results are those of 1 of 2 files"
+
+
+@pytest.mark.parametrize("command", ["capture", "why"])
+def test_nothing_is_written_if_no_capture_is_complete(
+    command: str, captures: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    page = tmp_path / "page.html"
+    assert main([command, captures[1], "--report", str(page)]) == 130
+    assert not page.exists()
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "netspurt: interrupted\n")

@@ -27,7 +27,7 @@ from netspurt.analysis.capture_lines import (
 from netspurt.cli.arguments import picture_options
 from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.arguments.reading import stepper, steps_of
-from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.cli.exits import FELL_SHORT, FINE, interrupted
 from netspurt.cli.progress import progress
 from netspurt.cli.views import tables
 from netspurt.errors import FilterError, RequestError
@@ -140,6 +140,9 @@ def command(options: argparse.Namespace) -> int:
                 captures[number] = outcome
 
         whole = for_each(range(len(options.files)), work, keep, options.jobs)
+        if not whole and not captures and not failures:
+            # Nothing is complete: what is being written is discarded.
+            raise KeyboardInterrupt
         if page is not None:
             from netspurt.report.capture import page_of
             from netspurt.report.page import write
@@ -150,7 +153,7 @@ def command(options: argparse.Namespace) -> int:
     for number in sorted(faults):
         print(f"netspurt: {faults[number]}", file=sys.stderr)
     if not whole:
-        return INTERRUPTED
+        return interrupted(len(captures) + len(failures), len(options.files), "files")
     return FELL_SHORT if faults else FINE
 
 

@@ -76,6 +76,12 @@ def command(options: argparse.Namespace) -> int:
         began = time.monotonic()
         works = [prepare(study, plan) for study in studies]
         results = _run_all(works, options.jobs)
+        if any(result.interrupted for result in results):
+            # The report takes a while.
+            print(
+                "netspurt: interrupted; finished cells are kept, the others are marked 'not run'; writing the report",
+                file=sys.stderr,
+            )
         from netspurt import report
 
         whole = report.document(results, options.quick, time.monotonic() - began)
@@ -151,7 +157,3 @@ def _print(results: list[StudyResult], out: Path) -> None:
     console.print(
         f"{beyond} tables beyond the documents, and all pictures: {out / 'index.html'}", soft_wrap=True
     )
-    if any(result.interrupted for result in results):
-        print(
-            "netspurt: interrupted; finished cells are kept, the others are marked 'not run'", file=sys.stderr
-        )

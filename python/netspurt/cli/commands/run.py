@@ -22,7 +22,7 @@ from netspurt.cli.arguments.options import (
     add_settings,
     deprecated,
 )
-from netspurt.cli.exits import FINE, INTERRUPTED
+from netspurt.cli.exits import FINE, interrupted
 from netspurt.cli.progress import progress, simulated_time
 from netspurt.cli.views import tables
 from netspurt.errors import RequestError
@@ -161,9 +161,7 @@ def command(options: argparse.Namespace) -> int:
         if page is not None:
             _report(page, scenario, ordered, options)
     _print(ordered, options, queues=options.seeds == 1 and "queue" in record)
-    if not whole:
-        return INTERRUPTED
-    return FINE
+    return FINE if whole else interrupted(len(runs), options.seeds, "seeds")
 
 
 def _one(

@@ -16,7 +16,7 @@ from netspurt.cli.arguments import picture_options
 from netspurt.cli.arguments.ineffective import refuse
 from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
 from netspurt.cli.arguments.reading import stepper, steps_of
-from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, interrupted
 from netspurt.cli.interrupt import Request, asked_to_end
 from netspurt.cli.progress import progress
 from netspurt.cli.views import tables
@@ -154,6 +154,9 @@ def _diagnose(options: argparse.Namespace) -> int:
 
         # Not in this thread, which must handle signals while standard input is read.
         whole = for_each(range(len(options.files)), work, keep, max(options.jobs, 2))
+        if not whole and not found and not failures:
+            # Nothing is complete: what is being written is discarded.
+            raise KeyboardInterrupt
         chosen = {number: _chosen(found[number], options) for number in sorted(found)}
         if options.connections and not any(chosen.values()) and not failures:
             raise RequestError(_missing(options.connections[0], [found[number] for number in sorted(found)]))
@@ -166,7 +169,9 @@ def _diagnose(options: argparse.Namespace) -> int:
     faults = failures | {n: fault for n, diagnosis in found.items() if (fault := diagnosis.fault)}
     for number in sorted(faults):
         print(f"netspurt: {faults[number]}", file=sys.stderr)
-    if not whole or (asked and asked.is_set()):
+    if not whole:
+        return interrupted(len(found) + len(failures), len(options.files), "files")
+    if asked and asked.is_set():
         return INTERRUPTED
     return FELL_SHORT if faults else FINE
 
