@@ -52,7 +52,7 @@ def quantity(name: str, value: float) -> str:
             return form(value)
     if name == "utilisation":
         return share(value)
-    return size(value) if name.startswith("bytes") else f"{value:.4g}"
+    return size(value) if name.startswith("bytes") else plain(value)
 
 
 def name(column: str) -> str:
@@ -113,6 +113,11 @@ def number(value: float | None, digits: int = 5) -> str:
     if value in (float("inf"), float("-inf")):
         return "∞" if value > 0 else "-∞"
     return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """A number with this many significant digits; large ones without exponent, such as ``13\u202f816``."""
+    return f"{value:.{digits}g}" if abs(value) < 10**digits - 0.5 else f"{value:,.0f}".replace(",", "\u202f")
 
 
 def deviation(fraction: float | None) -> str:

@@ -78,11 +78,6 @@ class Paired:
         return "large"
 
 
-def four_digits(value: float) -> str:
-    """A number without a unit."""
-    return f"{value:.4g}"
-
-
 def paired(a: Column, b: Column, confidence: float = 0.95) -> Paired:
     """Compares pairs: ``a[i]`` and ``b[i]`` have the same seed.
 
@@ -144,7 +139,7 @@ def sentence(
     quantity: str,
     first: str = "A",
     second: str = "B",
-    form: Callable[[float], str] = four_digits,
+    form: Callable[[float], str] = formats.plain,
 ) -> str:
     """The result of a comparison as a sentence without statistical terms.
 
@@ -183,4 +178,5 @@ def _change(pairs: Paired, first: str, form: Callable[[float], str]) -> str:
 
 
 def _effect(pairs: Paired) -> str:
-    return f"effect {pairs.size}, d = {pairs.effect:.2g}, larger in {100 * pairs.larger:.0f} % of pairs"
+    cohens_d = "" if pairs.effect is None else f", d = {formats.plain(pairs.effect, 2)}"
+    return f"effect {pairs.size}{cohens_d}, larger in {100 * pairs.larger:.0f} % of pairs"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from netspurt.analysis import formats
 from netspurt.plot.palette import BLUE, Dash
 from netspurt.plot.thinning import thin
 
@@ -177,5 +178,5 @@ class Chart:
             if trace.shape == "band" or not known.size:
                 continue
             low = known if trace.low is None else trace.low[np.isfinite(trace.low)]
-            parts.append(f"{trace.name} from {low.min():.4g} to {known.max():.4g}")
+            parts.append(f"{trace.name} from {formats.plain(low.min())} to {formats.plain(known.max())}")
         return f"{self.title}. X axis: {self.x.label}; y axis: {self.y.label}. {'; '.join(parts)}."

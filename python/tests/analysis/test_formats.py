@@ -16,3 +16,14 @@ def test_a_number_that_is_not_there_or_not_defined_is_a_dash() -> None:
 def test_one_thing_is_counted_without_plural() -> None:
     assert [formats.counted(count, "packet") for count in (0, 1, 2)] == ["0 packets", "1 packet", "2 packets"]
     assert formats.counted(12345, "packet") == "12\u202f345 packets"
+
+
+def test_large_numbers_have_no_exponent() -> None:
+    assert [formats.plain(value) for value in (0.12345, 9999.4, 9999.6, -13816.4)] == [
+        "0.1235",
+        "9999",
+        "10\u202f000",
+        "-13\u202f816",
+    ]
+    assert formats.plain(-140.2, 2) == "-140"
+    assert formats.quantity("segments_sent", 642_900.2) == "642\u202f900"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from netspurt.analysis.formats import sentence_case
+from netspurt.analysis import formats
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Floats
 from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, value_label
@@ -63,8 +63,8 @@ class HeatMap:
         cells = np.concatenate([values.ravel() for values in self.panels.values()])
         known = cells[np.isfinite(cells)]
         return (
-            f"{self.title}. X axis: {self.x}; y axis: {self.y}. {self.quantity} from {known.min():.4g} to "
-            f"{known.max():.4g} in {known.size} cells."
+            f"{self.title}. X axis: {self.x}; y axis: {self.y}. {self.quantity} from "
+            f"{formats.plain(known.min())} to {formats.plain(known.max())} in {known.size} cells."
         )
 
 
@@ -119,7 +119,7 @@ def heat_map_data(
         )
     return HeatMap(
         name="heat-map",
-        title=f"{sentence_case(words.split(' (')[0])} over {short(across)} and {short(upwards)}",
+        title=f"{formats.sentence_case(words.split(' (')[0])} over {short(across)} and {short(upwards)}",
         quantity=words,
         x=across,
         y=upwards,
@@ -137,4 +137,5 @@ def _detail(row: Mapping[str, Any], factor: float) -> str:
     runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
     if row["low"] is None:
         return runs
-    return f"95 %: {row['low'] * factor:.4g} to {row['high'] * factor:.4g}, {runs}"
+    ends = " to ".join(formats.plain(row[end] * factor) for end in ("low", "high"))
+    return f"95 %: {ends}, {runs}"
