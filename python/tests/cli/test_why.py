@@ -277,6 +277,18 @@ def test_a_terminal_has_colours(one: Path) -> None:
         assert "\x1b[33m█" in shown.getvalue(), "yellow: the receiver limits"
 
 
+def test_a_narrow_terminal_gets_the_evidence_on_lines_of_its_own(one: Path) -> None:
+    (row,) = ns.why(one).documents()
+    direction = row["directions"][0]
+    for width in (80, 40):
+        lines = [line.plain for line in why_view.budget(direction, width)]
+        assert max(map(len, lines)) <= width
+        assert lines[1].startswith("    packets ")
+    wide = why_view.budget(direction)
+    assert why_view.budget(direction, 300) == wide
+    assert "packets " in wide[0].plain
+
+
 def test_one_file_that_cannot_be_read_does_not_keep_the_report_from_the_others(
     one: Path, tmp_path: Path
 ) -> None:

@@ -34,7 +34,9 @@ def show(console: Console, found: WhatIf) -> None:
     console.print(Text(f"{found.name}, flow {found.flow}", style="bold"), soft_wrap=True)
     for warning in found.warnings:
         console.print(Text(f"  Note: {warning}"), soft_wrap=True)
-    console.print(Text(fill(f"  {found.verdict}", WRAPPED, subsequent_indent="  ")), soft_wrap=True)
+    console.print(
+        Text(fill(f"  {found.verdict}", min(WRAPPED, console.width), subsequent_indent="  ")), soft_wrap=True
+    )
     console.print(Text(f"  {_baseline(found)}"), soft_wrap=True)
     limits = [f"{name} {100 * share:.0f} %" for name, share in _largest(found) if share >= LEAST_SHARE]
     console.print(Text(f"  Limits: {', '.join(limits)}"), soft_wrap=True)
@@ -119,7 +121,7 @@ def _row(number: str, each: Outcome) -> Text:
 
 
 def _explain(console: Console, each: Outcome) -> None:
-    text = Text(fill(f"  * {each.name}: {each.words}", WRAPPED, subsequent_indent="    "))
+    text = Text(fill(f"  * {each.name}: {each.words}", min(WRAPPED, console.width), subsequent_indent="    "))
     text.stylize("bold", 4, 4 + len(each.name))
     console.print(text, soft_wrap=True)
     for line in each.how:

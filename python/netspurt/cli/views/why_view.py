@@ -6,7 +6,7 @@ Lives here: the layout of this text. Must not live here: the choice of what to s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 BAR = 32
 """The width of the whole time in characters."""
+
+NUMBERS_WIDTH = 40
+"""The width of what is before a bar."""
 
 ANSI = {BLUE: "blue", ORANGE: "yellow", GREEN: "green", VIOLET: "magenta", RED: "red", BLACK: "cyan"}
 """Colours of print as those of the terminal, which the user has chosen to be legible."""
@@ -74,7 +77,7 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
         about += ", above segmentation offload"
     console.print(Text.assemble((who, "bold"), f"  {about}"), soft_wrap=True)
     console.print(Text(f"  {main['sentence']}"), soft_wrap=True)
-    for line in budget(main):
+    for line in budget(main, console.width if console.is_terminal else None):
         console.print(line, soft_wrap=True)
     for words in (*why_transfers.hidden(main, seconds), *why_transfers.transfers(row, seconds)):
         console.print(Text(words), soft_wrap=True)
@@ -86,25 +89,34 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     console.print()
 
 
-def budget(direction: Mapping[str, Any]) -> list[Text]:
-    """The lines of a budget: limit, seconds, share, bar, evidence."""
+def budget(direction: Mapping[str, Any], width: int | None = None) -> list[Text]:
+    """The lines of a budget: limit, seconds, share, bar, evidence.
+
+    Where they would be longer than ``width``, the evidence has lines of its own.
+    """
     lines = direction["budget"]
     shown = [line for line in lines if line["share"] >= LEAST_SHARE] or lines[:1]
     few = lines[len(shown) :]
-    rows = [_row(line["limit"], line["seconds"], line["share"], evidence(line["evidence"])) for line in shown]
+    rows = [(line["limit"], line["seconds"], line["share"], evidence(line["evidence"])) for line in shown]
     if few:
         names = ", ".join(line["limit"] for line in few)
         seconds_left, share_left = (sum(line[name] for line in few) for name in ("seconds", "share"))
-        rows.append(_row(f"{len(few)} more", seconds_left, share_left, names))
-    return rows
+        rows.append((f"{len(few)} more", seconds_left, share_left, names))
+    whole = [Text("  ").join([_numbers(*row[:3]), *([Text(row[3])] if row[3] else [])]) for row in rows]
+    if width is None or max(line.cell_len for line in whole) <= width:
+        return whole
+    room = max(width - NUMBERS_WIDTH, 0)
+    return [line for row in rows for line in (_numbers(*row[:3], min(BAR, room)), *_indented(row[3], width))]
 
 
-def _row(limit: str, duration: float, share: float, words: str) -> Text:
-    return Text.assemble(
-        f"  {limit:<18} {seconds(duration):>9} {100 * share:5.1f} %  ",
-        (bar(share), colour(limit)),
-        f"  {words}" if words else "",
-    )
+def _numbers(limit: str, duration: float, share: float, length: int = BAR) -> Text:
+    numbers = f"  {limit:<18} {seconds(duration):>9} {100 * share:5.1f} %  "
+    return Text.assemble(numbers, (bar(share, length), colour(limit))) if length else Text(numbers.rstrip())
+
+
+def _indented(words: str, width: int) -> list[Text]:
+    margin = " " * 4
+    return [Text(line) for line in wrap(words, width, initial_indent=margin, subsequent_indent=margin)]
 
 
 def colour(limit: str) -> str:
@@ -112,10 +124,10 @@ def colour(limit: str) -> str:
     return ANSI.get(limit_colour(limit), "bright_black")
 
 
-def bar(share: float) -> str:
-    """A share as a bar of eighths of a character, padded to its full width; never empty."""
-    eighths = max(round(share * BAR * 8), 1)
-    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()).ljust(BAR)
+def bar(share: float, length: int = BAR) -> str:
+    """A share as a bar of eighths of a character, padded to its full length; never empty."""
+    eighths = max(round(share * length * 8), 1)
+    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()).ljust(length)
 
 
 def evidence(numbers: Mapping[str, Any]) -> str:
@@ -171,7 +183,7 @@ def _show_advice(console: Console, number: int, found: Sequence[Advice], known: 
     for each in fresh:
         known[each] = number
         head = f"  * {each.limit}, {WHERE[each.where]}: "
-        text = Text(fill(head + each.words, WRAPPED, subsequent_indent="    "))
+        text = Text(fill(head + each.words, min(WRAPPED, console.width), subsequent_indent="    "))
         text.stylize(colour(each.limit), 0, len(head))
         console.print(text, soft_wrap=True)
         for command in each.commands:
