@@ -107,5 +107,5 @@ def unreadable(path: Path, error: OSError) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The words ``, did you mean 'x'?``, or nothing where no known word is near."""
-    match = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    match = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f", did you mean '{match[0]}'?" if match else ""

@@ -62,6 +62,6 @@ def chosen(names: Sequence[str]) -> list[PathModel]:
     for name in names:
         if name not in models:
             raise RequestError(
-                f"there is no path model '{name}'{nearest(name, list(models))}: known are {', '.join(models)}"
+                f"there is no path model '{name}'{nearest(name, list(models))} (known are: {', '.join(models)})"
             )
     return [models[name] for name in names or models]

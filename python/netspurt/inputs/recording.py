@@ -126,7 +126,7 @@ def choose(rows: Frame, stream: str | None, weight: str) -> Frame:
     chosen = [name for name in known if name == stream or name.split(" ")[0].rstrip(",") == stream]
     if not chosen:
         raise ValueError(
-            f"there is no segment of a flow '{stream}'{nearest(stream, known)}; the flows are: {_some(known)}"
+            f"there is no segment of a flow '{stream}'{nearest(stream, known)} (the flows are: {_some(known)})"
         )
     return rows.filter(pl.col("stream") == chosen[0])
 

@@ -101,7 +101,7 @@ def _restricted(sweep: Sweep, quantity: str, rows: pl.DataFrame, where: Mapping[
     for path, value in (where or {}).items():
         if path not in known:
             raise RequestError(
-                f"'{path}' is not varied{nearest(path, known)}; varied are: {', '.join(known)}"
+                f"'{path}' is not varied{nearest(path, known)} (varied are: {', '.join(known)})"
             )
         there = ordered(rows[path].to_list())
         meant = [each for each in there if _alike(each, value)]
@@ -134,7 +134,7 @@ def axis_of(table: Table, name: str | None, taken: Sequence[str] = ()) -> str:
             raise RequestError(f"only {', '.join(taken)} varies: draw curves instead of a map")
         return max(free, key=lambda path: (table.rows[path].n_unique(), -free.index(path)))
     if name not in free:
-        raise RequestError(f"'{name}' does not vary{nearest(name, free)}; varied are: {', '.join(free)}")
+        raise RequestError(f"'{name}' does not vary{nearest(name, free)} (varied are: {', '.join(free)})")
     return name
 
 

@@ -151,7 +151,7 @@ def _scenario(path: Path, document: Mapping[str, Any]) -> Path:
         )
     if unknown:
         raise RequestError(
-            f"{unknown[0]} is not a key of a sweep{nearest(unknown[0], KEYS)}: {', '.join(KEYS)}"
+            f"{unknown[0]} is not a key of a sweep{nearest(unknown[0], KEYS)} (known are: {', '.join(KEYS)})"
         )
     name = document.get("scenario")
     if not isinstance(name, str) or not name:
@@ -217,7 +217,9 @@ def _stop(table: Mapping[str, Any]) -> Stop:
 def _known(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in table:
         if key not in known:
-            raise RequestError(f"{key} is not a key of [{where}]{nearest(key, known)}: {', '.join(known)}")
+            raise RequestError(
+                f"{key} is not a key of [{where}]{nearest(key, known)} (known are: {', '.join(known)})"
+            )
 
 
 def place(path: Path, key: str) -> str:

@@ -168,7 +168,7 @@ def with_hosts(scenario: Mapping[str, Any], test: Test) -> Test:
     for option, name in (("client", client), ("server", server)):
         if name not in nodes:
             raise RequestError(
-                f"there is no host '{name}' for the {option}{nearest(name, nodes)}: {', '.join(nodes)}"
+                f"there is no host '{name}' for the {option}{nearest(name, nodes)} (the hosts are: {', '.join(nodes)})"
             )
     if client == server:
         raise RequestError(

@@ -60,7 +60,7 @@ def _chosen(entries: list[dict[str, Any]], names: list[str]) -> list[dict[str, A
         found = [entry for entry in entries if name in _names(entry)]
         if not found:
             known = sorted({each for entry in entries for each in _names(entry)})
-            raise RequestError(f"there is no '{name}'{nearest(name, known)}: without a name, all are listed")
+            raise RequestError(f"there is no '{name}'{nearest(name, known)} (without a name, all are listed)")
         chosen += [entry for entry in found if entry not in chosen]
     return chosen
 
