@@ -56,7 +56,7 @@ def on_range(
         jobs,
     )
     shown = [
-        f"with {length} packets {getattr(each, kind):.3g} s with {each.name}, not {each.seconds:.3g} s"
+        f"{getattr(each, kind):.3g} s instead of {each.seconds:.3g} s with {each.name} if it holds {length} packets"
         for each in helping.values()
         for kind, length in lengths.items()
         if is_apart(getattr(each, kind), each.seconds)
@@ -64,8 +64,8 @@ def on_range(
     if not shown:
         return ""
     return (
-        f"at most {packets} packets waited in the capture, which does not show how many the queue holds; the transfer "
-        f"takes {'; '.join(shown)}"
+        f"the capture does not show how many packets the queue holds, since at most {packets} waited in it; "
+        f"the transfer takes {', '.join(shown)}"
     )
 
 

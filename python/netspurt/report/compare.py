@@ -73,7 +73,7 @@ def page_of(result: Comparison, command: str) -> Page:
     for letter, side in zip("AB", result.sides, strict=True):
         own = pictures(source, f"{letter.lower()}-") if (source := _recording(result, side)) else []
         sections.append(Section(f"{letter}: {_short(side.name)}", own))
-    sections.append(Section("Provenance", _made(result, command)))
+    sections.append(Section("How it was made", _made(result, command)))
     title = f"{_short(result.names[0])} and {_short(result.names[1])}"
     return Page("comparison", title, [_lead(result)], [each for each in sections if each.blocks])
 
@@ -114,7 +114,7 @@ def _in_units(row: dict[str, Any]) -> dict[str, Any]:
 def _interval(low: float | None, high: float | None) -> str | None:
     if low is None or high is None:
         return None
-    ends = f"{low:.4g}", f"{high:.4g}"
+    ends = formats.plain(low), formats.plain(high)
     return "the same in every pair" if ends[0] == ends[1] else " to ".join(ends)
 
 

@@ -113,7 +113,7 @@ def page_of(
         sections.insert(0, Section("Over all seeds", _over_seeds(documents)))
     which = "Plots" if len(results) == 1 else f"Plots of seed {results[0].seed}"
     sections.append(Section(which, pictures(Simulated.of(results[0]), streams=streams)))
-    sections.append(Section("Provenance", [Facts(made), *_source(scenario)]))
+    sections.append(Section("How it was made", [Facts(made), *_source(scenario)]))
     several = "" if len(results) == 1 else f", {len(results)} seeds"
     name = Path(scenario.name).name + several
     return Page("run", name, [_lead(documents)], sections, _headline(documents[0]["flows"]))

@@ -81,7 +81,7 @@ def page_of(sweep: Sweep, quantity: str, command: str) -> Page:
         Section("Pictures", _pictures(sweep, quantity)),
         Section("Results", results),
         Section("Varied paths", [Facts(_varied(sweep))]),
-        Section("Provenance", _made(sweep, command)),
+        Section("How it was made", _made(sweep, command)),
     ]
     return Page(
         "sweep",

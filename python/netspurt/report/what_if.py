@@ -53,7 +53,8 @@ def page_of(found: WhatIf, command: str) -> Page:
     sections.append(Section("What limits it now", [Facts(limits)]))
     made = [*facts(command), ("flow", found.flow), ("seeds", str(found.seeds)), ("quantity", found.quantity)]
     sections.append(Section("How it was made", [Facts(made), Code("scenario", found.scenario.merged())]))
-    return Page("what-if", found.name, [*found.warnings, found.verdict], sections, _headline(found))
+    sentences = [found.verdict, *(f"Note: {warning}" for warning in found.warnings)]
+    return Page("what-if", found.name, sentences, sections, _headline(found))
 
 
 def _headline(found: WhatIf) -> tuple[str, str] | None:

@@ -289,7 +289,8 @@ def test_remedies_that_need_a_longer_queue_than_the_capture_shows_are_named(tmp_
     assert greedy.long_queue_s is not None
     assert greedy.long_queue_s <= greedy.seconds
     assert any(
-        "packets waited in the capture" in each and "parallel-connections" in each for each in found.warnings
+        "does not show how many packets the queue holds" in each and "parallel-connections" in each
+        for each in found.warnings
     )
 
 
