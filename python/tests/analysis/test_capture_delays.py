@@ -143,3 +143,12 @@ def test_a_capture_without_connections_is_reported_in_one_sentence(
 def _output(capsys: pytest.CaptureFixture[str], words: list[str], status: int) -> str:
     assert main(words) == status
     return capsys.readouterr().out
+
+
+def test_a_lost_packet_is_no_delay_of_zero_in_the_printed_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("time_s,delay_ms\n0,20\n1,\n2,22\n")
+    for command in ("rto", "delays"):
+        assert "1 lost, mean 21 ms, CoV 0.04762" in _output(capsys, [command, str(file)], 0)

@@ -150,8 +150,8 @@ def _print(
         first = rows[0]
         console.print(
             f"[bold]{escape(f'{file} {host}'.strip())}[/]: {formats.counted(first['cycles'], 'packet')}, "
-            f"{first['lost']} lost, mean {formats.text(first['mean_ms'], 4)} ms, "
-            f"CoV {formats.text(first['cov'], 4)}, one way",
+            f"{first['lost']} lost, mean {formats.text(first['received_mean_ms'], 4)} ms, "
+            f"CoV {formats.text(first['received_cov'], 4)}, one way",
             highlight=False,
             soft_wrap=True,
         )
