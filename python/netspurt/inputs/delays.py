@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netspurt.analysis import capture_delays
+from netspurt.analysis import capture_delays, formats
 from netspurt.analysis.capture import read_capture
 from netspurt.analysis.delay_path import DelayFileError, DelayPath, Floats
 from netspurt.errors import RequestError, absent, nearest, unreadable
@@ -101,7 +101,11 @@ def _from_csv(file: str) -> list[DelayPath]:
     try:
         table = pl.read_csv(file, columns=[name for name in columns if name in KNOWN], infer_schema=False)
     except pl.exceptions.PolarsError as error:
+        _check_fields(file, len(columns))
         raise DelayFileError(f"{file} is not a CSV file: {str(error).splitlines()[0].lower()}") from error
+    if columns[-1] not in table.columns or table[columns[-1]].null_count():
+        # A row without its last fields looks like one in which they are empty, as those of a lost packet are.
+        _check_fields(file, len(columns))
     texts = {name: table[name].to_list() for name in table.columns}
     numbers = {
         name: _numbers(file, name, table[name], may_be_empty=name != "time_s")
@@ -120,6 +124,15 @@ def _header(file: str) -> list[str]:
     if not columns:
         raise DelayFileError(f"{file} is empty: its first line must name the columns {FORMS}")
     return columns
+
+
+def _check_fields(file: str, count: int) -> None:
+    """Refuses a row with another number of fields than the header line."""
+    with Path(file).open(newline="", encoding="utf-8-sig") as lines:
+        for row, fields in enumerate(csv.reader(lines)):
+            if fields and len(fields) != count:
+                has = formats.counted(len(fields), "field")
+                raise DelayFileError(f"{file}, row {row}: it has {has}, and the header line {count}")
 
 
 def _numbers(file: str, name: str, column: pl.Series, may_be_empty: bool) -> Floats:

@@ -77,6 +77,8 @@ def test_parquet_holds_the_same(tmp_path: Path, good: Path) -> None:
         ("time_s,delay_ms\n0,inf\n", "row 1: delay_ms is inf"),
         ("time_s,delay_ms\n0,5\n1,soon\n", "row 2: delay_ms is 'soon', which is not a number"),
         ("time_s,delay_ms\n0,5\n,6\n", "row 2: time_s is empty"),
+        ("time_s,delay_ms\n0,5\n1\n2,5\n", "row 2: it has 1 field, and the header line 2"),
+        ("time_s,delay_ms\n0,5\n1,6,7\n", "row 2: it has 3 fields, and the header line 2"),
         ("time_s,dely_ms\n0,5\n", "has no column delay_ms or rtt_ms, is it 'dely_ms'?"),
         ("when,delay_ms\n0,5\n", "has no column time_s"),
         ("time_s,delay_ms\n", "has a header line but no rows"),
