@@ -70,7 +70,7 @@ def parser(chosen: Collection[str] = ()) -> Parser:
     top = Parser(
         prog="netspurt",
         description="A TCP performance laboratory: why is this transfer slow, and what would change if …?",
-        epilog="example: netspurt reproduce --quick",
+        epilog="examples: netspurt why trace.pcapng; netspurt run --rate 10mbit --delay 40ms --bytes 20MB",
         formatter_class=options.Help,
         allow_abbrev=False,
     )
