@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netspurt.errors import RequestError, nearest, unreadable
+from netspurt.errors import RequestError, absent, nearest, unreadable
 from netspurt.settings import Value
 from netspurt.sweeping import axes
 from netspurt.sweeping.stopping import Stop
@@ -158,7 +158,7 @@ def _scenario(path: Path, document: Mapping[str, Any]) -> Path:
         raise RequestError('the scenario is missing: a sweep file needs scenario = "FILE.toml"')
     file = path.parent / name
     if not file.is_file():
-        raise RequestError(f"scenario: there is no file {file}")
+        raise RequestError(f"scenario: {absent(file, 'file ')}")
     return file
 
 

@@ -357,6 +357,7 @@ def test_a_file_cut_short_by_a_power_failure_is_run_again(
         (("seeds = 10", "seeds = 0"), r"there are no seeds"),
         (("seeds = 10", "seeds = [1, 1]"), r"a seed appears twice"),
         (("seeds = 10", "seeds = "), r"sweep\.toml: Invalid value \(at line 3"),
+        (("scenario.toml", "scenaro.toml"), r"there is no file .*, did you mean '.*scenario\.toml'"),
         (("scenario.toml", "missing.toml"), r"sweep\.toml:2: scenario: there is no file"),
         (
             ('["reno", "cubic"]', '{ from = "1 ms", to = "2 s", count = 3 }'),
