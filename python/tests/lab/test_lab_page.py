@@ -230,7 +230,7 @@ def test_the_page_begins_with_the_duration_and_the_limit_of_the_transfer(page: P
     verdict = page.locator("#verdict")
     found = head(page)["verdict"]
     expect(verdict).to_contain_text(found["sentence"])
-    expect(verdict.locator(".large")).to_contain_text("293 KiB")
+    expect(verdict.locator(".large")).to_contain_text("300 kB")
     widths = page.eval_on_selector_all("#verdict .budget i", "all => all.map(each => each.clientWidth)")
     assert widths == sorted(widths, reverse=True)
     assert widths[0] > widths[-1]

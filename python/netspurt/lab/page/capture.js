@@ -122,12 +122,12 @@ function progress(data) {
 function list({ connections, of }) {
   $("capture-picked").hidden = connections.length < 2;
   $("capture-connection").replaceChildren(...connections.map((each) =>
-    el("option", { value: each.connection }, `${each.connection}: ${each.client} – ${each.server}, ${q.bytes(each.bytes)} in ${q.time(each.duration_s)}, ${each.limit}`)));
+    el("option", { value: each.connection }, `${each.connection}: ${each.client} – ${each.server}, ${q.amount(each.bytes)} in ${q.time(each.duration_s)}, ${each.limit}`)));
   if (connections.length < 2) return;
   const cell = (text, number) => el(number ? "td.number" : "td", {}, text);
   const rows = connections.map((each) => el("tr", { "data-connection": each.connection },
     el("td", {}, el("button.link", { type: "button", onclick: () => choose(each.connection) }, `${each.client} – ${each.server}`)),
-    cell(q.bytes(each.bytes), true), cell(q.time(each.duration_s), true), cell(q.time(each.lost_s), true), cell(each.limit)));
+    cell(q.amount(each.bytes), true), cell(q.time(each.duration_s), true), cell(q.time(each.lost_s), true), cell(each.limit)));
   const head = ["connection", "data", "duration", "lost time", "limit"].map((name, place) => el(place > 0 && place < 4 ? "th.number" : "th", { scope: "col" }, name));
   $("capture-list").replaceChildren(
     el("h3", {}, of > connections.length ? `The worst ${connections.length} of ${of} connections` : `${of} connections, worst first`),
@@ -166,7 +166,7 @@ function show(answer) {
   const taken = vantage === "unknown" ? "" : `, captured ${vantage === "between" ? "between the ends" : `at the ${vantage}`}`;
   $("capture-verdict").replaceChildren(
     el("p.large", {}, found.sentence),
-    el("p.hint", {}, `${client} – ${server}: ${q.bytes(found.bytes)} from the ${found.from} in ${q.time(found.duration_s)}, ${q.rate((8 * found.bytes) / found.duration_s)}${taken}`),
+    el("p.hint", {}, `${client} – ${server}: ${q.amount(found.bytes)} from the ${found.from} in ${q.time(found.duration_s)}, ${q.rate((8 * found.bytes) / found.duration_s)}${taken}`),
     ...budget(found, true));
   $("capture-charts").hidden = false;
   shared.leaveAll();

@@ -105,7 +105,7 @@ function connections(head) {
   $("connection-field").hidden = head.connections.length < 2;
   const name = ({ flow, index, connection }) => `${flow} ${index}, connection ${connection}`;
   $("connection").replaceChildren(...head.connections.map((each) =>
-    el("option", { value: JSON.stringify([each.flow, each.index, each.connection]) }, `${name(each)} (${q.bytes(each.bytes)})`)));
+    el("option", { value: JSON.stringify([each.flow, each.index, each.connection]) }, `${name(each)} (${q.amount(each.bytes)})`)));
   $("connection").value = JSON.stringify(head.chosen);
 }
 

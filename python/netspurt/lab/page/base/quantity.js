@@ -70,6 +70,8 @@ const trim = (value) => (Math.abs(value) >= 1000 ? value.toFixed(0) : String(Num
 // Readable text with narrow spaces: "1.04 Mbit/s", "290 ms", "156 KiB".
 export const rate = (value) => (value == null || !isFinite(value) ? "–" : si(value, "bit/s", [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]));
 export const bytes = (value) => (value == null || !isFinite(value) ? "–" : si(value, "B", [[2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [1, ""]]));
+// An amount of data that was transferred, in decimal units as the commands print it: "20 MB". Windows and buffers are in KiB.
+export const amount = (value) => (value == null || !isFinite(value) ? "–" : si(value, "B", [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]));
 export const time = (value) => (value == null || !isFinite(value) ? "–" : si(value, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]]));
 export const count = (value) => (value == null ? "–" : Number(value).toLocaleString("en").replace(/,/g, " "));
 export const percent = (value) => (value == null ? "–" : `${(100 * value).toPrecision(3)} %`);

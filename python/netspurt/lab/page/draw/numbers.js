@@ -20,7 +20,7 @@ const share = (now, before) => {
 const OF_FLOW = [
   ["goodput", (flow) => flow.goodput_bps, q.rate, "New data received, over its time", 1],
   ["took", (flow) => (flow.end_s === null ? null : flow.end_s - flow.start_s), q.time, "From its start to its close", -1],
-  ["delivered", (flow) => flow.bytes_delivered, q.bytes, "Bytes that arrived in order"],
+  ["delivered", (flow) => flow.bytes_delivered, q.amount, "Bytes that arrived in order"],
   ["retransmitted", (flow) => flow.retransmitted, q.count, "Retransmitted data segments", -1],
   ["timeouts", (flow) => flow.timeouts, q.count, "Expirations of the retransmission timer", -1],
   ["mean RTT", (flow) => flow.rtt_mean_s, q.time, "Mean of all RTT samples", -1],

@@ -18,7 +18,7 @@ function verdict(head, side) {
   if (!found) return el("div.verdict", {}, el("p.large", {}, side ? `${side}: ` : "", "No connection"));
   const rate = (8 * found.bytes) / found.duration_s;
   const [large, small] = flow?.completed
-    ? [q.time(found.duration_s), `for ${q.bytes(found.bytes)}, ${q.rate(rate)}`]
+    ? [q.time(found.duration_s), `for ${q.amount(found.bytes)}, ${q.rate(rate)}`]
     : [q.rate(rate), `over ${q.time(found.duration_s)}, not completed`];
   return el("div.verdict", {},
     el("p.large", {}, el("small", {}, side ? `${side}  ` : ""), large, el("small", {}, ` ${small}`)),
