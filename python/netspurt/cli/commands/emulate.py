@@ -47,7 +47,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         type=interval,
         default=0.0,
         metavar="TIME",
-        help="print the rate and the queue of each link in each interval, such as 1s (default: none)",
+        help="print the rate and the queue of each link in each interval, such as 1s; 0 for none (default: 0)",
     )
     command.add_argument(
         "--why",
