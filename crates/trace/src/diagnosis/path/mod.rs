@@ -3,6 +3,7 @@
 pub(super) mod bucket;
 mod busy;
 mod now;
+pub(super) mod replay;
 pub(super) mod trains;
 
 use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};

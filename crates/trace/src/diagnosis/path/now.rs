@@ -7,6 +7,9 @@ pub(in crate::diagnosis) struct PathNow {
     pub(in crate::diagnosis) rtt: u64,
     /// How much of it exceeds the least one.
     pub(in crate::diagnosis) queueing: u64,
+    /// Whether the packets of this sender alone explain the delays here, and whether that is so exact that no bucket of tokens took part.
+    pub(in crate::diagnosis) alone: bool,
+    pub(in crate::diagnosis) exact: bool,
     /// Whether the path was full during the last round trip.
     pub(in crate::diagnosis) full: bool,
     /// Where no delays show a queue: segments came without pauses, as they leave a queue.

@@ -98,7 +98,7 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
 /// The capacity shows in trains of segments that happened to be neighbours in the queue. Others have most of the path if much
 /// less than that reaches this connection. Where segments or ACKs wait for each other and come together, trains show no capacity,
 /// and so nothing of others. A path that delays each packet by itself brings some trains together by about the difference of two
-/// delays: so much longer they may have been.
+/// delays: so much longer they may have been. Where the packets of this sender alone explain the delays, nobody else has a part of it.
 fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     let (first, last) = facts.around(index, TRAIN_ROUNDS);
     let sides = [pace(facts, (first, index), index), pace(facts, (index, last), index)];
@@ -107,15 +107,16 @@ fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     if sides.iter().flatten().any(Pace::is_bunched) {
         return Some((Limit::Bottleneck, usual));
     }
+    let now = &facts.path.now[index];
     let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.least_capacity * SHARE);
-    if alone().next().is_none() {
+    if !now.alone && alone().next().is_none() {
         return Some((Limit::CrossTraffic, usual));
     }
     // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
     let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
     Some(if let Some(even) = slower().find(|pace| pace.capacity < pace.usual * STEADY) {
-        (Limit::Shaper, even.usual)
-    } else if alone().count() == slower().count() {
+        (if now.exact { Limit::Bottleneck } else { Limit::Shaper }, even.usual)
+    } else if !now.alone && alone().count() == slower().count() {
         (Limit::CrossTraffic, usual)
     } else {
         (Limit::Bottleneck, usual)
@@ -200,6 +201,11 @@ mod tests {
 
     /// The same with these round trips in milliseconds.
     fn limits_of(trains: &[u32], rtt: impl Fn(u64) -> u32) -> Vec<Limit> {
+        limits_if(trains, rtt, [false; 2])
+    }
+
+    /// The same if the packets of the sender alone explain the delays, and if they do so exactly.
+    fn limits_if(trains: &[u32], rtt: impl Fn(u64) -> u32, [alone, exact]: [bool; 2]) -> Vec<Limit> {
         let slice = |(n, &train): (u64, &u32)| Slice {
             until: n * 10_000_000,
             delivered: 3000,
@@ -211,7 +217,8 @@ mod tests {
         let slices = (1..).zip(trains).map(slice).collect();
         let none = Trains::default();
         let totals = Totals { segment: 1000, ..Totals::default() };
-        let facts = Facts::new(slices, (0, 40_000_000), totals, [&none, &none], Default::default());
+        let mut facts = Facts::new(slices, (0, 40_000_000), totals, [&none, &none], Default::default());
+        facts.path.now.iter_mut().for_each(|now| (now.alone, now.exact) = (alone, exact));
         filled_by(&facts)[10..].to_vec()
     }
 
@@ -268,5 +275,21 @@ mod tests {
         let trains: Vec<u32> =
             (0..200).map(|n| if n % 12 == 0 { 3000 } else { 400 + n * 37 % 300 }).collect();
         assert!(limits(&trains).iter().all(|limit| *limit == Limit::Bottleneck));
+    }
+
+    #[test]
+    fn where_the_packets_of_the_sender_alone_explain_the_queue_nobody_else_has_the_path() {
+        let of = |trains: &[u32], explained| {
+            let limits = limits_if(trains, |n| if n < 4 { 40 } else { 60 }, explained);
+            assert!(limits.iter().all(|limit| *limit == limits[0]));
+            limits[0]
+        };
+        let shared: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { 1000 } else { 400 }).collect();
+        assert_eq!(
+            [of(&shared, [false; 2]), of(&shared, [true, false])],
+            [Limit::CrossTraffic, Limit::Bottleneck]
+        );
+        let burst: Vec<u32> = (0..200).map(|n| if n < 4 { 900 } else { 310 }).collect();
+        assert_eq!([of(&burst, [true, false]), of(&burst, [true; 2])], [Limit::Shaper, Limit::Bottleneck]);
     }
 }

@@ -291,6 +291,21 @@ impl Departures {
         }
     }
 
+    /// When what arrived left, and its bytes with so many for the headers of each segment of `segment` bytes; `None` if the times are not
+    /// known to within `exact` nanoseconds.
+    pub(in crate::diagnosis) fn departed(
+        &self,
+        segment: u32,
+        headers: u32,
+        exact: u64,
+    ) -> Option<Vec<(u64, u32)>> {
+        let bytes = |departure: &Departure| {
+            departure.passed.saturating_add(departure.passed.div_ceil(segment.max(1)) * headers)
+        };
+        let passed = self.all.iter().filter(|departure| departure.passed > 0);
+        (self.length <= exact).then(|| passed.map(|departure| (departure.at, bytes(departure))).collect())
+    }
+
     /// The steps until the last drop: as they were captured, or by the clock of the sender if that is known. Behind a queue,
     /// packets arrive later than they left, and more evenly.
     pub(in crate::diagnosis) fn steps(&self, by_sender: bool) -> Vec<Step> {
@@ -341,6 +356,18 @@ mod tests {
         assert_eq!(seen(&departures, false), [(10, 0, 1), (0, 1000, 0), (40, 0, 1)]);
         departures.note_needless(0, 1000);
         assert_eq!(seen(&departures, false)[0], (10, 1000, 0));
+    }
+
+    #[test]
+    fn only_what_arrived_occupies_the_link_with_its_headers() {
+        let mut departures = Departures::default();
+        departures.note_sent(10, 1000, 1000, After::Unknown);
+        departures.note_sent(20, 2000, 1000, After::Unknown);
+        departures.note_sent(30, 2100, 100, After::Unknown);
+        departures.note_resent(50, (1000, 1000), true);
+        assert_eq!(departures.departed(1000, 50, 5), Some(vec![(10, 1050), (30, 150), (50, 1050)]));
+        departures.length = 8;
+        assert_eq!(departures.departed(1000, 50, 5), None, "the times are not known so exactly");
     }
 
     #[test]
