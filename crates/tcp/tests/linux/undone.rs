@@ -9,8 +9,9 @@ use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, OldSegments, Witho
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout};
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::transmit::Transmit;
 
@@ -205,6 +206,18 @@ fn without_sack_an_echo_undoes_a_timeout_and_f_rto_ends_its_recovery() {
 }
 
 #[test]
+fn without_sack_an_echo_counts_before_what_f_rto_finds() {
+    // tcp_process_loss() tries tcp_try_undo_loss() without F-RTO first.
+    for (stamp, phase) in [(100, Phase::TimeoutRecovery), (1150, Phase::SlowStart)] {
+        let mut lab = without_sack(linux(), 12);
+        lab.at(1150).ack_with(1, echo(1100));
+        // The second segment was sent once.
+        lab.at(1160).ack_with(2, echo(stamp));
+        assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase), (1, phase), "{stamp}");
+    }
+}
+
+#[test]
 fn without_sack_f_rto_holds_the_state_until_higher_data_is_acknowledged() {
     // tcp_is_non_sack_preventing_reopen() in tcp_try_undo_loss().
     let mut lab = without_sack(linux(), 12);
@@ -221,14 +234,15 @@ fn without_sack_what_duplicates_report_is_delivered_once_also_behind_an_undo() {
     // tcp_try_undo_partial() keeps sacked_out, and tcp_remove_reno_sacks() counts the rest.
     let mut lab = without_sack(Config { congestion: Kind::Bbr, pacing: true, ..linux() }, 10);
     lab.at(200);
-    for _ in 0..6 {
+    for _ in 0..4 {
         lab.ack_with(0, echo(100));
     }
-    lab.at(210).ack_with(2, echo(100));
-    assert_eq!(lab.tcp.stats().undone, 1);
+    lab.at(210).ack_with(3, echo(100));
+    // Too few are reported for another recovery.
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase == Phase::Recovery), (1, false));
     let before = lab.cwnd();
     lab.at(215).ack_with(10, echo(100));
-    assert_eq!(lab.cwnd() - before, 3, "of eight segments five had been reported");
+    assert_eq!(lab.cwnd() - before, 5, "of seven segments two had been reported");
 }
 
 #[test]
@@ -265,4 +279,22 @@ fn an_old_segment_does_not_set_the_window_of_a_client() {
     assert_eq!(written.iter().map(|out| out.len).sum::<u32>(), 5000);
     client.gets(Segment { window: 3000, ..segment(ACK, 1, 5001) });
     assert_eq!(client.c.info().unacknowledged, 3000);
+}
+
+#[test]
+fn data_that_is_sent_soon_after_the_opening_makes_a_connection_interactive() {
+    // lrcvtime in tcp_finish_connect(), tcp_event_data_sent(): less than 40 ms. Then the ACK of data waits.
+    let acking = profile::by_name("linux").expect("built in").config.acking;
+    for (sent, answers) in [(120, 0), (160, 1)] {
+        let mut lab = Lab::with_sack(Config { acking, old_segments: OldSegments::Linux, ..linux() });
+        lab.at(110);
+        let first = lab.seq;
+        lab.seq = first.minus(100);
+        // Old data begins the quick ACKs.
+        let payload = Payload { offset: 0, len: 100 };
+        lab.arrives(Segment { ack: Lab::behind(0), flags: ACK, payload, ..Segment::default() });
+        lab.seq = first;
+        lab.at(sent).write_bytes(100).at(200);
+        assert_eq!(lab.data(0, 100).len(), answers, "{sent}");
+    }
 }
