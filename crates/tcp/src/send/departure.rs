@@ -39,9 +39,12 @@ impl Sender {
         }
         if plan.reason == Reason::WindowProbe {
             self.unusual.set(PROBE, false);
-            self.space.max = self.space.max.max(end);
-            self.space.last_sent = now;
-            return;
+            if !self.timers.has_released() {
+                self.space.max = self.space.max.max(end);
+                self.space.last_sent = now;
+                return;
+            }
+            self.push_around_cut(cx, plan.start, end);
         }
         self.note_departure(cx, now, plan, end);
         if plan.start > 0 && self.cwnd_counts_packets(cx) {

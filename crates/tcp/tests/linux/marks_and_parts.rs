@@ -1,4 +1,4 @@
-//! Marks, segments that are acknowledged in parts, and recoveries without SACK that were needless, as Linux takes them.
+//! Marks, segments of which a part is sent or acknowledged, and recoveries that were needless, as Linux takes them.
 
 use crate::as_linux_recovery::report;
 use crate::common::lone::{ACK, Lone, RST_ACK, SYN, data, plain, segment};
@@ -8,8 +8,9 @@ use netspurt_tcp::Segments;
 use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, WithoutSack};
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
-use netspurt_tcp::reason::Reason::{FastRetransmit, RackLoss};
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::reason::Reason::{FastRetransmit, RackLoss, Timeout, WindowProbe};
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::time::Span;
 
 fn linux() -> Config {
     Config { limited_transmit: true, ..rules(Grows::WhenUsed) }
@@ -285,5 +286,130 @@ fn a_timeout_while_a_mark_reduces_the_window_does_not_doubt_the_reordering() {
         lab.at(2000);
         assert!(lab.tcp.stats().timeouts > 0);
         assert_eq!(lab.tcp.info().reordering_extent, u64::from(extent * MSS));
+    }
+}
+
+/// An ACK of so many bytes, which reports the segments of each pair.
+fn ack_and_report(lab: &mut Lab, bytes: u32, blocks: &[(u32, u32)]) {
+    let mut options = Options::NONE;
+    for &(from, to) in blocks {
+        options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
+    }
+    let ack = Lab::behind(0).plus(bytes);
+    lab.arrives(Segment { ack, flags: ACK, options, ..Segment::default() });
+}
+
+/// The payload, flags and time in ms of the last segment.
+fn last(lab: &Lab) -> (u32, Flags, u64) {
+    let (at, sent) = lab.sent.last().expect("something was sent");
+    (sent.segment.payload.len, sent.segment.flags, at.as_ps() / 1_000_000_000)
+}
+
+#[test]
+fn what_a_small_window_permits_of_a_segment_is_new_data_and_both_parts_carry_psh() {
+    // tcp_write_wakeup(); tcp_send_probe0() ends the backoff of the probes.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(2).at(200).window = 400;
+    lab.ack(2).write(3).out();
+    lab.at(1300);
+    assert_eq!((last(&lab), lab.out()), ((400, ACK | Flags::PSH, 1200), vec![(3, WindowProbe)]));
+    lab.at(2300);
+    assert_eq!((last(&lab), lab.out()), ((400, ACK | Flags::PSH, 2200), vec![(3, Timeout)]));
+    lab.window = 60_000;
+    let before = lab.sent.len();
+    ack_and_report(&mut lab, 2400, &[]);
+    let sent = lab.sent[before..].iter().map(|(_, sent)| (sent.segment.payload.len, sent.segment.flags));
+    let (pushed, plain) = (ACK | Flags::PSH, ACK);
+    assert_eq!(sent.collect::<Vec<_>>()[..2], [(1000, pushed), (1000, plain)]);
+}
+
+#[test]
+fn other_senders_probe_a_small_window_again() {
+    let mut config = linux();
+    config.growth.grows = Grows::Always;
+    let mut lab = Lab::with_sack(config);
+    lab.write(2).at(200).window = 400;
+    lab.ack(2).write(3).out();
+    lab.at(3300);
+    assert_eq!(lab.timed(), [(1200, 3, WindowProbe), (3200, 3, WindowProbe)]);
+}
+
+#[test]
+fn the_rest_of_a_segment_keeps_the_push_of_a_write_that_ended_before() {
+    // tcp_trim_head() leaves the flags.
+    let config =
+        Config { mss_counts: MssCounts::DataAndOptions, old_segments: OldSegments::Linux, ..linux() };
+    let mut lab = Lab::with_sack(config);
+    lab.write(10);
+    for _ in 0..5 {
+        lab.write(1);
+    }
+    lab.data(0, 100);
+    let before = lab.sent.len();
+    // Its first half is old. The D-SACK makes all segments of the burst shorter.
+    let payload = Payload { offset: 0, len: 200 };
+    lab.arrives(Segment { ack: Lab::behind(2), flags: ACK, payload, ..Segment::default() });
+    let ends = lab.sent[before..].iter().map(|(_, sent)| sent.segment.payload.offset);
+    assert_eq!(ends.take(3).collect::<Vec<_>>(), [10_000, 10_988, 11_976]);
+    lab.seq = lab.seq.plus(200);
+    ack_and_report(&mut lab, 11_500, &[]);
+    lab.at(1500);
+    assert_eq!(lab.out().last(), Some(&(12, Timeout)));
+    assert_eq!(last(&lab), (476, ACK | Flags::PSH, 1100), "a write ended at 11 000");
+}
+
+#[test]
+fn the_rest_of_a_reported_segment_is_not_delivered_once_more() {
+    // tcp_clean_rtx_queue(): the whole segment counted when it was reported.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(40).at(200).sack(0, &[(2, 2)]);
+    let before = lab.tcp.cwnd();
+    // The first segment, and half of the second one.
+    ack_and_report(&mut lab, 1500, &[]);
+    assert_eq!(lab.tcp.cwnd() - before, MSS);
+    lab.ack(2);
+    assert_eq!(lab.tcp.cwnd() - before, MSS);
+}
+
+#[test]
+fn an_overdue_reordering_timer_ends_with_an_ack_of_new_data() {
+    // tcp_rearm_rto(): it is the same timer. The ACK of a retransmission tells RACK nothing if it is too early.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(5).at(120).write(5).at(200);
+    lab.sack(0, &[(2, 2)]).ack(2).sack(2, &[(4, 5)]);
+    lab.at(226);
+    assert_eq!(lab.out().last(), Some(&(3, RackLoss)));
+    lab.at(230).sack(2, &[(8, 8), (4, 5)]);
+    lab.at(254).now += Span::from_ms(2);
+    assert!(lab.tcp.next_deadline() < lab.now, "the driver is late");
+    lab.ack(5).at(257);
+    assert_eq!(lab.out(), []);
+}
+
+/// The echo of a timestamp, and reports of the segments of each pair.
+fn echo_and_report(echo: u32, blocks: &[(u32, u32)]) -> Options {
+    let mut options = Options { timestamps: Some(Timestamps { value: 1, echo }), ..Options::NONE };
+    for &(from, to) in blocks {
+        options.sack.push(SackBlock { left: Lab::behind(from - 1), right: Lab::behind(to) });
+    }
+    options
+}
+
+#[test]
+fn an_echo_behind_the_first_retransmission_of_an_earlier_recovery_undoes_nothing() {
+    // tcp_retrans_stamp_cleanup(): retransmissions are in flight when the next recovery begins.
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..echo_and_report(0, &[]) };
+    for (stamp, undone) in [(250, 0), (150, 1)] {
+        let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
+        lab.write(40).at(200);
+        lab.ack_with(0, echo_and_report(100, &[(3, 5)])).ack_with(0, echo_and_report(100, &[(3, 9)]));
+        assert_eq!(lab.out()[10..12], [(1, RackLoss), (2, RackLoss)]);
+        lab.at(300).ack_with(1, echo_and_report(200, &[(12, 12), (3, 9)]));
+        assert_eq!(lab.out()[..3], [(2, RackLoss), (10, RackLoss), (11, RackLoss)]);
+        // The first recovery ends, and 11 is not acknowledged.
+        lab.at(400).ack_with(10, echo_and_report(300, &[(12, 12)]));
+        assert_eq!(lab.tcp.stats().fast_retransmits, 2);
+        lab.ack_with(12, echo_and_report(stamp, &[]));
+        assert_eq!(lab.tcp.stats().undone, undone, "{stamp}");
     }
 }

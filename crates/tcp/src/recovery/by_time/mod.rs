@@ -380,7 +380,12 @@ impl LossRecovery {
         let (unreported, first) = rack.resends(&departures.flight, loss.reported());
         // A probe sets no time (`tcp_send_loss_probe()`).
         let first = first.filter(|_| unreported > 1 || !has_probed);
-        rack.repairs.change().undo = Some(Undo::new(una, unreported, first.map(timestamp)));
+        let repairs = rack.repairs.change();
+        // While retransmissions are in flight, the first one of all counts, also if it is acknowledged
+        // (`tcp_retrans_stamp_cleanup()`).
+        let earlier = repairs.undo.and_then(|undo| undo.stamp());
+        let stamp = first.map(|first| earlier.unwrap_or(timestamp(first)));
+        repairs.undo = Some(Undo::new(una, unreported, stamp));
     }
 
     /// The first lost segment is sent at once, regardless of windows: the fast retransmit.

@@ -90,10 +90,10 @@ impl LossRecovery {
         self.rack().map_or(Time::NEVER, |rack| rack.deadline)
     }
 
-    /// Whether the reordering timer runs.
+    /// Whether the reordering timer runs, or is due: a driver may be late.
     #[inline]
-    pub(crate) fn awaits_reordering(&self, now: Time) -> bool {
-        self.rack().is_some_and(|rack| rack.deadline > now && !rack.deadline.is_never())
+    pub(crate) fn awaits_reordering(&self) -> bool {
+        self.rack().is_some_and(|rack| !rack.deadline.is_never())
     }
 
     /// When the first unacknowledged segment was last sent.
@@ -163,6 +163,11 @@ impl LossRecovery {
         self.log.read().map_or(range, |departures| departures.flight.fitting(range))
     }
 
+    /// The segment in the log that holds the byte at `position`.
+    pub(crate) fn segment_at(&self, position: u64) -> Option<Range> {
+        self.log.read()?.flight.segment_at(position)
+    }
+
     /// Whether a segment in the log ends at `position`.
     pub(crate) fn ends_segment(&self, position: u64) -> bool {
         self.transmissions(Range::new(position.saturating_sub(1), position))
@@ -230,7 +235,13 @@ impl LossRecovery {
 
     /// The parts of segments at both ends of `range`, which an ACK acknowledges.
     pub(crate) fn parts_at(&self, range: Range) -> Parts {
-        self.log.read().map_or(Parts::default(), |departures| departures.flight.parts_at(range))
+        let parts = self.log.read().map_or(Parts::default(), |departures| departures.flight.parts_at(range));
+        if parts == Parts::default() || self.loss.reported().is_empty() {
+            return parts;
+        }
+        // Reports are of whole segments.
+        let is_reported = |at| self.loss.reported().covered_within(Range::new(at, at + 1)) > 0;
+        parts.without_reported(is_reported(range.start), is_reported(range.end))
     }
 
     /// If a tail loss probe is outstanding: when the first segment was last sent.

@@ -56,7 +56,7 @@ impl LossRecovery {
 
     /// What remains of a segment of which `range` is sent again: it is a segment of its own from now on (`tcp_fragment()`).
     fn rest_behind(&self, range: Range) -> Option<Range> {
-        let whole = self.log.read()?.flight.segment_at(range.end - 1)?;
+        let whole = self.segment_at(range.end - 1)?;
         (whole.end > range.end).then(|| Range::new(range.end, whole.end))
     }
 

@@ -12,12 +12,26 @@ pub(crate) struct Parts {
     behind: u64,
     /// It completes no segment.
     completes_none: bool,
+    /// Bytes of a segment that it does not complete, also if that was reported before.
+    cut_off: u64,
 }
 
 impl Parts {
     /// Whether an ACK with these parts acknowledges the end of a segment.
     pub(crate) const fn completes_any(self) -> bool {
         !self.completes_none
+    }
+
+    /// The bytes that an ACK with these parts acknowledges of a segment that goes on behind.
+    pub(crate) const fn cut_off(self) -> u64 {
+        self.cut_off
+    }
+
+    /// The same if the segments at the ends were reported before: they have counted as a whole.
+    pub(crate) const fn without_reported(self, first: bool, last: bool) -> Self {
+        let before = if first { 0 } else { self.before };
+        let behind = if last { 0 } else { self.behind };
+        Self { before, behind, ..self }
     }
 
     /// The bytes of whole segments that an ACK of `acked` bytes completes; the same if there are no parts.
@@ -57,7 +71,7 @@ impl Flight {
         let last = self.index_of(range.end);
         let start = self.start_of(last).max(range.start);
         let behind = if last < self.entries.len() { range.end.saturating_sub(start) } else { 0 };
-        Parts { before, behind, completes_none }
+        Parts { before, behind, completes_none, cut_off: behind }
     }
 
     /// Where the first segment begins, if a part of it was acknowledged before.

@@ -113,7 +113,8 @@ impl Prr {
             bound.min(ssthresh - pipe)
         };
         // The fast retransmit is always sent.
-        self.window = ack.pipe + room.max(u64::from(out == 0)) * mss;
+        // What is left of a segment of which a part is acknowledged is a packet, too.
+        self.window = (pipe + room.max(u64::from(out == 0))) * mss;
     }
 
     /// `bytes` were sent.
@@ -136,6 +137,19 @@ mod tests {
     /// So many bytes outstanding, of which nothing has been reported.
     fn outstanding(outstanding: u64) -> Start {
         Start { outstanding, sacked: 0, newly: 0, cwnd: outstanding }
+    }
+
+    #[test]
+    fn linux_counts_the_rest_of_a_segment_in_the_network_as_one() {
+        let mut prr = Prr::new(PrrRule::Linux, outstanding(10 * MSS));
+        prr.on_ack(Progress {
+            delivered: MSS,
+            pipe: 2 * MSS - 1,
+            ssthresh: 7 * MSS,
+            mss: MSS,
+            is_safe: false,
+        });
+        assert_eq!(prr.window(), 3 * MSS);
     }
 
     #[test]

@@ -30,6 +30,11 @@ impl Undo {
         Self { una, unreported, stamp }
     }
 
+    /// The timestamp value of the first retransmission.
+    pub(crate) const fn stamp(&self) -> Option<u32> {
+        self.stamp
+    }
+
     /// A segment is retransmitted with this timestamp.
     pub(crate) fn resent(&mut self, stamp: u32) {
         self.stamp.get_or_insert(stamp);

@@ -28,8 +28,11 @@ impl Sender {
         let Some(Calm { first, part, .. }) = self.recovery.take_calmly(now, ack) else { return };
         let echo = segment.options.timestamps.map(|stamps| stamps.echo);
         self.take_sample_since(cx, now, ack, (first, echo));
-        self.advance_calmly(segment, ack);
         let as_linux = self.takes_acks_as_linux(cx);
+        if as_linux && part > 0 {
+            self.keep_push_of_rest(ack, part);
+        }
+        self.advance_calmly(segment, ack);
         if !as_linux {
             self.open_window_unless_marked(cx, now, (ack - una) as u32, flight);
         }

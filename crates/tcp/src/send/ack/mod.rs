@@ -202,6 +202,9 @@ impl Sender {
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.timers.unanswered = 0;
+        if parts.cut_off() > 0 {
+            self.keep_push_of_rest(ack, parts.cut_off());
+        }
         self.recovery.advance(ack);
         self.space.marks.forget(ack);
         cx.note(now, Event::Acknowledged { offset: ack.clamp(1, self.space.data_end()) - 1 });
@@ -214,7 +217,7 @@ impl Sender {
                 self.refresh_rto(cx);
             }
             self.timers.stop_retransmit();
-            if self.recovery.awaits_reordering(now) {
+            if self.recovery.awaits_reordering() {
                 self.recovery.stop_reordering_timer();
             }
         } else if restart && parts.completes_any() {

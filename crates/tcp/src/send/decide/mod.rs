@@ -95,12 +95,11 @@ impl Sender {
             return if is_short { Decision::Short(plan) } else { Decision::Send(plan) };
         }
         if self.unusual.has(PROBE) {
-            return Decision::Send(self.space.plan(
-                self.space.nxt,
-                self.probe_len(cx),
-                Reason::WindowProbe,
-                false,
-            ));
+            let mut plan = self.space.plan(self.space.nxt, self.probe_len(cx), Reason::WindowProbe, false);
+            if self.timers.has_released() {
+                plan.flags = plan.flags | Flags::PSH;
+            }
+            return Decision::Send(plan);
         }
         if self.recovery.phase() != Phase::Open && self.recovery.is_by_time() {
             return self.decide_by_time(cx);

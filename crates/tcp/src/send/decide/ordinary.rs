@@ -205,9 +205,12 @@ impl Sender {
         let echo = segment.options.timestamps.map(|t| t.echo);
         self.take_sample_since(cx, now, ack, (first, echo));
         let before = self.space.una;
-        self.advance_calmly(segment, ack);
         // Linux counts a segment when all of it is acknowledged (`tcp_clean_rtx_queue()`).
         let uncounted = if cx.config.growth.grows == Grows::WhenUsed { part } else { 0 };
+        if uncounted > 0 {
+            self.keep_push_of_rest(ack, part);
+        }
+        self.advance_calmly(segment, ack);
         self.open_window_calmly(cx, now, before + uncounted, rtt);
         self.cwnd_limited = false;
         self.restart_unprobed(cx, now);

@@ -158,12 +158,18 @@ impl Sender {
     /// that is sent instead (the override timeout of section 3.8.6.2.1).
     fn persist_ran_out(&mut self, cx: &Context, now: Time) -> Expired {
         self.timers.stop_retransmit();
+        let waits = self.space.nxt < self.space.data_end();
+        if waits && cx.config.counts_as_linux() && !self.is_behind_window(cx, self.space.nxt) {
+            // What the window permits is new data: nothing is probed again (`tcp_send_probe0()`).
+            self.timers.release();
+            self.unusual.set(PROBE, true);
+            return Expired::Nothing;
+        }
         self.count_timeout(false);
         if self.timers.unanswered > cx.config.retries {
             return Expired::Retries;
         }
         self.back_off(cx);
-        let waits = self.space.nxt < self.space.data_end();
         // In Linux a FIN waits for the window, too.
         let fin_waits = self.is_closing() && !self.space.fin_sent() && cx.config.counts_as_linux();
         let closed = self.space.una + u64::from(self.space.wnd) <= self.space.nxt;
@@ -201,7 +207,7 @@ impl Sender {
     /// waits for no probe now, the timeout counts from the first segment.
     #[inline]
     pub(crate) fn restart_by_ack(&mut self, cx: &Context, now: Time) {
-        let waited = self.timers.main().1 == Timer::TailProbe || self.recovery.awaits_reordering(now);
+        let waited = self.timers.main().1 == Timer::TailProbe || self.recovery.awaits_reordering();
         self.restart_retransmit(cx, now);
         if waited && self.takes_acks_as_linux(cx) {
             self.recovery.stop_reordering_timer();

@@ -25,6 +25,23 @@ impl Sender {
         self.space.marks.move_to_end(plan.start, cut, end);
     }
 
+    /// An ACK up to `ack` acknowledges the first `part` bytes of a segment. In Linux PSH stays with the rest (`tcp_trim_head()`).
+    #[cold]
+    pub(crate) fn keep_push_of_rest(&mut self, ack: u64, part: u64) {
+        if let Some(segment) = self.recovery.segment_at(ack) {
+            self.space.marks.move_to_end(ack - part, ack, segment.end);
+        }
+    }
+
+    /// The timer of window probes sends what the peer's window permits of a segment, from `start` to `cut`. In Linux both parts of the
+    /// segment carry PSH (`tcp_write_wakeup()`).
+    #[cold]
+    pub(crate) fn push_around_cut(&mut self, cx: &Context, start: u64, cut: u64) {
+        let end = self.space.data_end().min(start + u64::from(cx.agreed.payload));
+        self.space.marks.insert(cut);
+        self.space.marks.insert(end);
+    }
+
     /// The end of the present burst, or the start of its only segment.
     #[inline]
     pub(crate) fn burst_end(&self) -> u64 {

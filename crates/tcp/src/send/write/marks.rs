@@ -24,6 +24,22 @@ impl Marks {
         }
     }
 
+    /// Adds a mark between others, if there is none at this position.
+    pub(crate) fn insert(&mut self, mark: u64) {
+        if self.first == 0 || self.first > mark {
+            let next = core::mem::replace(&mut self.first, mark);
+            if next != 0 {
+                self.later.get_or_insert_default().push_front(next);
+            }
+        } else if self.first < mark {
+            let later = self.later.get_or_insert_default();
+            let at = later.partition_point(|&one| one < mark);
+            if later.get(at) != Some(&mark) {
+                later.insert(at, mark);
+            }
+        }
+    }
+
     /// Removes the highest mark.
     pub(crate) fn remove_last(&mut self) {
         if self.later.as_mut().and_then(|later| later.pop_back()).is_none() {
@@ -92,6 +108,16 @@ mod tests {
         assert!(marks.ends_at(101) && marks.len() == 1);
         marks.remove_last();
         assert_eq!(marks.len(), 0);
+    }
+
+    #[test]
+    fn a_mark_can_be_added_between_others_once() {
+        let mut marks = Marks::default();
+        [101, 301, 51, 201, 201, 51, 301].into_iter().for_each(|mark| marks.insert(mark));
+        assert!(marks.len() == 4 && marks.ends_at(301));
+        for mark in [51, 101, 201, 301] {
+            assert!(marks.lies_in(mark - 1, mark) && !marks.lies_in(mark, mark + 49));
+        }
     }
 
     #[test]
