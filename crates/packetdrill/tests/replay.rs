@@ -102,6 +102,17 @@ fn orphan() -> Script {
 }
 
 #[test]
+fn the_limit_of_answers_of_a_closed_socket_goes_on_behind_the_fin() {
+    // tcp_timewait_state_process(): it is the same TIME-WAIT socket.
+    let answered = |first| {
+        let script = if first { orphan().stamped(400, Flags::ACK, 0, 2, 1) } else { orphan() };
+        let script = script.gets(500, Flags::FIN | Flags::ACK, 1, 2, 0).stamped(600, Flags::ACK, 0, 2, 1);
+        script.left(400, 700).iter().map(|left| left.0).collect::<Vec<u64>>()
+    };
+    assert_eq!((answered(true), answered(false)), (vec![400, 500], vec![500, 600]));
+}
+
+#[test]
 fn a_closed_socket_in_fin_wait_2_takes_only_a_fin_in_order() {
     // tcp_timewait_state_process()
     let (fin, rst) = (Flags::FIN | Flags::ACK, Flags::RST);

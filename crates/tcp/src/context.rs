@@ -301,11 +301,17 @@ impl Context {
         permitted
     }
 
-    /// The answers to invalid segments count anew: those of a TIME-WAIT socket of Linux do (`tcp_time_wait()`).
+    /// When an invalid segment was last answered.
+    pub(crate) fn answered_invalid(&self) -> Option<Time> {
+        self.rare.as_ref()?.answered_invalid
+    }
+
+    /// The limit of answers to invalid segments counts from `last`. Those of a TIME-WAIT socket of Linux count anew
+    /// (`tcp_time_wait()`).
     #[cold]
-    pub(crate) fn forget_invalid_answers(&mut self) {
-        if let Some(rare) = &mut self.rare {
-            rare.answered_invalid = None;
+    pub(crate) fn set_answered_invalid(&mut self, last: Option<Time>) {
+        if last != self.answered_invalid() {
+            self.rare().answered_invalid = last;
         }
     }
 

@@ -98,7 +98,12 @@ impl Stack {
     fn answer_for_orphan(&mut self, id: Id, (local, remote): (SocketAddr, SocketAddr), segment: &Segment) {
         let (now, layout) = (self.now, self.settings.config.layout);
         let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) else { return };
+        let answered = stream.answered_invalid();
         stream.handle_segment(now, segment);
+        if stream.state() == State::TimeWait {
+            // The TIME-WAIT socket is the same before the FIN and behind it.
+            stream.set_answered_invalid(answered);
+        }
         while let Some(mut out) = stream.poll_transmit(now) {
             out.segment.options.sack = SackBlocks::EMPTY;
             out.segment.flags = Flags(out.segment.flags.0 & !Flags::ECE.0);

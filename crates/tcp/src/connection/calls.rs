@@ -183,7 +183,17 @@ impl Connection {
 
     /// Answers to invalid segments count anew: a driver replaces the socket by a smaller one that has answered none.
     pub fn forget_invalid_answers(&mut self) {
-        self.cx.forget_invalid_answers();
+        self.cx.set_answered_invalid(None);
+    }
+
+    /// When an invalid segment was last answered, as far as the limit of such answers counts it.
+    pub fn answered_invalid(&self) -> Option<Time> {
+        self.cx.answered_invalid()
+    }
+
+    /// The limit of answers to invalid segments counts from `last`: a driver has the same small socket as before.
+    pub fn set_answered_invalid(&mut self, last: Option<Time>) {
+        self.cx.set_answered_invalid(last);
     }
 
     /// Whether a segment carries an older timestamp than the last one that was stored (RFC 7323, section 5).

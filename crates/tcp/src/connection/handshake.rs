@@ -170,7 +170,7 @@ impl Connection {
         self.snd.wait_out(now + self.cx.config.time_wait);
         self.cx.enter(now, State::TimeWait);
         if self.cx.config.old_segments == OldSegments::Linux {
-            self.cx.forget_invalid_answers();
+            self.cx.set_answered_invalid(None);
         }
     }
 }

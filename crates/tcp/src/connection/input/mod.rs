@@ -221,7 +221,7 @@ impl Connection {
             if self.cx.passive && self.cx.config.old_segments == OldSegments::Linux {
                 self.snd.forget_largest_window();
                 // The new socket counts its answers anew, not with those of its request (`tcp_rsk(req)->last_oow_ack_time`).
-                self.cx.forget_invalid_answers();
+                self.cx.set_answered_invalid(None);
             }
             self.become_established(now);
             if self.rcv.deliver_syn_text() {
