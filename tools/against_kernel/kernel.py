@@ -252,21 +252,24 @@ def happened(run: Run, response_ns: int = RESPONSE_NS) -> list[tuple[int, Event 
     A segment that leaves later than `response_ns` after an event was caused by a timer.
 
     The pacing timer is precise, so it often expires while ACKs arrive. All segments of a pacing sender that are not
-    of one burst count as emissions: one that is an answer has left on our side when it is reached.
+    of one burst count as emissions: one that is an answer has left on our side when it is reached. A bare ACK is the
+    last answer to a segment (`tcp_ack_snd_check()`), so data behind it counts as one, too.
     """
     kept: list[tuple[int, Event | int]] = []
     last, left, sent = -response_ns, -BURST_NS, 0
+    is_answered = False
     paces = run.script.algorithm == "bbr"
     for at, event in sorted(run.happened, key=lambda one: one[0]):
         if event is not None:
-            last = at
+            last, is_answered = at, False
             kept.append((at, event))
             continue
+        is_bare = run.played.sent[sent].segment.is_bare_ack
         sent += 1
-        if at - last > response_ns or (paces and at - left > BURST_NS):
+        if at - last > response_ns or (paces and at - left > BURST_NS) or (is_answered and not is_bare):
             kept.append((at, sent))
         else:
-            last = at
+            last, is_answered = at, is_bare
         left = at
     return kept
 

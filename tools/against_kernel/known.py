@@ -46,6 +46,9 @@ LEAST_ATO_NS = 40_000_000
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
 
+QUICK_ACKS = 16
+"""The most quick ACKs of a connection (TCP_MAX_QUICKACKS)."""
+
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
@@ -281,14 +284,22 @@ def _sends_little(run: Run, difference: Difference) -> bool:
     )
     if not lowered or difference.kernel >= difference.ours or run.script.algorithm == "bbr":
         return False
-    # Only an ACK of new data opens cwnd, and shows that it was used.
+    # Only an ACK of new data opens cwnd, and shows that it was used. One that lies before the window is not processed.
     heard, acknowledged = [], 0
     for at, event in run.happened:
-        if isinstance(event, Arrival) and event.segment.ack > acknowledged:
+        if not isinstance(event, Arrival) or _is_before_window(run, at, event.segment):
+            continue
+        if event.segment.ack > acknowledged:
             heard.append(at)
             acknowledged = event.segment.ack
     sent = [one.at for one in run.played.sent if one.segment.length or one.segment.flags & FIN]
     return any(at - max((one for one in heard if one < at), default=at) >= LEAST_RTO_NS for at in sent)
+
+
+def _is_before_window(run: Run, at: int, segment: Segment) -> bool:
+    """Whether a segment ends before what the kernel had acknowledged when it arrived (`tcp_sequence()`)."""
+    acknowledged = max((one.segment.ack for one in run.played.sent if one.at <= at), default=0)
+    return segment.seq + segment.length < acknowledged
 
 
 def _repeats_last(run: Run) -> bool:
@@ -426,6 +437,28 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
     return False
 
 
+def _quick_acks_by_window(run: Run, difference: Difference) -> bool:
+    """The kernel gives a connection another quick ACK where its window grows (`tcp_grow_window()`).
+
+    So it has some left when the ordinary ones are used up, or if data that was out of order came first: that gives a
+    single one, and later data gives no others.
+    """
+    if difference.index < 1 or "ACK" not in difference.kind or "data" in difference.kind:
+        return False
+    one, before = run.played.sent[difference.index], run.played.sent[1 : difference.index]
+    windows = [sent.segment.window for sent in before if not sent.segment.flags & SYN]
+    if not any(later > earlier for earlier, later in itertools.pairwise(windows)):
+        return False
+    data = [
+        event.segment
+        for at, event in run.happened
+        if at <= one.at and isinstance(event, Arrival) and event.segment.length
+    ]
+    answers = sum(1 for sent in before if sent.segment.is_bare_ack)
+    is_late = not _answers_data(run, one.at)
+    return bool(data) and (data[0].seq > 1 if is_late else answers >= QUICK_ACKS)
+
+
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
@@ -440,6 +473,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
     "an answer is as late as makes a connection interactive": _answers_at_limit,
+    "quick ACKs depend on the growth of the kernel's window": _quick_acks_by_window,
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
 from against_kernel.compare import Difference
-from against_kernel.kernel import Run
+from against_kernel.kernel import Run, happened
 from against_kernel.known import reason
 from against_kernel.ours import Played, repeats
 from against_kernel.packets import ACK, FIN, PSH, Numbers, Segment, Sent
@@ -30,6 +30,7 @@ OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 PROBED = "a window probe depends on the memory for data that came before"
 UNCORKED = "the cork of more data ends if there is no memory for data"
 LIMIT = "an answer is as late as makes a connection interactive"
+QUICK = "quick ACKs depend on the growth of the kernel's window"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
 
@@ -379,3 +380,43 @@ def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
     # Data that carries it is shorter.
     sent = [Sent(31 * MS, Segment(ACK, 1, 301, 1000, 88, sack=(block,)))]
     assert reason(run(arrivals, sent), Difference("length of data", 0, "", 31 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("windows", "first", "late", "expected"),
+    [
+        ([500] * 8 + [600] * 9, 1, False, QUICK),
+        ([500] * 17, 1, False, None),
+        ([500, 600], 1, False, None),
+        ([500, 600], 101, True, QUICK),
+        ([500, 600], 1, True, None),
+    ],
+    ids=["used up", "the window stays", "not used up", "the first is out of order", "it is in order"],
+)
+def test_quick_acks_depend_on_a_window_that_has_grown(
+    windows: list[int], first: int, late: bool, expected: str | None
+) -> None:
+    sent = [Sent(0, Segment(ACK, 0, 1, 65160))]
+    sent += [Sent((n + 1) * MS, Segment(ACK, 1, 1, window)) for n, window in enumerate(windows)]
+    sent.append(Sent(100 * MS + (44 * MS if late else 10_000), Segment(ACK, 1, 201, 600)))
+    arrivals = [(MS, data(first)), (100 * MS, data(101))]
+    difference = Difference("time of ACK", len(sent) - 1, "", sent[-1].at)
+    assert reason(run(arrivals, sent), difference) == expected
+
+
+def test_an_ack_before_the_window_does_not_show_that_cwnd_was_used() -> None:
+    sent = [Sent(10 * MS, data(1)), Sent(20 * MS, Segment(ACK, 101, 11, 1000)), Sent(310 * MS, data(101))]
+    acks = [(15 * MS, Segment(ACK, 1, 51, 1000)), (200 * MS, Segment(ACK, 1, 101, 1000))]
+    difference = Difference("info: snd_cwnd", -1, "", 1000 * MS, 5, 10)
+    assert reason(run(acks, sent), difference) == LITTLE
+    acks[1] = (200 * MS, Segment(ACK, 11, 101, 1000))
+    assert reason(run(acks, sent), difference) is None
+
+
+def test_data_behind_a_bare_ack_was_sent_by_a_timer() -> None:
+    sent = [Sent(10_010_000, Segment(ACK, 101, 11, 1000)), Sent(10_020_000, data(1))]
+    played = run([(10 * MS, data(1))], sent)
+    played.happened += [(one.at, None) for one in sent]
+    assert [event for _, event in happened(played) if isinstance(event, int)] == [2]
+    played.played.sent.reverse()
+    assert [event for _, event in happened(played) if isinstance(event, int)] == []
