@@ -179,8 +179,9 @@ def timeouts(ours: Ours, one: Differs) -> tuple[tuple[int, int], ...]:
     events = happened(run, one.response)
     samples = [at - BEFORE_NS for at in ends]
     played = ours.replay(run.script, events, run.played.sent, run.end, one.isn, stamp_phase(run), samples)
-    rtos = [field_of(info, "rto") * 1000 for _, info in played.infos]
-    return tuple(zip(ends, rtos, strict=False))
+    # Without a connection there is no TCP_INFO.
+    known = [(end, info) for end, (_, info) in zip(ends, played.infos, strict=False) if info]
+    return tuple((end, field_of(info, "rto") * 1000) for end, info in known)
 
 
 def states(ours: Ours, one: Differs) -> str:
