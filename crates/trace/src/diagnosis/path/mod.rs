@@ -2,6 +2,7 @@
 
 pub(super) mod bucket;
 mod busy;
+mod joining;
 mod now;
 pub(super) mod replay;
 pub(super) mod trains;
@@ -60,6 +61,8 @@ pub(super) struct Path {
     pub(super) threshold: u64,
     /// How much the path delays single packets by itself, in nanoseconds.
     pub(super) jitter: u64,
+    /// How many more bytes than one delivery come together, on average: those that have waited for each other.
+    pub(super) joined: u64,
     /// Whether delays show a queue at the bottleneck.
     pub(super) shows_queue: bool,
     /// Whether the capture was taken beside the sender.
@@ -120,7 +123,8 @@ impl Path {
                 || beside_sender && totals.handshake > 0 && busy[index]
                 || behind.get(index).is_some_and(|&busy| busy);
         }
-        Self { base, capacity, peak, threshold, jitter, shows_queue, beside_sender, now }
+        let joined = trains.joined(capacity);
+        Self { base, capacity, peak, threshold, jitter, joined, shows_queue, beside_sender, now }
     }
 }
 

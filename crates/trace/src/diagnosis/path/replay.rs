@@ -16,10 +16,11 @@ pub(in crate::diagnosis) const HEADERS: u32 = 52;
 /// A link that transmits for this share of a round trip is full.
 const BUSY: f64 = 0.95;
 /// Rates on each side of the known capacity that are tried, and by how much each differs from the next; then finer ones between two.
-const RATES: i32 = 4;
+const RATES: i32 = 3;
 const APART: f64 = 0.03;
 const FINER: [f64; 3] = [0.01, 0.0033, 0.0011];
-const FINER_RATES: i32 = 2;
+/// Finer rates are not tried where the differences are larger by this factor than those of a link that explains the delays.
+const HOPELESS: f64 = 3.0;
 /// A rate that differs from the known capacity by more is not that of its link.
 const MOST_APART: f64 = 0.08;
 /// So many samples of the delay show whether a link explains them.
@@ -38,6 +39,8 @@ const NEAR_SEGMENTS: f64 = 1.5;
 struct Measured<'a> {
     slices: &'a [Slice],
     now: &'a [PathNow],
+    /// The ends of the slices.
+    ends: Vec<f64>,
     /// The least round trip in nanoseconds.
     base: u64,
     segment: u32,
@@ -81,7 +84,8 @@ impl Link {
 impl<'a> Measured<'a> {
     fn new(path: &'a Path, slices: &'a [Slice], segment: u32) -> Self {
         let samples = (0..slices.len()).filter(|&index| slices[index].ahead > 0).collect();
-        Self { slices, now: &path.now, base: path.base, segment, samples }
+        let ends = slices.iter().map(|slice| slice.until as f64).collect();
+        Self { slices, now: &path.now, ends, base: path.base, segment, samples }
     }
 
     /// For each slice, the least time that a packet waited for a link with this rate of which the ACK comes in the slice; infinite
@@ -90,15 +94,15 @@ impl<'a> Measured<'a> {
         waits.clear();
         waits.resize(self.slices.len(), f64::INFINITY);
         let (mut free, mut index) = (0.0_f64, 0);
+        let (base, per_byte, last) = (self.base as f64, 1.0 / rate, self.ends.len() - 1);
         for &(at, bytes) in departed {
             let at = at as f64;
-            let waited = (free - at).max(0.0);
-            free = free.max(at) + f64::from(bytes) / rate;
-            let answered = at + waited + self.base as f64;
-            while index + 1 < self.slices.len() && self.slices[index].until as f64 <= answered {
+            let begins = free.max(at);
+            free = begins + f64::from(bytes) * per_byte;
+            while index < last && self.ends[index] <= begins + base {
                 index += 1;
             }
-            waits[index] = waited.min(waits[index]);
+            waits[index] = waits[index].min(begins - at);
         }
     }
 
@@ -136,10 +140,10 @@ impl<'a> Measured<'a> {
             }
         };
         (-RATES..=RATES).for_each(|n| attempt(capacity * (1.0 + APART).powi(n), &mut best));
-        for apart in FINER {
+        let hopeless = best.differs > HOPELESS * MISFIT * best.longer;
+        for apart in FINER.into_iter().filter(|_| !hopeless) {
             let center = best.rate;
-            let finer = (-FINER_RATES..=FINER_RATES).filter(|&n| n != 0);
-            finer.for_each(|n| attempt(center * (1.0 + apart * f64::from(n)), &mut best));
+            [-apart, apart].into_iter().for_each(|apart| attempt(center * (1.0 + apart), &mut best));
         }
         self.waits(departed, best.rate, &mut waits);
         (best, waits)

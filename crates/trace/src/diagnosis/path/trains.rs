@@ -4,6 +4,8 @@
 //! capacity where the train was queued, and less where it contains a pause. So a high quantile of all trains shows the
 //! capacity, even if the sender uses only a part of it.
 
+use super::joining::Joining;
+
 /// Bins of the histogram for each doubling of the rate.
 const BINS: f64 = 32.0;
 /// Bins in all: up to 2^44 bytes a second.
@@ -23,6 +25,8 @@ pub(in crate::diagnosis) struct Trains {
     /// Begin of the train that is under way, in nanoseconds, and its bytes.
     began: Option<u64>,
     bytes: u64,
+    /// Whether the path collects bytes and forwards them together.
+    joining: Joining,
 }
 
 /// The bytes of a train, where `flight` bytes are outstanding.
@@ -48,8 +52,10 @@ impl Trains {
         let jumps = delivered > JUMP * segment;
         let Some(began) = self.began.filter(|_| !jumps && !small) else {
             (self.began, self.bytes) = (Some(at), 0);
+            self.joining.begin(at);
             return None;
         };
+        self.joining.note(at, delivered);
         self.bytes += delivered;
         if self.bytes < length(flight, segment) {
             return None;
@@ -67,6 +73,11 @@ impl Trains {
         }
         (self.began, self.bytes) = (Some(at), 0);
         found
+    }
+
+    /// How many more bytes come together than are delivered at once, on average, on a path of this capacity in bytes per second.
+    pub(in crate::diagnosis) fn joined(&self, capacity: f64) -> u64 {
+        self.joining.bytes(capacity)
     }
 
     /// The next bytes have waited for something else than the path: they begin a train, and end none.

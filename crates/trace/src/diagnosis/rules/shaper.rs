@@ -15,11 +15,18 @@ const NEAR: f64 = 1.15;
 const BEFORE: u32 = 2;
 const SAME: f64 = 1.03;
 
+/// The shortest trains show no rate where one segment in so many, or more, comes together with others.
+const JOINED: u64 = 2;
+
 /// Whether a path that is full at `rate`, in bytes per second, has passed a burst at a higher rate before.
 ///
 /// A link has the same rate for the first segment as for the last one. A bucket of tokens lets a burst pass at the rate of the
-/// link, and then only what its rate permits.
+/// link, and then only what its rate permits. Where segments come together, the first trains, which are the shortest, have the highest
+/// rates by that alone.
 pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
+    if facts.path.joined * JOINED > u64::from(facts.totals.segment) {
+        return false;
+    }
     let (mut fast, mut slow, mut same) = (0, 0, 0);
     for &(_, train) in facts.first_trains.iter().take_while(|train| train.0 < index) {
         let train = f64::from(train) * 1e3;
@@ -79,6 +86,16 @@ mod tests {
         assert!(!after([500, 300, 505]));
         assert!(after([500, 300, 560]), "once by chance");
         assert!(after([300, 300, 300]), "these contain pauses");
+    }
+
+    #[test]
+    fn short_trains_of_what_comes_together_are_no_burst() {
+        let mut shaped = facts(&[300, 1000, 1000, 0, 900, 500, 500, 490, 500, 500, 500, 500]);
+        shaped.totals.segment = 1000;
+        shaped.path.joined = 400;
+        assert!(after_burst(&shaped, 11, 500e3));
+        shaped.path.joined = 600;
+        assert!(!after_burst(&shaped, 11, 500e3));
     }
 
     #[test]
