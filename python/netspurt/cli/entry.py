@@ -24,6 +24,7 @@ from netspurt.cli import progress, streams
 from netspurt.cli.arguments import options
 from netspurt.cli.commands import COMMANDS, GROUPS
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, WRONG_REQUEST
+from netspurt.cli.leaving import Leaving
 from netspurt.cli.views import advice
 from netspurt.errors import RequestError, nearest, reason, system_error
 from netspurt.files.places import Places
@@ -90,10 +91,17 @@ def _module(name: str) -> ModuleType:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status; errors become a sentence on standard error."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is not None:
+        return _run(arguments)
+    leaving = Leaving()
+    leaving.status = _run(sys.argv[1:])
+    return leaving.status
+
+
+def _run(words: Sequence[str]) -> int:
     with streams.prepared():
         try:
-            status = _command(words)
+            status = _command(list(words))
             sys.stdout.flush()
             return status
         except SystemExit:

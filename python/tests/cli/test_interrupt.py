@@ -44,6 +44,28 @@ print("all ended")
 """
 
 
+IMPORTS_FOR_LONG = """
+import sys
+from netspurt.cli import entry, main
+
+def import_slowly(words):
+    # As an import of a module with dataclasses, which compile their methods from strings.
+    exec("import os, signal; os.kill(os.getpid(), signal.SIGINT); [None for _ in range(10**9)]")
+
+entry._command = import_slowly
+sys.argv = ["netspurt"]
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_during_an_import_has_the_same_exit_status(tmp_path: Path) -> None:
+    # With -m alone, CPython ends such a program by SIGINT.
+    (tmp_path / "imports.py").write_text(IMPORTS_FOR_LONG)
+    words = [sys.executable, "-m", "imports"]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
+    assert (run.returncode, run.stderr) == (130, "netspurt: interrupted\n")
+
+
 def test_a_signal_at_any_step_of_the_waiting_ends_it() -> None:
     words = [sys.executable, "-c", WAITS_OFTEN, SENDER]
     run = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S)
