@@ -32,6 +32,13 @@ pub(in crate::diagnosis) enum Phase {
     Closing,
 }
 
+impl Phase {
+    /// Whether lost data is sent again, or the sender waits for that.
+    pub(in crate::diagnosis) const fn is_repair(self) -> bool {
+        matches!(self, Self::FastRecovery | Self::Timeout | Self::TailLoss)
+    }
+}
+
 /// A time in one phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::diagnosis) struct Stretch {
