@@ -1,9 +1,9 @@
 """Measures the speed and size of netspurt, prints each figure with its goal, and writes the figures as JSON.
 
 `bench.py` takes ten minutes, `bench.py short` a few seconds, as a test of the benchmarks; `bench.py build` only builds
-the program. CPU time is the
-child's user and system time, the median of several runs. If valgrind is installed, its callgrind counts instructions,
-as the difference between two lengths of the same run, so that the setup of the simulation does not count.
+the program. CPU time is the child's user and system time, the median of several runs. If valgrind is installed, its
+callgrind counts instructions, as the difference between two lengths of the same run, so that the setup of the
+simulation does not count.
 """
 
 from __future__ import annotations

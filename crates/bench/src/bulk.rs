@@ -4,6 +4,7 @@
 //! `linux-each` acknowledges every segment, as `newreno` does here. For instructions run it under `valgrind --tool=callgrind` with
 //! two lengths and take the difference.
 
+use crate::pace::pace;
 use crate::request::{Request, wrong};
 use crate::{Outcome, clock};
 use netspurt_sim::host::app::AppSpec;
@@ -101,20 +102,15 @@ fn bulk(flows: u32, duration: Span, tcp: fn(u32) -> Config, fuse: bool, threads:
     spec.fuse = fuse;
     let begun = clock::now();
     let partition = Partition::best(&spec, threads);
-    let mut result = parallel::run(spec, 1, partition.as_ref(), &mut |_| false).expect("a connected world");
-    result.performance.took(begun.elapsed().as_secs_f64());
-    let performance = result.performance;
+    let result = parallel::run(spec, 1, partition.as_ref(), &mut |_| false).expect("a connected world");
+    let pace = pace(result.performance, begun);
     let delivered: u64 = result.flows.iter().map(|flow| flow.bytes_delivered).sum();
     let retransmitted: u64 = result.flows.iter().map(|flow| u64::from(flow.retransmitted)).sum();
     let timeouts: u64 = result.flows.iter().map(|flow| u64::from(flow.timeouts)).sum();
     println!(
-        "flows {flows}  data packets {}  events {}  wall {:.3} s  {:.2} million data packets/s  \
+        "flows {flows}  {pace}  \
          goodput {:.1} Mbit/s  utilisation {:.4}  retransmitted {retransmitted}  timeouts {timeouts}  \
          queue {:.0} (max {})  digest {}",
-        performance.data_packets,
-        performance.events,
-        performance.wall_s.unwrap_or(0.0),
-        performance.data_packets_per_s.unwrap_or(0.0) * 1e-6,
         delivered as f64 * 8e-6 / duration.as_secs_f64(),
         result.links[0].utilisation,
         result.links[0].queue_mean_packets,

@@ -10,6 +10,7 @@ mod capture;
 mod clock;
 mod emulator;
 mod idle;
+mod pace;
 mod replay;
 mod request;
 mod sockets;

@@ -2,6 +2,7 @@
 //!
 //! `web [SECONDS] [SEED]` and `scenario FILE [SEED]` print what was done and how fast, on one thread.
 
+use crate::pace::pace;
 use crate::request::{Request, wrong};
 use crate::{Outcome, clock};
 use netspurt_scenario::Scenario;
@@ -26,19 +27,14 @@ fn web(seconds: u32, seed: u64) {
     let scenario = Scenario::parse(WEB, "web", &[("duration", &format!("\"{seconds} s\""))]);
     let spec = scenario.and_then(|scenario| scenario.build("web")).expect("a good scenario");
     let begun = clock::now();
-    let mut result = World::new(spec, seed, None).expect("a connected world").run(&|| false);
-    result.performance.took(begun.elapsed().as_secs_f64());
-    let performance = result.performance;
+    let result = World::new(spec, seed, None).expect("a connected world").run(&|| false);
+    let pace = pace(result.performance, begun);
     let count = |of: fn(&SessionResult) -> u64| -> u64 {
         result.groups.iter().filter_map(|group| group.session.as_ref()).map(of).sum()
     };
     println!(
-        "web {seconds} s  data packets {}  events {}  wall {:.3} s  {:.2} million data packets/s  pages {}  \
+        "web {seconds} s  {pace}  pages {}  \
          connections {}  drops {}  utilisation {:.4}  digest {}",
-        performance.data_packets,
-        performance.events,
-        performance.wall_s.unwrap_or(0.0),
-        performance.data_packets_per_s.unwrap_or(0.0) * 1e-6,
         count(|session| session.pages),
         count(|session| u64::from(session.connections)),
         result.links[1].drops_by(Cause::Queue),
@@ -54,17 +50,9 @@ fn scenario(file: &str, seed: u64) -> Outcome {
     let spec = scenario.build(file).map_err(|error| error.to_string())?;
     let world = World::new(spec, seed, None).map_err(|error| format!("{file}: {error:?}"))?;
     let begun = clock::now();
-    let mut result = world.run(&|| false);
-    result.performance.took(begun.elapsed().as_secs_f64());
-    let performance = result.performance;
-    println!(
-        "{file}  data packets {}  events {}  wall {:.3} s  {:.2} million data packets/s  digest {}",
-        performance.data_packets,
-        performance.events,
-        performance.wall_s.unwrap_or(0.0),
-        performance.data_packets_per_s.unwrap_or(0.0) * 1e-6,
-        result.digest,
-    );
+    let result = world.run(&|| false);
+    let pace = pace(result.performance, begun);
+    println!("{file}  {pace}  digest {}", result.digest,);
     Ok(())
 }
 

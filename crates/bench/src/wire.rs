@@ -8,7 +8,7 @@
 //! `wire trips COUNT` prints percentiles of the RTT of one byte.
 
 use crate::Outcome;
-use crate::clock::cpu_of_thread;
+use crate::clock::{self, cpu_of_thread};
 use crate::request::{Request, wrong};
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
@@ -22,13 +22,13 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::TcpCongestion;
-use nix::time::{ClockId, clock_gettime};
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
+use std::time::Instant;
 
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 99, 1, 2);
 const MTU: u32 = 1500;
@@ -106,10 +106,6 @@ impl Application for Echo {
     }
 }
 
-fn seconds(clock: ClockId) -> f64 {
-    clock_gettime(clock).map_or(0.0, |now| now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
-}
-
 fn connect(to: (Ipv4Addr, u16)) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect(to)?;
     setsockopt(&stream, TcpCongestion, &OsString::from("cubic"))?;
@@ -119,7 +115,7 @@ fn connect(to: (Ipv4Addr, u16)) -> std::io::Result<TcpStream> {
 fn receives(total: usize) -> std::io::Result<()> {
     let mut stream = connect((OURS, 9))?;
     let block = vec![7; 1 << 18];
-    let begun = seconds(ClockId::CLOCK_MONOTONIC);
+    let begun = clock::now();
     let mut left = total;
     while left > 0 {
         left -= stream.write(&block[..block.len().min(left)])?;
@@ -143,7 +139,7 @@ fn receives_from_many(to: (Ipv4Addr, u16), total: usize, connections: usize) -> 
         epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLOUT, index as u64))?;
         streams.push((stream, share));
     }
-    let begun = seconds(ClockId::CLOCK_MONOTONIC);
+    let begun = clock::now();
     let mut ready = vec![EpollEvent::empty(); 64];
     let mut open = connections;
     while open > 0 {
@@ -210,7 +206,7 @@ fn kernel_reads(listener: &TcpListener, connections: usize) -> std::io::Result<(
 fn sends(total: usize) -> std::io::Result<()> {
     let mut stream = connect((OURS, 19))?;
     let mut block = vec![0; 1 << 18];
-    let begun = seconds(ClockId::CLOCK_MONOTONIC);
+    let begun = clock::now();
     let mut got = 0;
     loop {
         match stream.read(&mut block)? {
@@ -223,8 +219,8 @@ fn sends(total: usize) -> std::io::Result<()> {
     Ok(())
 }
 
-fn report(bytes: usize, begun: f64) {
-    println!("bytes {bytes}  seconds {}", seconds(ClockId::CLOCK_MONOTONIC) - begun);
+fn report(bytes: usize, begun: Instant) {
+    println!("bytes {bytes}  seconds {}", begun.elapsed().as_secs_f64());
 }
 
 fn trips(count: usize) -> std::io::Result<()> {
@@ -233,10 +229,10 @@ fn trips(count: usize) -> std::io::Result<()> {
     let mut times = Vec::with_capacity(count);
     let mut byte = [0];
     for _ in 0..count.max(1) {
-        let begun = seconds(ClockId::CLOCK_MONOTONIC);
+        let begun = clock::now();
         stream.write_all(&byte)?;
         stream.read_exact(&mut byte)?;
-        times.push((seconds(ClockId::CLOCK_MONOTONIC) - begun) * 1e6);
+        times.push(begun.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
     let at = |share: usize| times[(times.len() - 1) * share / 100];
