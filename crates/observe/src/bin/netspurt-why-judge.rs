@@ -23,34 +23,6 @@ fn two(sums: &BTreeMap<Limit, f64>) -> String {
     texts.join(", ")
 }
 
-/// The sums over further cases, each from its seed.
-fn further(
-    (first, count): (u64, u64),
-    draw: fn(u64) -> Case,
-    file: &Path,
-    list: bool,
-) -> Result<Vec<(Place, Matrix)>, String> {
-    let mut all = Place::ALL.map(|place| (place, Matrix::default()));
-    for seed in first..first + count {
-        let case = draw(seed);
-        if list && count == 1 {
-            println!("{}", case.text);
-        }
-        let trials =
-            run(&case, &Place::ALL, file).map_err(|error| format!("{} {seed}: {error}", case.kind))?;
-        for ((place, matrix), trial) in all.iter_mut().zip(&trials) {
-            let share = matrix.add(trial);
-            if list && count == 1 {
-                timelines(*place, trial);
-            }
-            if list {
-                show(&case, *place, share, trial);
-            }
-        }
-    }
-    Ok(all.into())
-}
-
 /// Prints the begin of what limited a transfer, and of what was found.
 fn timelines(place: Place, trial: &Trial) {
     println!("{}", place.name());
@@ -97,8 +69,8 @@ fn whole_page((first, count): (u64, u64), cases: Cases, file: &Path) -> Result<S
     for seed in quarter.0..quarter.0 + quarter.1 {
         twins.add(&draw(seed), file)?;
     }
-    let mixtures = further(quarter, draw_mixture, file, false)?;
-    let models = further(quarter, on_model, file, false)?;
+    let mixtures = Cases::of(quarter, draw_mixture, file, false)?.by_place();
+    let models = Cases::of(quarter, on_model, file, false)?.by_place();
     let places = Place::ALL.into_iter().zip(all).collect();
     Ok(page(&Sums { seeds: (first, first + count - 1), places, mixtures, models, twins, kinds }))
 }
@@ -110,17 +82,25 @@ struct Cases {
 }
 
 impl Cases {
-    fn of((first, count): (u64, u64), file: &Path, list: bool) -> Result<Self, String> {
+    /// Draws a case from each seed, and diagnoses it at each place. `list` prints each of them.
+    fn of(
+        (first, count): (u64, u64),
+        draw: fn(u64) -> Case,
+        file: &Path,
+        list: bool,
+    ) -> Result<Self, String> {
         let mut cases = Self { all: Default::default(), kinds: BTreeMap::new() };
         for seed in first..first + count {
             let case = draw(seed);
+            if list && count == 1 {
+                println!("{}", case.text);
+            }
             let trials = run(&case, &Place::ALL, file)
                 .map_err(|error| format!("case {seed} ({}, {}): {error}", case.kind, case.profile))?;
             for ((place, matrix), trial) in Place::ALL.iter().zip(&mut cases.all).zip(&trials) {
                 let share = matrix.add(trial);
                 cases.kinds.entry((case.kind, *place)).or_default().add(trial);
                 if list && count == 1 {
-                    println!("{}", case.text);
                     timelines(*place, trial);
                 }
                 if list {
@@ -129,6 +109,11 @@ impl Cases {
             }
         }
         Ok(cases)
+    }
+
+    /// The sums at each place.
+    fn by_place(self) -> Vec<(Place, Matrix)> {
+        Place::ALL.into_iter().zip(self.all).collect()
     }
 
     /// Prints the sums.
@@ -144,7 +129,7 @@ impl Cases {
     }
 }
 
-/// Prints what is asked for: of further cases, of the cases themselves, or the page.
+/// Prints the page, or the sums over the cases; `list`, `mixtures` and `models` print each case before them.
 fn judge(what: Option<&str>, seeds: (u64, u64), file: &Path) -> Result<(), String> {
     let further_cases: Option<fn(u64) -> Case> = match what {
         Some("mixtures") => Some(draw_mixture),
@@ -152,11 +137,11 @@ fn judge(what: Option<&str>, seeds: (u64, u64), file: &Path) -> Result<(), Strin
         _ => None,
     };
     if let Some(draw) = further_cases {
-        let sums = further(seeds, draw, file, true)?;
+        let sums = Cases::of(seeds, draw, file, true)?.by_place();
         sums.iter().for_each(|(place, matrix)| println!("{}: {matrix}", place.name()));
         return Ok(());
     }
-    let cases = Cases::of(seeds, file, what == Some("list"))?;
+    let cases = Cases::of(seeds, draw, file, what == Some("list"))?;
     if what == Some("page") {
         print!("{}", whole_page(seeds, cases, file)?);
     } else {

@@ -4,6 +4,7 @@ use crate::diagnosis::facts::Facts;
 use crate::diagnosis::median::median;
 use crate::diagnosis::path::bucket::{Bucket, Step, fit, with_rate};
 use crate::diagnosis::rules::token_queue::delays;
+use core::cell::OnceCell;
 
 /// Which drops a token bucket shall explain.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,6 +85,8 @@ pub(super) struct Evidence<'a> {
     link: f64,
     bucket: Bucket,
     queue: Bucket,
+    /// Whether no other rate fits, once that is known: a replay of all steps.
+    sharp: OnceCell<bool>,
 }
 
 impl<'a> Evidence<'a> {
@@ -108,7 +111,19 @@ impl<'a> Evidence<'a> {
         }
         let bucket = fit(steps, least, SLACK * segment)?;
         let queue = with_rate(steps, link, SLACK * segment);
-        Some(Self { facts, steps, drops, lost, slices, bytes, segment, link, bucket, queue })
+        Some(Self {
+            facts,
+            steps,
+            drops,
+            lost,
+            slices,
+            bytes,
+            segment,
+            link,
+            bucket,
+            queue,
+            sharp: OnceCell::new(),
+        })
     }
 
     /// Whether the bucket explains the losses, and a queue does not.
@@ -183,7 +198,8 @@ impl<'a> Evidence<'a> {
     /// Whether no other rate fits. Bursts of similar length fit any rate. Where delays show nothing, only the rate distinguishes a
     /// policer from a queue.
     fn is_sharp(&self) -> bool {
-        !fits(&with_rate(self.steps, self.bucket.rate * FASTER, SLACK * self.segment))
+        let other = || with_rate(self.steps, self.bucket.rate * FASTER, SLACK * self.segment);
+        *self.sharp.get_or_init(|| !fits(&other()))
     }
 
     /// Whether the bucket is used up to the same depth at every loss. A shallow one fits many rates.
