@@ -206,6 +206,20 @@ fn without_sack_an_echo_undoes_a_timeout_and_f_rto_ends_its_recovery() {
 }
 
 #[test]
+fn without_sack_an_echo_is_compared_with_the_first_retransmission_also_behind_an_undo() {
+    // tcp_try_undo_loss() leaves retrans_stamp as it is, unless all that was outstanding is acknowledged.
+    let mut lab = without_sack(linux(), 5);
+    lab.at(1150);
+    assert_eq!(lab.out(), [(1, Timeout)]);
+    lab.ack_with(1, echo(100));
+    assert_eq!((lab.tcp.stats().undone, lab.tcp.info().phase), (1, Phase::TimeoutRecovery));
+    lab.at(4000);
+    assert_eq!(lab.out().first(), Some(&(2, Timeout)));
+    lab.ack_with(2, echo(1200));
+    assert_eq!(lab.tcp.stats().undone, 1);
+}
+
+#[test]
 fn without_sack_an_echo_counts_before_what_f_rto_finds() {
     // tcp_process_loss() tries tcp_try_undo_loss() without F-RTO first.
     for (stamp, phase) in [(100, Phase::TimeoutRecovery), (1150, Phase::SlowStart)] {

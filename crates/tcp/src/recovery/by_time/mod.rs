@@ -385,6 +385,7 @@ impl LossRecovery {
         // (`tcp_retrans_stamp_cleanup()`).
         let earlier = repairs.undo.and_then(|undo| undo.stamp());
         let stamp = first.map(|first| earlier.unwrap_or(timestamp(first)));
+        let stamp = repairs.outlives_undo.take().or(stamp);
         repairs.undo = Some(Undo::new(una, unreported, stamp));
     }
 
@@ -410,7 +411,8 @@ impl LossRecovery {
         let Some(rack) = &mut departures.rack else { return false };
         // F-RTO ends the recovery of a timeout that an echo has undone before, too (`tcp_try_undo_loss()`).
         let ends = as_linux && shown == Shown::Delivery && self.loss.phase == Phase::Loss;
-        if rack.take_undo().is_none() && !ends {
+        let undo = rack.take_undo();
+        if undo.is_none() && !ends {
             return false;
         }
         // Losses are looked for once more (`tcp_undo_cwnd_reduction()`).
@@ -426,6 +428,10 @@ impl LossRecovery {
         let is_held = as_linux && rack.counted.is_some() && una == self.loss.recover;
         let stays =
             as_linux && rack.counted.is_some() && shown != Shown::Delivery && self.loss.phase == Phase::Loss;
+        if let Some(repairs) = rack.repairs.known() {
+            // Only an ACK of all that was outstanding forgets the time (`tcp_is_non_sack_preventing_reopen()`).
+            repairs.outlives_undo = undo.and_then(|undo| undo.stamp()).filter(|_| stays && !is_held);
+        }
         if stays || is_held && self.loss.phase != Phase::Open {
             return true;
         }

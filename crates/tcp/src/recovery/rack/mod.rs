@@ -290,6 +290,7 @@ impl Rack {
         self.forget_counted();
         self.ended = true;
         if let Some(repairs) = self.repairs.known() {
+            repairs.outlives_undo = None;
             repairs.reordering.recovered();
         }
     }

@@ -21,6 +21,8 @@ pub(in crate::recovery) struct Repairs {
     pub(in crate::recovery) duplicates: u64,
     pub(in crate::recovery) prr: Option<Prr>,
     pub(in crate::recovery) undo: Option<Undo>,
+    /// The timestamp of the first retransmission of a recovery that an undo has not ended (`retrans_stamp`).
+    pub(in crate::recovery) outlives_undo: Option<u32>,
 }
 
 impl Repairs {
@@ -59,6 +61,7 @@ static NONE: Repairs = Repairs {
     duplicates: 0,
     prr: None,
     undo: None,
+    outlives_undo: None,
 };
 
 impl core::ops::Deref for Kept {
