@@ -117,14 +117,14 @@ ALLOWED: dict[str, Table] = {
     "packetdrill": table("""
         sysctl:
         icmp:
-        fair_queue:
+        queue:
         offload:
         epoll:
         socket_options:
         fast_open:      sysctl
         error_queue:    socket_options
-        socket:         error_queue fair_queue fast_open socket_options
-        stack:          epoll fair_queue fast_open icmp offload socket socket_options sysctl
+        socket:         error_queue fast_open queue socket_options
+        stack:          epoll fast_open icmp offload queue socket socket_options sysctl
         calls:          epoll error_queue fast_open socket socket_options stack sysctl
         shared_stack:   socket_options stack
         replay:         calls stack sysctl

@@ -10,6 +10,7 @@
 //! | `packet T HEX` | a packet arrives; the payload may be left out, since it is zeros |
 //! | `call T NAME ARGUMENTS` | a socket call: see [`Player::call`] |
 //! | `emission T N new\|again\|ack` | the kernel has sent its N-th segment now, which a timer has caused; whether its data is new, or it has none |
+//! | `queue refusing\|default` | the queue of the interface refuses all packets from now on, or takes them again |
 //! | `to T` | the clock advances |
 //! | `info` | TCP_INFO, and what the connection knows of its sender |
 //! | `flush` | writes `.` and flushes the output |
@@ -22,7 +23,7 @@
 
 use crate::calls::data::ReadMode;
 use crate::stack::{SentPacket, Stack};
-use crate::sysctl::Settings;
+use crate::sysctl::{Qdisc, Settings};
 use netspurt_tcp::Behind;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
@@ -107,6 +108,8 @@ impl Player {
         match words {
             ["info"] => self.info(),
             ["to", at] => self.advance(at)?,
+            ["queue", "refusing"] => self.stack.settings.qdisc = Qdisc::Refusing,
+            ["queue", "default"] => self.stack.settings.qdisc = Qdisc::Default,
             ["emission", at, number, what] => {
                 self.advance(at)?;
                 self.emit(number.parse().ok()?, what);

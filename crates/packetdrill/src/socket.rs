@@ -1,8 +1,9 @@
 //! A socket: addresses, options and, if there is one, a connection.
 
 use crate::error_queue::ErrorQueue;
-use crate::fair_queue::Schedule;
 use crate::fast_open::Keys;
+use crate::queue::fair::Schedule;
+use crate::queue::refusing::{Due, INTERVAL, Refusal};
 use crate::socket_options::{Family, SocketOptions};
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Time;
@@ -167,6 +168,8 @@ pub(crate) struct Socket {
     pub(crate) packet_ends: BTreeSet<u32>,
     /// The departure times of packets, with the scheduler `fq`.
     pub(crate) schedule: Schedule,
+    /// Attempts to send while the queue of the interface refuses all packets.
+    pub(crate) refusal: Refusal,
     pub(crate) errors: ErrorQueue,
     /// Bytes written before the last end of a record (MSG_EOR).
     pub(crate) record: u64,
@@ -227,6 +230,7 @@ impl Socket {
             keys: None,
             packet_ends: BTreeSet::new(),
             schedule: Schedule::new(),
+            refusal: Refusal::NONE,
             errors: ErrorQueue::default(),
             record: 0,
             urgent: None,
@@ -300,6 +304,42 @@ impl Socket {
         if progress != self.last_progress || space {
             self.last_progress = progress;
             self.wakes += 1;
+        }
+    }
+
+    /// When the next timer expires.
+    pub(crate) fn next_deadline(&self) -> Time {
+        self.stream().map_or(Time::NEVER, Connection::next_deadline).min(self.refusal.deadline())
+    }
+
+    /// The queue of the interface refuses what the connection has to send.
+    pub(crate) fn refuse(&mut self, now: Time) {
+        let Some(stream) = self.stream() else { return };
+        let is_outstanding = stream.info().unacknowledged > 0;
+        let wait = if is_outstanding {
+            // A timeout leaves no timer behind before its retransmission has been sent.
+            stream.next_deadline().is_never().then_some(INTERVAL)
+        } else {
+            (stream.state().is_synchronized() && stream.unsent() > 0).then(|| stream.rto())
+        };
+        match wait {
+            Some(wait) => self.refusal.refuse(now, wait),
+            None => self.refusal.stop(),
+        }
+    }
+
+    /// What was refused may be due again.
+    pub(crate) fn try_again(&mut self, now: Time) {
+        if self.refusal.deadline() > now {
+            return;
+        }
+        if self.stream().is_some_and(|stream| stream.info().unacknowledged > 0) {
+            self.refusal.stop();
+        } else if self.refusal.expire(now, self.options.user_timeout) == Due::GivesUp
+            && let Some(stream) = self.stream_mut()
+        {
+            stream.abort(now);
+            self.end = End::Failed(Errno::ETIMEDOUT);
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) enum Qdisc {
     Default,
     /// `fq`, which paces.
     Fq,
+    /// One that refuses all packets (`pfifo limit 0`).
+    Refusing,
 }
 
 /// How many segments the interface takes as one packet.

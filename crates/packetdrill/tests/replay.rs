@@ -476,3 +476,41 @@ fn the_end_of_the_peers_stream_is_read_before_an_error() {
     replay(script.call(400, "read 100").0.as_bytes(), &mut output).unwrap();
     assert!(String::from_utf8(output).unwrap().ends_with("read 0\n"));
 }
+
+/// What a script answers in lines of a kind.
+fn answers(script: Script, end: u64, kind: &str) -> Vec<String> {
+    let mut output = Vec::new();
+    replay(format!("{}to {}\ninfo\n", script.0, end * 1_000_000).as_bytes(), &mut output).unwrap();
+    let text = String::from_utf8(output).unwrap();
+    text.lines().filter_map(|line| line.strip_prefix(kind)).map(str::to_owned).collect()
+}
+
+#[test]
+fn data_that_the_queue_refuses_is_tried_every_half_second_until_the_user_timeout() {
+    // tcp_check_probe_timer(), tcp_send_probe0(): first after a timeout, of 300 ms here. tcp_probe_timer() counts from then.
+    let refused = || {
+        let option = format!("option {} {} 1200", libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT);
+        Script::open("linux", "exact").call(200, &option).line("queue refusing").call(1000, "write 10 0")
+    };
+    assert_eq!(refused().left(200, 2400), []);
+    let taken = refused().line("to 1900000000").line("queue default");
+    assert_eq!(
+        taken.left(200, 3000).first(),
+        Some(&(2300, Flags::ACK | Flags::PSH, 1, 10)),
+        "at the next attempt"
+    );
+    // The fourth byte of TCP_INFO is the number of probes.
+    let at_end = |end, kind| answers(refused().call(end, "write 10 0"), end, kind);
+    assert_eq!(at_end(2400, "info ")[0][6..8], *"03");
+    assert!(at_end(2400, "result ").last().unwrap().ends_with("write 10"));
+    assert!(at_end(2600, "result ").last().unwrap().ends_with(&format!("write -{}", libc::ETIMEDOUT)));
+}
+
+#[test]
+fn a_retransmission_that_the_queue_refuses_is_not_sent() {
+    // tcp_retransmit_skb(), tcp_retransmit_timer(): after the timeout, at 700 ms behind a probe, it is tried every 500 ms.
+    let lost = || Script::open("linux", "exact").call(200, "write 3000 0").line("queue refusing");
+    assert_eq!(lost().left(201, 3000), []);
+    let later = lost().line("to 2900000000").line("queue default").left(201, 6000);
+    assert_eq!(later.first().map(|left| (left.0, left.2)), Some((3200, 1)));
+}

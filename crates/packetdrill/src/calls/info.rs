@@ -27,6 +27,10 @@ impl Fields {
     fn bytes(&mut self, fields: &[u8]) {
         self.0.extend_from_slice(fields);
     }
+    /// Attempts to send what the queue of the interface refuses count as window probes (`icsk_probes_out`).
+    fn set_probes(&mut self, attempts: u8) {
+        self.0[3] = self.0[3].max(attempts);
+    }
     fn words(&mut self, fields: &[u32]) {
         fields.iter().for_each(|field| self.0.extend(field.to_ne_bytes()));
     }
@@ -79,6 +83,7 @@ impl Stack {
                 let idle = (self.now - socket.last_data).as_ps() / 1_000_000_000;
                 let ended = socket.ended.as_deref();
                 write(&mut fields, (stream, ended), self.now, idle as u32, socket.ecn_seen);
+                fields.set_probes(socket.refusal.attempts);
             }
             None => {
                 let listens = matches!(socket.role, Role::Listening { .. });

@@ -75,8 +75,8 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
                 if contains(FLUSH_METRICS) {
                     stack.fast_open_cache.clear();
                 }
-                if contains(INSTALL_FQ) {
-                    stack.settings.qdisc = Qdisc::Fq;
+                if let Some(qdisc) = QDISCS.iter().find(|(words, _)| contains(words)) {
+                    stack.settings.qdisc = qdisc.1;
                 }
             });
         }
@@ -93,8 +93,9 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
 const STRANGE_ICMP: &[u8] = b"TcpExtOutOfWindowIcmps";
 /// The words of `ip tcp_metrics flush`, which clears the kernel's cache of Fast Open cookies.
 const FLUSH_METRICS: &[u8] = b"tcp_metrics flush";
-/// The words of `tc qdisc` that install the scheduler `fq`, which paces.
-const INSTALL_FQ: &[u8] = b"root fq";
+/// The words of `tc qdisc` that install or remove a queueing discipline; the first that a command contains count.
+const QDISCS: [(&[u8], Qdisc); 3] =
+    [(b"root fq", Qdisc::Fq), (b"root pfifo limit 0", Qdisc::Refusing), (b"tc qdisc", Qdisc::Default)];
 
 /// `mlockall(2)`: does nothing. Locking all memory takes long, and real time does not matter.
 #[unsafe(no_mangle)]

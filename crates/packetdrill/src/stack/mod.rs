@@ -4,10 +4,11 @@ mod arrival;
 mod orphan;
 
 use crate::epoll::Epoll;
-use crate::fair_queue;
 use crate::fast_open::{self, Pending};
 use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
+use crate::queue::fair;
+use crate::queue::refusing::Refusal;
 use crate::socket::{End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
@@ -73,7 +74,7 @@ fn departures(settings: &Settings, now: Time, socket: &mut Socket, burst: &mut [
         let together = usize::try_from(together).unwrap_or(usize::MAX);
         packets = offload::push_at_ends(burst, together, &mut socket.packet_ends);
     }
-    let rate = fair_queue::rate(connection);
+    let rate = fair::rate(connection);
     // A congestion control that paces itself does so for each segment.
     let paced = used && settings.qdisc == Qdisc::Fq && !connection.config().pacing;
     let mut departures = Vec::with_capacity(burst.len());
@@ -165,8 +166,7 @@ impl Stack {
 
     /// When the next timer expires.
     pub(crate) fn next_deadline(&self) -> Time {
-        let streams = self.sockets.values().filter_map(Socket::stream);
-        streams.map(Connection::next_deadline).min().unwrap_or(Time::NEVER)
+        self.sockets.values().map(Socket::next_deadline).min().unwrap_or(Time::NEVER)
     }
 
     /// Whether a connection has something to send again in a recovery.
@@ -182,13 +182,16 @@ impl Stack {
     pub(crate) fn run_timers(&mut self) {
         let now = self.now;
         let due: Vec<Id> = (self.sockets.iter())
-            .filter(|(_, socket)| socket.stream().is_some_and(|stream| stream.next_deadline() <= now))
+            .filter(|(_, socket)| socket.next_deadline() <= now)
             .map(|(&id, _)| id)
             .collect();
         for id in due {
             self.pass_turn(id);
             if let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) {
                 stream.handle_deadline(now);
+            }
+            if let Some(socket) = self.sockets.get_mut(&id) {
+                socket.try_again(now);
             }
             self.update(id);
         }
@@ -267,6 +270,11 @@ impl Stack {
     fn transmit(&mut self, id: Id) -> Option<()> {
         let socket = self.sockets.get_mut(&id)?;
         let (local, remote) = (socket.local?, socket.remote?);
+        if self.settings.qdisc == Qdisc::Refusing && self.settings.stand_ins == StandIns::Used {
+            socket.refuse(self.now);
+            return Some(());
+        }
+        socket.refusal = Refusal::NONE;
         let Role::Stream(connection) = &mut socket.role else { return None };
         let mut burst: Vec<Transmission> = Vec::new();
         // A burst leaves at one time: Linux reads its clock before the first segment (`tcp_write_xmit()`). The next part of a write
