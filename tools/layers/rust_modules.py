@@ -101,7 +101,8 @@ ALLOWED: dict[str, Table] = {
         emulator:   sockets tun
     """),
     "observe": table("""
-        tap:
+        offload:
+        tap:        offload
         judge:      tap
     """),
     "python": table("""

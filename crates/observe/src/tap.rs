@@ -5,6 +5,7 @@
 //! drops then. `LINK@NODE` lies on the wire: a packet is seen when its first bit leaves. So it is at a router. Packets that
 //! arrive are seen when their last bit has arrived; packets that are lost before are not seen.
 
+use crate::offload::Joiner;
 use netspurt_sim::address;
 use netspurt_sim::record::changes::comments;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End};
@@ -124,6 +125,8 @@ struct State {
     flows: Vec<FlowSpec>,
     numbering: Numbering,
     end: Time,
+    /// Above segmentation offload: joins what a host sends.
+    joiner: Option<Joiner>,
 }
 
 impl Tap {
@@ -163,7 +166,15 @@ impl Tap {
             flows: spec.flows.clone(),
             numbering: spec.numbering(),
             end: Time::ZERO + spec.duration,
+            joiner: None,
         }))))
+    }
+
+    /// Captures above segmentation offload: what a host of the capture sends at one instant is one frame of up to 64 KiB.
+    #[must_use]
+    pub fn with_offload(self) -> Self {
+        self.state().joiner = Some(Joiner::default());
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -177,12 +188,17 @@ impl Tap {
 
     /// Writes all packets before `now`.
     pub fn settle(&self, now: Time) -> Result<(), CaptureError> {
-        self.state().writer.as_mut().map_or(Ok(()), |writer| writer.settle(now))
+        let mut state = self.state();
+        state.settle_frame(now);
+        state.writer.as_mut().map_or(Ok(()), |writer| writer.settle(now))
     }
 
     /// Completes the capture and renames the file to its name.
     pub fn finish(self) -> Result<(), CaptureError> {
-        let writer = self.state().writer.take();
+        let mut state = self.state();
+        state.settle_frame(Time::NEVER);
+        let writer = state.writer.take();
+        drop(state);
         writer.map_or(Ok(()), |writer| writer.finish().map(drop))
     }
 }
@@ -229,8 +245,7 @@ impl State {
         if time > self.end || elsewhere {
             return;
         }
-        let Some(writer) = &mut self.writer else { return };
-        writer.push(Record {
+        let record = Record {
             time,
             interface,
             direction,
@@ -243,7 +258,25 @@ impl State {
             checksum: if corrupted { Checksum::Wrong } else { Checksum::Right },
             datagram: packet.datagram,
             segment: packet.segment,
-        });
+        };
+        let of_host = direction == Direction::Outbound && self.side(interface) == Side::Host;
+        let record = match &mut self.joiner {
+            Some(joiner) if of_host && !packet.datagram => joiner.push(record),
+            _ => Some(record),
+        };
+        self.write(record);
+    }
+
+    fn write(&mut self, record: Option<Record>) {
+        if let Some((writer, record)) = self.writer.as_mut().zip(record) {
+            writer.push(record);
+        }
+    }
+
+    /// Writes the last frame of a host, if it is older than `now`.
+    fn settle_frame(&mut self, now: Time) {
+        let frame = self.joiner.as_mut().and_then(|joiner| joiner.settle(now));
+        self.write(frame);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
-//! `netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | page]`: the cases with the seeds from FIRST on; FILE is a capture
+//! `netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | offload | page]`: the cases with the seeds from FIRST on; FILE is a capture
 //! that is overwritten.
 //! `list` prints each trial, the true and the found share of a policer, and what was taken for something else, of a single case both
-//! timelines too; `mixtures` and `models` do so for mixtures and for cases on path models. `page` prints a page of the documentation.
+//! timelines too; `mixtures` and `models` do so for mixtures and for cases on path models, and `offload` for the cases themselves
+//! if they are captured above segmentation offload, at the sender. `page` prints a page of the documentation.
 
 use netspurt_budget::{Budget, Limit};
 use netspurt_observe::judge::{
-    Case, Matrix, Place, Sums, Trial, Twins, draw, draw_mixture, draw_on_model, page, run,
+    Case, Matrix, Place, Sums, Trial, Twins, draw, draw_mixture, draw_on_model, draw_with_offload, page, run,
 };
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
@@ -57,6 +58,12 @@ fn show(case: &Case, place: Place, share: f64, trial: &Trial) {
     }
 }
 
+/// How a case is drawn from its seed, and where it is captured.
+type Drawn = (fn(u64) -> Case, &'static [Place]);
+
+/// The cases themselves, above segmentation offload.
+const WITH_OFFLOAD: Drawn = (draw_with_offload, &[Place::Sender]);
+
 fn on_model(seed: u64) -> Case {
     draw_on_model(seed).1
 }
@@ -69,35 +76,37 @@ fn whole_page((first, count): (u64, u64), cases: Cases, file: &Path) -> Result<S
     for seed in quarter.0..quarter.0 + quarter.1 {
         twins.add(&draw(seed), file)?;
     }
-    let mixtures = Cases::of(quarter, draw_mixture, file, false)?.by_place();
-    let models = Cases::of(quarter, on_model, file, false)?.by_place();
-    let places = Place::ALL.into_iter().zip(all).collect();
-    Ok(page(&Sums { seeds: (first, first + count - 1), places, mixtures, models, twins, kinds }))
+    let mixtures = Cases::of(quarter, (draw_mixture, &Place::ALL), file, false)?.all;
+    let models = Cases::of(quarter, (on_model, &Place::ALL), file, false)?.all;
+    let offload = Cases::of((first, count), WITH_OFFLOAD, file, false)?.all;
+    let seeds = (first, first + count - 1);
+    Ok(page(&Sums { seeds, places: all, mixtures, models, offload, twins, kinds }))
 }
 
 /// The sums over the cases at each place, and those over each kind of case at each place.
 struct Cases {
-    all: [Matrix; 3],
+    all: Vec<(Place, Matrix)>,
     kinds: BTreeMap<(&'static str, Place), Matrix>,
 }
 
 impl Cases {
-    /// Draws a case from each seed, and diagnoses it at each place. `list` prints each of them.
+    /// Draws a case from each seed, and diagnoses it at each of these places. `list` prints each of them.
     fn of(
         (first, count): (u64, u64),
-        draw: fn(u64) -> Case,
+        (draw, places): Drawn,
         file: &Path,
         list: bool,
     ) -> Result<Self, String> {
-        let mut cases = Self { all: Default::default(), kinds: BTreeMap::new() };
+        let all = places.iter().map(|&place| (place, Matrix::default())).collect();
+        let mut cases = Self { all, kinds: BTreeMap::new() };
         for seed in first..first + count {
             let case = draw(seed);
             if list && count == 1 {
                 println!("{}", case.text);
             }
-            let trials = run(&case, &Place::ALL, file)
+            let trials = run(&case, places, file)
                 .map_err(|error| format!("case {seed} ({}, {}): {error}", case.kind, case.profile))?;
-            for ((place, matrix), trial) in Place::ALL.iter().zip(&mut cases.all).zip(&trials) {
+            for ((place, matrix), trial) in cases.all.iter_mut().zip(&trials) {
                 let share = matrix.add(trial);
                 cases.kinds.entry((case.kind, *place)).or_default().add(trial);
                 if list && count == 1 {
@@ -111,14 +120,9 @@ impl Cases {
         Ok(cases)
     }
 
-    /// The sums at each place.
-    fn by_place(self) -> Vec<(Place, Matrix)> {
-        Place::ALL.into_iter().zip(self.all).collect()
-    }
-
     /// Prints the sums.
     fn print(self) {
-        for (place, matrix) in Place::ALL.iter().zip(&self.all) {
+        for (place, matrix) in &self.all {
             println!("{}: {matrix}", place.name());
         }
         for ((kind, place), matrix) in self.kinds {
@@ -131,17 +135,18 @@ impl Cases {
 
 /// Prints the page, or the sums over the cases; `list`, `mixtures` and `models` print each case before them.
 fn judge(what: Option<&str>, seeds: (u64, u64), file: &Path) -> Result<(), String> {
-    let further_cases: Option<fn(u64) -> Case> = match what {
-        Some("mixtures") => Some(draw_mixture),
-        Some("models") => Some(on_model),
+    let further_cases: Option<Drawn> = match what {
+        Some("mixtures") => Some((draw_mixture, &Place::ALL)),
+        Some("models") => Some((on_model, &Place::ALL)),
+        Some("offload") => Some(WITH_OFFLOAD),
         _ => None,
     };
-    if let Some(draw) = further_cases {
-        let sums = Cases::of(seeds, draw, file, true)?.by_place();
+    if let Some(drawn) = further_cases {
+        let sums = Cases::of(seeds, drawn, file, true)?.all;
         sums.iter().for_each(|(place, matrix)| println!("{}: {matrix}", place.name()));
         return Ok(());
     }
-    let cases = Cases::of(seeds, draw, file, what == Some("list"))?;
+    let cases = Cases::of(seeds, (draw, &Place::ALL), file, what == Some("list"))?;
     if what == Some("page") {
         print!("{}", whole_page(seeds, cases, file)?);
     } else {
@@ -154,7 +159,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
     let (Some(first), Some(count), Some(file)) = (number(0), number(1), arguments.get(2)) else {
-        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | page]");
+        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | offload | page]");
         return ExitCode::from(2);
     };
     match judge(arguments.get(3).map(String::as_str), (first, count), Path::new(file)) {

@@ -84,6 +84,8 @@ pub struct Case {
     pub text: String,
     /// Blocks that the application writes, in place of a transfer in one piece: size, interval in microseconds, how many.
     pub writer: Option<(u64, u64, u64)>,
+    /// Whether a capture at the sender is taken above segmentation offload.
+    pub offload: bool,
 }
 
 impl Draw {
@@ -183,6 +185,11 @@ pub fn draw(seed: u64) -> Case {
     case(seed, random, profile, (kind, None))
 }
 
+/// The case of this seed, captured above segmentation offload at the sender.
+pub fn draw_with_offload(seed: u64) -> Case {
+    Case { offload: true, ..draw(seed) }
+}
+
 /// A case with one limit of the ends and one of the path, drawn from its seed.
 pub fn draw_mixture(seed: u64) -> Case {
     let mut random = Stream::new(seed, "mixture");
@@ -231,7 +238,7 @@ fn case(
 fn finish(seed: u64, mut draw: Draw, profile: &'static str, delays: [u64; 2]) -> Case {
     let text = text(&mut draw, profile, delays);
     let (kind, second) = (draw.kind, draw.second);
-    Case { seed, kind, second, profile, delays, text, writer: draw.writer() }
+    Case { seed, kind, second, profile, delays, text, writer: draw.writer(), offload: false }
 }
 
 /// The scenario file of a case.

@@ -21,7 +21,7 @@ mod trial;
 mod troubles;
 mod twins;
 
-pub use cases::{Case, draw, draw_mixture, draw_on_model};
+pub use cases::{Case, draw, draw_mixture, draw_on_model, draw_with_offload};
 pub use margin::Margin;
 pub use matrix::{Matrix, Policers, Row};
 pub use page::{Sums, page};

@@ -20,6 +20,8 @@ pub struct Sums {
     pub mixtures: Vec<(Place, Matrix)>,
     /// The cases on path models at each place.
     pub models: Vec<(Place, Matrix)>,
+    /// All cases at the sender, captured above segmentation offload.
+    pub offload: Vec<(Place, Matrix)>,
     /// Pairs of cases with the same packets at the sender.
     pub twins: Twins,
     /// Each kind of case at each place.
@@ -28,7 +30,7 @@ pub struct Sums {
 
 /// The page, in Markdown.
 pub fn page(sums: &Sums) -> String {
-    let Sums { seeds, places, mixtures, models, twins, kinds } = sums;
+    let Sums { seeds, places, mixtures, models, offload, twins, kinds } = sums;
     let mut text = String::from(
         "# Accuracy of the diagnosis\n\nMade by `make diagnosis-accuracy`. Each case is a simulated transfer; its truth is the simulator's own \
          record of what held the sender. A diagnosis from a capture is compared with it instant by instant. The seeds of \
@@ -59,6 +61,11 @@ pub fn page(sums: &Sums) -> String {
          `cloud-vm` and `data-centre` are left out: the links of the hosts are slower.\n\n",
     );
     totals(&mut text, models);
+    text.push_str(
+        "\n## Segmentation offload\n\nThe cases themselves, captured as in the host of a sender whose network card divides what TCP sends: \
+         all segments that leave at one instant, without a gap, are one frame of up to 64 KiB.\n\n",
+    );
+    totals(&mut text, offload);
     ties_and_margins(&mut text, [("cases", places), ("mixtures", mixtures), ("path models", models)]);
     what_packets_hide(&mut text, twins);
     by_kind(&mut text, places, kinds);

@@ -233,6 +233,7 @@ fn simulate(case: &Case, place: Place, file: &Path) -> Result<Recording, String>
     let spec = case.world()?;
     let points = Points::choose(&spec, &[place.point().to_owned()])?;
     let tap = Tap::open(file, points, &spec, case.seed, None).map_err(|error| error.to_string())?;
+    let tap = if case.offload { tap.with_offload() } else { tap };
     let sink: Box<dyn CaptureSink> = Box::new(tap.clone());
     let recorder =
         Recorder::new(Wants::LIMITS.and(Wants::SEGMENTS).and(Wants::DROPS)).with_capture(&tap.links(), sink);

@@ -130,7 +130,8 @@ impl Ends {
         mine.set_stamps(seen.segment.options.timestamps.map_or((0, 0), |stamps| (stamps.value, stamps.echo)));
         if len > 0 {
             let start = seen.fields.seq;
-            mine.note_data(at, seen.number, start, start + i64::from(len), len);
+            let options = u32::from(seen.segment.header_len.saturating_sub(HEADER));
+            mine.note_frame(at, seen.number, (start, len), options);
             self.exchanges.note_data(at, seen.number, seen.side, (start, start + i64::from(len)));
         }
         if flags.has(Flags::FIN) {
@@ -199,26 +200,28 @@ impl Watch for Diagnoser {
 
     fn happened(&mut self, id: ConnectionId, happened: &Happened) {
         let Some(ends) = self.open.get_mut(&id) else { return };
+        if happened.start < 0 {
+            return;
+        }
         let (at, packet) = (ends.at, ends.packet);
         let Some(views) = &mut ends.views else { return };
         let view = &mut views[happened.side as usize];
-        match happened.event {
-            Event::Retransmitted { cause, after } if happened.start >= 0 => {
-                view.note_resent(at, packet, (happened.start, happened.len), (cause, after.is_some()));
-            }
-            // Segments beyond a hole that are sent again with it do not make the repair of the hole needless.
-            Event::Spurious { proof: Proof::Order } if happened.start >= 0 => {
-                view.note_arrived((happened.start, happened.len));
-            }
-            Event::Spurious { proof } if happened.start >= 0 => {
-                // The retransmission came first and looked like new data.
-                if proof == Proof::Original {
-                    let data = (happened.start, happened.len);
-                    view.note_resent(at, packet, data, (Cause::Unexplained, true));
+        for data in view.segments_of((happened.start, happened.len)) {
+            match happened.event {
+                Event::Retransmitted { cause, after } => {
+                    view.note_resent(at, packet, data, (cause, after.is_some()));
                 }
-                view.note_needless(packet, (happened.start, happened.len), proof == Proof::DSack);
+                // Segments beyond a hole that are sent again with it do not make the repair of the hole needless.
+                Event::Spurious { proof: Proof::Order } => view.note_arrived(data),
+                Event::Spurious { proof } => {
+                    // The retransmission came first and looked like new data.
+                    if proof == Proof::Original {
+                        view.note_resent(at, packet, data, (Cause::Unexplained, true));
+                    }
+                    view.note_needless(packet, data, proof == Proof::DSack);
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 

@@ -38,11 +38,9 @@ pub(in crate::diagnosis) fn conclude_whole(
 }
 
 /// Replays what left beside the sender through the link of the path.
-///
-/// Above segmentation offload, it is not known when segments left.
 fn replay(facts: &mut Facts, departures: &Departures) {
     let Facts { path, totals, slices, .. } = facts;
-    if !path.beside_sender || totals.behind_bottleneck || totals.offload {
+    if !path.beside_sender || totals.behind_bottleneck {
         return;
     }
     if let Some(departed) = departures.departed(totals.segment, HEADERS, path.base / EXACT) {

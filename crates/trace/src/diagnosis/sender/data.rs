@@ -56,9 +56,8 @@ impl SenderView {
         }
         let paced = self.note_pace(at, short);
         self.settle_before_data(at, (prompted, explained), short);
-        self.totals.offload |= self.mss > 0 && len > self.mss;
         self.totals.segments += 1;
-        self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
+        self.totals.segment = self.totals.segment.max(len.min(self.most));
         let after = match since(self.acked_at) {
             soon if self.is_beside_sender() && soon <= WAKES_NS => After::Ack,
             late if self.is_in_host() && late > WAKES_LATE_NS => After::Nothing,

@@ -6,6 +6,7 @@
 mod acks;
 mod data;
 pub(super) mod departures;
+mod frames;
 pub(super) mod incidents;
 pub(super) mod meter;
 mod pace;
@@ -108,8 +109,9 @@ pub(super) struct SenderView {
     clocked: bool,
     pace: Pace,
     delayed_acks: DelayedAcks,
-    /// The largest payload that the peer permits.
+    /// The largest payload that the peer permits, without options, and with those of the latest data; `u32::MAX` if it is not known.
     mss: u32,
+    most: u32,
     pub(super) phases: Phases,
     pub(super) meter: Meter,
     pub(super) trains: Trains,
@@ -160,6 +162,7 @@ impl SenderView {
             pace: Pace::default(),
             delayed_acks: DelayedAcks::default(),
             mss: 0,
+            most: u32::MAX,
             phases: Phases::default(),
             meter: Meter::default(),
             trains: Trains::default(),

@@ -1,0 +1,69 @@
+//! Frames above segmentation offload: several segments, which the network card divides.
+
+use crate::diagnosis::sender::SenderView;
+
+impl SenderView {
+    /// Data with `len` bytes at `start` in one packet, with so many bytes of options.
+    ///
+    /// Beside the sender, the card sends the segments of a frame back to back: each counts as one that left then. Elsewhere a frame was
+    /// joined from segments that may have come one after the other, so it stays one.
+    pub(in crate::diagnosis) fn note_frame(
+        &mut self,
+        at: u64,
+        packet: u64,
+        (start, len): (i64, u32),
+        options: u32,
+    ) {
+        self.most = if self.mss > options { self.mss - options } else { u32::MAX };
+        self.totals.offload |= len > self.most;
+        for (start, len) in self.segments_of((start, len)) {
+            self.note_data(at, packet, start, start + i64::from(len), len);
+        }
+    }
+
+    /// The segments of the data at `start`. Data without payload, as a FIN, is one.
+    pub(in crate::diagnosis) fn segments_of(
+        &self,
+        (start, len): (i64, u32),
+    ) -> impl Iterator<Item = (i64, u32)> + use<> {
+        let most = if self.is_beside_sender() { self.most } else { u32::MAX };
+        let count = len.div_ceil(most).max(1);
+        (0..count).map(move |n| (start + i64::from(n * most), most.min(len - n * most)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of 3500 bytes, each with 12 bytes of options, to a peer that permits 1012: how often it counts as new data.
+    fn view(behind_ms: u64, mss: u32) -> SenderView {
+        let mut view = SenderView::new(true);
+        view.set_mss(mss);
+        view.note_ahead(0, 40_000_000);
+        view.note_behind(0, behind_ms * 1_000_000, 1);
+        view.opens(0);
+        view.note_frame(0, 1, (0, 3500), 12);
+        view
+    }
+
+    #[test]
+    fn beside_its_sender_a_frame_is_several_segments_of_the_size_that_options_leave() {
+        let beside = view(0, 1012);
+        assert_eq!((beside.totals.segments, beside.totals.segment, beside.totals.offload), (4, 1000, true));
+        let segments: Vec<(i64, u32)> = beside.segments_of((5000, 2400)).collect();
+        assert_eq!(segments, [(5000, 1000), (6000, 1000), (7000, 400)]);
+        assert_eq!(beside.segments_of((5000, 0)).count(), 1);
+    }
+
+    #[test]
+    fn elsewhere_or_if_the_size_of_segments_is_not_known_a_frame_stays_one() {
+        let far = view(40, 1012);
+        assert_eq!((far.totals.segments, far.totals.segment, far.totals.offload), (1, 1000, true));
+        let unknown = view(0, 0);
+        assert_eq!(
+            (unknown.totals.segments, unknown.totals.segment, unknown.totals.offload),
+            (1, 3500, false)
+        );
+    }
+}
