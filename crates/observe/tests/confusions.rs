@@ -1,7 +1,7 @@
 //! Limits that were once taken for others, each with a case of it.
 
 use netspurt_budget::{Budget, Limit};
-use netspurt_observe::judge::{Place, draw, draw_on_model, run};
+use netspurt_observe::judge::{Place, draw, draw_mixture, draw_on_model, run};
 use std::path::PathBuf;
 
 struct Folder(PathBuf);
@@ -391,5 +391,16 @@ fn a_path_that_varies_by_itself_carries_no_other_traffic() {
             "{seed} on {model} at the {}: {truth:.2}, {found:.2}",
             place.name()
         );
+    }
+}
+
+/// The path holds ACKs, or some are lost: without timestamps each burst seems to wait in a queue, and always for the same time.
+#[test]
+fn a_delay_that_is_always_the_same_is_no_queue_of_others() {
+    let folder = Folder::new("steady");
+    for (seed, limit) in [(9_100_121, Limit::SendBuffer), (9_500_118, Limit::SlowStart)] {
+        let trials = run(&draw_mixture(seed), &[Place::Receiver], &folder.0.join("case.pcapng")).unwrap();
+        let [truth, found] = [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(limit));
+        assert!(truth > 0.5 && found > 0.4, "{seed}: {truth:.2}, {found:.2}");
     }
 }

@@ -5,10 +5,12 @@ mod busy;
 mod joining;
 mod now;
 pub(super) mod replay;
+mod steady;
 pub(super) mod trains;
 
 use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};
 pub(super) use crate::diagnosis::path::now::PathNow;
+use crate::diagnosis::path::steady::steady;
 use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::meter::Slice;
 use crate::diagnosis::sender::totals::Totals;
@@ -97,6 +99,8 @@ impl Path {
         let standing = standing(&now, slices, &Standing { base, segment, threshold, serial, rounds }, |i| {
             at_capacity(rates[i])
         });
+        let steady =
+            if beside_sender || !totals.by_bursts { Vec::new() } else { steady(&now, slices, serial as u64) };
         let busy = busy(&now, slices, (parts.0 + totals.handshake, segment), |i| exceeds(rates[i], BUSIER));
         let behind = if totals.behind_bottleneck && parts.0 * 2 > base {
             busy_behind(&now, slices, (segment, jitter as f64 * ABOVE_NOISE))
@@ -118,6 +122,7 @@ impl Path {
             path.even = !shows_queue && is_even(slices, base, index, rate / busy_share);
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
+            path.steady = steady.get(index).is_some_and(|&steady| steady);
             path.full = standing.0
                 || known && at_capacity(rate) && (shows_less || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index]

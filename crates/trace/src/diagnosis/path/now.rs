@@ -10,6 +10,8 @@ pub(in crate::diagnosis) struct PathNow {
     /// Whether the packets of this sender alone explain the delays here, and whether that is so exact that no bucket of tokens took part.
     pub(in crate::diagnosis) alone: bool,
     pub(in crate::diagnosis) exact: bool,
+    /// Where bursts show the delay: whether it is always the same.
+    pub(in crate::diagnosis) steady: bool,
     /// Whether the path was full during the last round trip.
     pub(in crate::diagnosis) full: bool,
     /// Where no delays show a queue: segments came without pauses, as they leave a queue.

@@ -32,7 +32,7 @@ const NEAR: usize = 4;
 /// Neighbouring slices of which one is looked at for all.
 const GROUP: usize = 4;
 
-/// A full path, if a queue stood for the last round trip.
+/// A full path, if a queue stood for the last round trip. A delay that never changes is not one of other traffic.
 pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let Moment { phase, index, .. } = *moment;
     if facts.is_past_queue(moment) {
@@ -48,7 +48,8 @@ pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
         Phase::RestHeld | Phase::RestKept => now.full && sends_full_segments(facts, index),
         _ => false,
     };
-    (now.many || has_more).then(|| filled(facts, shown))
+    let limit = (now.many || has_more).then(|| filled(facts, shown));
+    limit.filter(|&limit| limit != Limit::CrossTraffic || !now.steady)
 }
 
 /// What fills the path, if it is full.
@@ -245,6 +246,23 @@ mod tests {
         assert_eq!(full_at(965, 1000), Some(Limit::Bottleneck));
         assert_eq!(full_at(975, 1000), None);
         assert_eq!(full_at(975, 9000), Some(Limit::Bottleneck), "later ACKs show that it stood");
+    }
+
+    #[test]
+    fn a_delay_that_never_changes_is_not_one_of_other_traffic() {
+        let of = |filled, steady| {
+            let slices = (1..=40).map(|n| Slice { until: n * 10_000_000, ..Slice::default() }).collect();
+            let (totals, none) = (Totals::default(), Trains::default());
+            let mut facts = Facts::new(slices, (40_000_000, 0), totals, [&none, &none], Default::default());
+            facts.path.now.iter_mut().for_each(|now| (now.full, now.steady) = (true, steady));
+            facts.filled_by = vec![filled; 10];
+            let moment =
+                Moment { phase: Phase::Sending, from: 0, until: 400_000_000, at: 205_000_000, index: 20 };
+            full_path(&facts, &moment)
+        };
+        assert_eq!(of(Limit::CrossTraffic, false), Some(Limit::CrossTraffic));
+        assert_eq!(of(Limit::CrossTraffic, true), None);
+        assert_eq!(of(Limit::Shaper, true), Some(Limit::Shaper), "a window that does not change");
     }
 
     #[test]
