@@ -29,6 +29,7 @@ use crate::record::reason::Hold;
 use crate::recovery::rto::{Rto, RtoEstimator};
 use crate::recovery::{self, LossRecovery};
 use crate::time::{Coarse, Span, Time};
+use crate::wire::segment::Segment;
 use crate::wire::seq::Seq;
 use extras::{Extras, Paced};
 use space::SendSpace;
@@ -350,9 +351,13 @@ impl Sender {
         self.space.wl1 = seq;
     }
 
-    /// Linux takes the window of the ACK of its SYN-ACK for the first one of a client (`tcp_create_openreq_child()`).
-    pub(crate) fn forget_largest_window(&mut self) {
-        self.space.max_wnd = 0;
+    /// Linux takes the window of the ACK of its SYN-ACK for the first one of a client (`tcp_create_openreq_child()`), and bounds
+    /// the segments by it before congestion control begins to pace (`tcp_sync_mss()` in `tcp_v4_syn_recv_sock()`).
+    pub(crate) fn begin_with_window(&mut self, cx: &mut Context, segment: &Segment) {
+        self.space.max_wnd = cx.agreed.read_window(segment.window, &segment.options);
+        if cx.config.half_window_segments {
+            self.size_segments(cx);
+        }
     }
 
     /// Adds bytes sent at this sending opportunity.

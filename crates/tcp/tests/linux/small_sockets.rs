@@ -162,3 +162,20 @@ fn a_syn_with_a_stray_ack_leaves_a_request_as_it_is() {
     lone.gets(segment(ACK, 1, 1));
     assert_eq!(lone.c.state(), State::Established);
 }
+
+#[test]
+fn the_window_of_the_ack_that_opens_a_server_bounds_its_segments_before_it_begins_to_pace() {
+    // tcp_sync_mss() in tcp_v4_syn_recv_sock() comes before tcp_init_congestion_control().
+    let profile = &profile::by_name("bbr").expect("built in").config;
+    let rate = |mss, window| {
+        let mut server = Lone::listening(Config { timestamps: false, ..profile.clone() });
+        let options = Options { mss: Some(mss), ..Options::NONE };
+        server.gets(Segment { options, ..segment(SYN, 0, 0) });
+        server.now = ms(20);
+        server.gets(Segment { window, ..segment(ACK, 1, 1) });
+        server.c.info().pacing_rate
+    };
+    assert!(rate(1000, 1000).is_some());
+    assert_eq!(rate(1000, 1000), rate(500, 1000));
+    assert!(rate(1000, 5000) > rate(1000, 1000));
+}

@@ -216,10 +216,13 @@ impl Connection {
                 return false;
             };
             self.process_handshake_ack(now, segment);
+            let as_linux = self.cx.passive && self.cx.config.old_segments == OldSegments::Linux;
+            if as_linux {
+                self.snd.begin_with_window(&mut self.cx, segment);
+            }
             self.snd.syn_acknowledged(&mut self.cx, now, ack);
             self.snd.expect_window_from(segment.seq.minus(1));
-            if self.cx.passive && self.cx.config.old_segments == OldSegments::Linux {
-                self.snd.forget_largest_window();
+            if as_linux {
                 // The new socket counts its answers anew, not with those of its request (`tcp_rsk(req)->last_oow_ack_time`).
                 self.cx.set_answered_invalid(None);
             }
