@@ -16,9 +16,13 @@ impl SenderView {
     ) {
         self.most = if self.mss > options { self.mss - options } else { u32::MAX };
         self.totals.offload |= len > self.most;
+        let mut clocked = None;
         for (start, len) in self.segments_of((start, len)) {
             self.note_data(at, packet, start, start + i64::from(len), len);
+            clocked.get_or_insert(self.clocked);
         }
+        // What the frame waited for is what its first segment waited for.
+        self.clocked = clocked.unwrap_or(self.clocked);
     }
 
     /// The segments of the data at `start`. Data without payload, as a FIN, is one.
@@ -54,6 +58,14 @@ mod tests {
         let segments: Vec<(i64, u32)> = beside.segments_of((5000, 2400)).collect();
         assert_eq!(segments, [(5000, 1000), (6000, 1000), (7000, 400)]);
         assert_eq!(beside.segments_of((5000, 0)).count(), 1);
+    }
+
+    #[test]
+    fn a_frame_that_waited_for_data_shows_no_round_trip_to_its_sender() {
+        let mut view = view(0, 1012);
+        assert!(!view.clocked, "nothing was outstanding");
+        view.note_frame(1_000_000, 2, (3500, 3000), 12);
+        assert!(view.clocked);
     }
 
     #[test]
