@@ -251,3 +251,32 @@ fn what_is_acknowledged_takes_no_place_among_the_reports() {
     let reported = blocks(&mut lab, &[40, 30, 20, 1, 0, 50]);
     assert_eq!(reported, [(50, 51), (20, 21), (30, 31), (40, 41)]);
 }
+
+#[test]
+fn a_segment_in_which_a_known_block_begins_is_not_reported_by_a_longer_one() {
+    // recv_sack_cache in tcp_sacktag_write_queue(): only what lies before and behind a block of the ACK before is looked at.
+    let reported = |grows, blocks: &[(u32, u32)]| {
+        let mut lab = Lab::with_sack(rules(grows));
+        lab.write(10).at(200).out();
+        for &(left, right) in blocks {
+            let mut options = Options::NONE;
+            options
+                .sack
+                .push(SackBlock { left: Lab::behind(0).plus(left), right: Lab::behind(0).plus(right) });
+            lab.ack_with(0, options);
+        }
+        lab.tcp.info().sacked / u64::from(MSS)
+    };
+    let linux = |blocks: &[(u32, u32)]| reported(Grows::WhenUsed, blocks);
+    let longer = [(4500, 7000), (3000, 7000), (3000, 8000)];
+    assert_eq!(linux(&longer[..1]), 2);
+    assert_eq!(linux(&longer[..2]), 3, "not the segment from 4000 on");
+    assert_eq!(linux(&longer), 4, "nor later");
+    assert_eq!(
+        linux(&[(4500, 7000), (8000, 9000), (3000, 7000)]),
+        5,
+        "the ACK before did not have the block"
+    );
+    assert_eq!(linux(&[(4500, 4900), (3000, 7000)]), 4, "nothing was reported");
+    assert_eq!(reported(Grows::Always, &longer[..2]), 4);
+}

@@ -4,6 +4,7 @@
 
 mod detection;
 mod queries;
+mod repeated;
 mod run;
 
 pub(crate) use detection::Occasion;

@@ -21,6 +21,8 @@ pub(in crate::recovery) struct Repairs {
     pub(in crate::recovery) duplicates: u64,
     pub(in crate::recovery) prr: Option<Prr>,
     pub(in crate::recovery) undo: Option<Undo>,
+    /// The SACK blocks of the last ACK that had any, in ascending order; the rest is empty.
+    pub(in crate::recovery) blocks: [Range; 4],
     /// The timestamp of the first retransmission of a recovery that an undo has not ended (`retrans_stamp`).
     pub(in crate::recovery) outlives_undo: Option<u32>,
 }
@@ -61,6 +63,7 @@ static NONE: Repairs = Repairs {
     duplicates: 0,
     prr: None,
     undo: None,
+    blocks: [Range::new(0, 0); 4],
     outlives_undo: None,
 };
 

@@ -52,31 +52,63 @@ impl Sender {
             undoes = recovers && self.recovery.phase() == Phase::Open;
         }
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
-        let (mut reports_new, mut first_sent) = (false, None);
-        let samples = self.takes_acks_as_linux(cx);
+        let mut reports = Reports { again, answers_probe, undoes, ..Reports::default() };
+        let as_linux = self.takes_acks_as_linux(cx);
+        // The blocks of the ACK before count while something is reported (`tcp_sacktag_write_queue()`).
+        let passes_over = as_linux && self.recovery.sacked() > 0;
         // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
         // overtook each other.
         for block in segment.options.sack.sorted_from(segment.ack).as_slice() {
             let (left, right) = (self.space.position(block.left), self.space.position(block.right));
             if ack < left && left < right && right <= max {
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));
-                if range.is_empty() || !self.has_room_for(cx, range) {
-                    continue;
+                match if passes_over { self.recovery.not_passed_over(range) } else { None } {
+                    None => self.take_report(cx, now, range, segment, &mut reports),
+                    Some(parts) => {
+                        parts
+                            .into_iter()
+                            .for_each(|part| self.take_report(cx, now, part, segment, &mut reports));
+                    }
                 }
-                self.measure(cx, now, range);
-                if samples && first_sent.is_none() {
-                    first_sent = self.recovery.first_unreported(range);
-                }
-                if self.recovery.is_by_time() {
-                    self.note_delivery(cx, now, range, segment);
-                }
-                reports_new |= self.recovery.report(range);
             }
         }
-        if reports_new {
+        if as_linux {
+            let places =
+                |block: &SackBlock| (self.space.position(block.left), self.space.position(block.right));
+            let blocks = segment.options.sack.sorted_from(segment.ack);
+            let valid = blocks
+                .as_slice()
+                .iter()
+                .map(places)
+                .filter(|&(left, right)| ack < left && left < right && right <= max);
+            self.recovery.remember_blocks(valid.map(|(left, right)| Range::new(left as u64, right as u64)));
+        }
+        if reports.reports_new {
             self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
         }
-        Reports { reports_new, again, answers_probe, first_sent, undoes }
+        reports
+    }
+
+    /// The peer reports `range`, which consists of whole segments.
+    fn take_report(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        range: Range,
+        segment: &Segment,
+        reports: &mut Reports,
+    ) {
+        if range.is_empty() || !self.has_room_for(cx, range) {
+            return;
+        }
+        self.measure(cx, now, range);
+        if self.takes_acks_as_linux(cx) && reports.first_sent.is_none() {
+            reports.first_sent = self.recovery.first_unreported(range);
+        }
+        if self.recovery.is_by_time() {
+            self.note_delivery(cx, now, range, segment);
+        }
+        reports.reports_new |= self.recovery.report(range);
     }
 
     /// Whether a reported range is kept.
