@@ -280,3 +280,33 @@ fn a_segment_in_which_a_known_block_begins_is_not_reported_by_a_longer_one() {
     assert_eq!(linux(&[(4500, 4900), (3000, 7000)]), 4, "nothing was reported");
     assert_eq!(reported(Grows::Always, &longer[..2]), 4);
 }
+
+#[test]
+fn a_block_that_begins_below_the_ack_is_a_d_sack_also_if_it_ends_above() {
+    // tcp_check_dsack(); what it reports twice counts as delivered (tcp_dsack_seen()).
+    let delivered = |left, right| {
+        let mut lab = Lab::with_sack(rules(Grows::WhenUsed));
+        lab.write(5).at(200).ack(1).sack(1, &[(3, 5)]);
+        assert!(lab.out().contains(&(2, RackLoss)));
+        let before = lab.tcp.info().recovery_window;
+        let mut options = Options::NONE;
+        options.sack.push(SackBlock { left: Lab::behind(0).plus(left), right: Lab::behind(0).plus(right) });
+        lab.ack_with(1, options);
+        lab.tcp.info().recovery_window != before
+    };
+    assert!(delivered(200, 900), "below");
+    assert!(delivered(200, 1100));
+    assert!(!delivered(1020, 1100), "a part of a segment");
+}
+
+#[test]
+fn without_sack_an_ack_that_announces_a_closed_window_is_no_duplicate() {
+    // FLAG_WIN_UPDATE: tcp_may_update_window() takes a window of zero each time.
+    for (window, repairs) in [(60_000, true), (0, false)] {
+        let mut lab = Lab::plain(Config { without_sack: WithoutSack::Linux, ..linux() });
+        lab.write(10).at(200).out();
+        lab.window = window;
+        lab.acks(0, 5);
+        assert_eq!(lab.out().contains(&(1, FastRetransmit)), repairs, "{window}");
+    }
+}

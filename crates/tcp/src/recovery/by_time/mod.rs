@@ -267,8 +267,9 @@ impl LossRecovery {
             let highest = loss.reported().last().map_or(highest, |last| last.end.max(highest));
             rack.note_late_duplicate(flight, again, loss.reported(), highest);
         }
-        // Of what is not acknowledged, only segments that were sent again count (`tcp_sacktag_one()`).
-        let counts = !as_linux || again.end <= una || !rack.has_not_resent(again);
+        // Of what is not acknowledged, only segments that were sent again count (`tcp_sacktag_one()`), and nothing of a block that
+        // begins below (`tcp_is_sackblock_valid()`).
+        let counts = !as_linux || again.end <= una || again.start >= una && !rack.has_not_resent(again);
         counts && rack.undo_mut().is_some_and(|undo| undo.reported_twice(again.end))
     }
 

@@ -162,13 +162,14 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK counts as a window update because it follows the segment that the window was taken from. Without SACK,
-    /// Linux counts no such ACK as a duplicate, even if the window is the same (`FLAG_WIN_UPDATE` in `tcp_ack()`).
+    /// Whether an ACK counts as a window update because it follows the segment that the window was taken from, or announces a
+    /// closed window. Without SACK, Linux counts no such ACK as a duplicate, even if the window is the same (`FLAG_WIN_UPDATE` in
+    /// `tcp_ack()`, `tcp_may_update_window()`).
     #[inline]
     fn is_window_update(&self, cx: &Context, segment: &Segment, wl1_before: Seq) -> bool {
         cx.config.old_segments == OldSegments::Linux
             && !cx.agreed.sack
-            && segment.seq.distance_from(wl1_before) > 0
+            && segment.seq.distance_from(wl1_before) >= i32::from(segment.window > 0)
     }
 
     /// An ACK of new data. `reported`: when the first segment that it reports above a gap was sent, for its RTT sample. `parts`: the

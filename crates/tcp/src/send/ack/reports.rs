@@ -36,7 +36,9 @@ impl Sender {
         if segment.options.sack.is_empty() || !cx.agreed.sack {
             return Reports::default();
         }
-        let reported_again = if self.recovery.is_by_time() { self.duplicate_report(segment) } else { None };
+        let as_linux = self.takes_acks_as_linux(cx);
+        let reported_again =
+            if self.recovery.is_by_time() { self.duplicate_report(segment, as_linux) } else { None };
         let of_segment = reported_again.filter(|&(_, len)| len <= u64::from(cx.agreed.payload));
         let reported_again = reported_again.filter(|&(_, len)| self.counts_duplicate(cx, len));
         let reported_again = reported_again.map(|(again, _)| again);
@@ -53,7 +55,6 @@ impl Sender {
         }
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
         let mut reports = Reports { again, answers_probe, undoes, ..Reports::default() };
-        let as_linux = self.takes_acks_as_linux(cx);
         // The blocks of the ACK before count while something is reported (`tcp_sacktag_write_queue()`).
         let passes_over = as_linux && self.recovery.sacked() > 0;
         // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
@@ -153,14 +154,16 @@ impl Sender {
     /// The first block if it is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883,
     /// section 4), and its length, also of what was never sent.
     #[cold]
-    fn duplicate_report(&self, segment: &Segment) -> Option<(Range, u64)> {
+    fn duplicate_report(&self, segment: &Segment, as_linux: bool) -> Option<(Range, u64)> {
         let [first, rest @ ..] = segment.options.sack.as_slice() else { return None };
         let (left, right) = (self.space.position(first.left), self.space.position(first.right));
         let within = |block: &SackBlock| {
             self.space.position(block.left) <= left && right <= self.space.position(block.right)
         };
-        let duplicate =
-            left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within));
+        // Linux takes any block that begins below for one (`tcp_check_dsack()`).
+        let ack = self.space.position(segment.ack);
+        let is_below = if as_linux { left < ack } else { right <= ack };
+        let duplicate = left < right && (is_below || rest.first().is_some_and(within));
         duplicate.then(|| (Range::new(left.max(0) as u64, right.max(0) as u64), (right - left) as u64))
     }
 
