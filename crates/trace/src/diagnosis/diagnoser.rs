@@ -123,6 +123,7 @@ impl Ends {
         if syn {
             if let Some(mss) = seen.segment.options.mss {
                 theirs.set_mss(u32::from(mss));
+                mine.set_own_mss(u32::from(mss));
             }
             return;
         }

@@ -1,6 +1,7 @@
 //! The path is full: `bottleneck`, `cross-traffic`, `shaper`.
 
 use super::shaper::after_burst;
+use super::window::delays_acks;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::moment::Moment;
 use crate::diagnosis::path::PathNow;
@@ -35,7 +36,7 @@ const GROUP: usize = 4;
 /// A full path, if a queue stood for the last round trip. A delay that never changes is not one of other traffic.
 pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let Moment { phase, index, .. } = *moment;
-    if facts.is_past_queue(moment) {
+    if facts.is_past_queue(moment) || phase == Phase::WindowFull && delays_acks(facts, index) {
         return None;
     }
     let shown = facts.shown_at(moment);

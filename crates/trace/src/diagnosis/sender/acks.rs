@@ -1,15 +1,14 @@
 //! What the ACKs of a sender show. An ACK is noted when it passes here, and processed when it has reached the sender.
 
 use crate::diagnosis::sender::SenderView;
-use crate::diagnosis::sender::data::PAUSE_NS;
+use crate::diagnosis::sender::data::{HELD_NS, PAUSE_NS};
+use crate::diagnosis::sender::incidents::HeldOne;
 use crate::diagnosis::vantage::behind::Ack;
 
 /// Maximum window scale (RFC 7323, section 2.3).
 const MOST_SCALE: u8 = 14;
 /// Maximum number of ACKs on their way to the sender; above that, the oldest count at once.
 const MOST_ACKS: usize = 1 << 12;
-/// A path whose delay varies holds packets for less than this: no timer of a usual sender expires sooner.
-const HELD_NS: u64 = 200_000_000;
 
 impl SenderView {
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
@@ -66,13 +65,28 @@ impl SenderView {
     }
 
     /// An ACK passes here. If it acknowledges two segments that were sent long before, the path held them or the ACK: two segments
-    /// are acknowledged at once.
+    /// are acknowledged at once. Two such ACKs of a segment each, one soon after the other, show the same.
     fn note_held(&mut self, at: u64, ack: i64) {
-        let two = self.acks.back().map_or(self.una, |last| last.ack.max(self.una))
-            + 2 * i64::from(self.totals.segment.max(1));
-        if self.repair.is_none() && self.duplicates == 0 && ack >= two {
-            let sent = self.meter.sent_about(two - 1).unwrap_or(self.sent_at);
-            self.incidents.note_held(sent, at, HELD_NS.max(2 * (self.ahead_now + self.behind_now())));
+        let segment = i64::from(self.totals.segment.max(1));
+        let front = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
+        if self.repair.is_some() || self.duplicates > 0 || ack < front + segment {
+            return;
+        }
+        let sent = self.meter.sent_about(ack.min(front + 2 * segment) - 1).unwrap_or(self.sent_at);
+        // An earlier ACK that was late makes the round trip seem long.
+        if let Some(one) = self.held_one.take_if(|one| at <= one.together)
+            && sent + one.least < one.silence.until
+        {
+            self.incidents.note_silence(one.silence);
+            return;
+        }
+        let round = self.ahead_now + self.behind_now();
+        let least = HELD_NS.max(2 * round);
+        let Some(silence) = self.incidents.held(sent, at, least) else { return };
+        if ack >= front + 2 * segment {
+            self.incidents.note_silence(silence);
+        } else {
+            self.held_one = Some(HeldOne { silence, least, together: at + round / 4 });
         }
     }
 
@@ -263,6 +277,27 @@ mod tests {
         assert!(!fills_the_path((12_000, 24_000), 12_000_000, 14_000_000));
         assert!(!fills_the_path((0, 24_000), 12_000_000, 14_000_000));
         assert!(!fills_the_path((-1000, 24_000), 12_000_000, 14_000_000), "some was not captured");
+    }
+
+    #[test]
+    fn two_acks_at_once_of_segments_that_left_long_before_show_a_path_that_held_them() {
+        const MS: u64 = 1_000_000;
+        // Segments of 1000 bytes on a path of 40 ms. The ACKs of two of them come 900 ms later than the others, so far apart.
+        let held = |apart: u64| {
+            let mut view = SenderView::new(false);
+            view.note_behind(0, 1000, 0);
+            view.note_ahead(0, 40 * MS);
+            for n in 0..10 {
+                view.note_data(10 * n * MS, n, n as i64 * 1000, n as i64 * 1000 + 1000, 1000);
+            }
+            for n in 0..10 {
+                let late = [0, 900, 900 + apart][usize::from(n >= 8) + usize::from(n >= 9)];
+                view.note_ack((10 * n + 40 + late) * MS, 20 + n, (n as i64 * 1000 + 1000, 0), 60_000, true);
+            }
+            view.incidents.silence_at(500 * MS).is_some()
+        };
+        assert!(held(0));
+        assert!(!held(100), "a receiver may have delayed one ACK");
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) const PAUSE_NS: u64 = 150_000_000;
 /// The first retransmission timers of usual senders expire before this: those of Linux, and those of RFC 6298.
 const SHORT_TIMER_NS: u64 = 500_000_000;
 const LONG_TIMER_NS: u64 = 1_700_000_000;
+/// A path whose delay varies holds packets for less than this: no timer of a usual sender expires sooner.
+pub(super) const HELD_NS: u64 = 200_000_000;
 /// The flight in segments that is assumed for trains of arrivals, where the flight is not known.
 const ARRIVALS: u64 = 6;
 
@@ -49,8 +51,13 @@ impl SenderView {
             && !outstanding
             && since(quiet_since) > PAUSE_NS.max(self.round())
         {
-            let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
-            self.incidents.note_pause((quiet_since, at), len, largest, (held, self.short));
+            let pause = (quiet_since, at);
+            if self.totals.segments == 0 {
+                self.incidents.note_first_pause(pause, len, self.permitted());
+            } else {
+                let held = self.departures.apart().is_some_and(|ns| ns < since(quiet_since) / 2);
+                self.incidents.note_pause(pause, len, largest, (held, self.short));
+            }
         } else {
             self.incidents.note_data(at, len, self.round() / 4 * 3);
         }
@@ -163,6 +170,9 @@ impl SenderView {
     /// expired meanwhile, and what it sent then did not come here.
     pub(super) fn note_heard(&mut self, at: u64) {
         let since = core::mem::replace(&mut self.heard_at, at);
+        if at.saturating_sub(since) > HELD_NS + 2 * self.round() {
+            self.quiet = (since, at);
+        }
         let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
         let outstanding = self.started && acknowledged < self.next;
         if outstanding && self.round() > 0 && !self.is_beside_sender() {
@@ -285,6 +295,43 @@ mod tests {
         view.note_handshake(MS);
         view.note_behind(0, 40 * MS, 0);
         view
+    }
+
+    #[test]
+    fn away_from_the_sender_a_first_segment_that_a_timer_sends_shorter_than_permitted_shows_a_black_hole() {
+        // Nothing comes for 3 s, then segments of this length: the first one alone, or two at once.
+        let shorter = |len: i64, together: bool| {
+            let mut view = far(1000);
+            view.set_own_mss(1000);
+            view.most = 1000;
+            let mut at = 3000 * MS;
+            for n in 0..6 {
+                view.note_data(at, n, n as i64 * len, (n as i64 + 1) * len, len as u32);
+                view.note_ack(at + MS, n, ((n as i64 + 1) * len, 0), 60_000, true);
+                at += if n == 0 && together { MS } else { 42 * MS };
+            }
+            view.incidents.pauses[0].makes_shorter()
+        };
+        assert!(shorter(700, false));
+        assert!(!shorter(700, true) && !shorter(1000, false));
+    }
+
+    #[test]
+    fn a_path_that_carried_nothing_for_long_does_not_hold_the_acks_that_follow() {
+        // A segment that answers an ACK of 3 s before, with or without other segments in between.
+        let behind = |others: bool| {
+            let mut view = far(1000);
+            view.note_data(100 * MS, 1, 0, 1000, 1000);
+            view.note_ack(101 * MS, 2, (1000, 0), 60_000, true);
+            (1..30)
+                .filter(|_| others)
+                .for_each(|n| view.note_ack((101 + 100 * n) * MS, 3, (1000, 0), 60_000, true));
+            view.note_data(3101 * MS, 4, 1000, 2000, 1000);
+            view.behind = Default::default();
+            view.note_behind(3101 * MS, 3000 * MS, 4);
+            view.behind.now
+        };
+        assert_eq!([behind(false), behind(true)], [0, 3000 * MS]);
     }
 
     #[test]

@@ -25,6 +25,12 @@ impl SenderView {
         self.clocked = clocked.unwrap_or(self.clocked);
     }
 
+    /// The payload of the longest segments that both ends permit; 0 if that is not known.
+    pub(in crate::diagnosis) fn permitted(&self) -> u32 {
+        let options = self.mss.saturating_sub(self.most);
+        self.most.min(self.own_mss.saturating_sub(options))
+    }
+
     /// The segments of the data at `start`. Data without payload, as a FIN, is one.
     pub(in crate::diagnosis) fn segments_of(
         &self,

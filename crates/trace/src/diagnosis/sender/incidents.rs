@@ -86,6 +86,16 @@ impl Silence {
     }
 }
 
+/// A silence that ended with the late ACK of a single segment, which a receiver may have delayed.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::diagnosis) struct HeldOne {
+    pub(in crate::diagnosis) silence: Silence,
+    /// No ACK takes so long from when its data left.
+    pub(in crate::diagnosis) least: u64,
+    /// Until when the ACK of another segment comes at once.
+    pub(in crate::diagnosis) together: u64,
+}
+
 /// A time in which nothing was outstanding here and nothing arrived, and what came after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::diagnosis) struct Pause {
@@ -96,7 +106,9 @@ pub(in crate::diagnosis) struct Pause {
     pub(in crate::diagnosis) held: bool,
     /// The last segment before it was short: its sender had no more.
     pub(in crate::diagnosis) rest: bool,
-    /// The length of the first segment after it, and of the longest one before it.
+    /// No data had come before it.
+    first: bool,
+    /// The length of the first segment after it, and of the longest one before it. Without one, what both ends permit counts.
     pub(in crate::diagnosis) len: u32,
     pub(in crate::diagnosis) before: u32,
     /// The length of the segment after the first one; 0 without one.
@@ -117,12 +129,13 @@ impl Pause {
 
     /// Full segments end it, more than one at once, and a full segment was the last one before it: its sender had more data.
     pub(in crate::diagnosis) const fn divides_a_flow(&self) -> bool {
-        !self.rest && self.len == self.before && self.with_it > 0 && self.next >= self.len
+        !self.rest && !self.first && self.len == self.before && self.with_it > 0 && self.next >= self.len
     }
 
-    /// No segment after it is as long as those before it.
+    /// No segment after it is as long as those before it. Where there were none, a timer has sent the first one.
     pub(in crate::diagnosis) const fn makes_shorter(&self) -> bool {
-        self.len < self.before && !self.longer && self.same >= 2
+        let shorter = self.len < self.before && !self.longer && self.same >= 2;
+        shorter && (!self.first || self.ends_with_timer())
     }
 }
 
@@ -206,8 +219,8 @@ impl Incidents {
         let all_had_arrived = self.now.next > self.now.end && ack >= self.now.next;
         let silence = Silence { until: at, all_had_arrived, ..self.now };
         self.acks_lost |= silence.resent > 0 && silence.shows_lost_acks();
-        if silence.resent >= UNANSWERED && self.silences.len() < MOST {
-            self.silences.push(silence);
+        if silence.resent >= UNANSWERED {
+            self.note_silence(silence);
         }
         self.now = Silence { from: at, ..Silence::default() };
     }
@@ -238,6 +251,11 @@ impl Incidents {
         if self.pauses.len() < MOST {
             self.pauses.push(Pause { from, until, len, before, held, rest, ..Pause::default() });
         }
+    }
+
+    /// The same before the first data, which had `len` bytes; both ends permit segments of `most` bytes.
+    pub(in crate::diagnosis) fn note_first_pause(&mut self, (from, until): (u64, u64), len: u32, most: u32) {
+        self.pauses.push(Pause { from, until, len, before: most, first: true, ..Pause::default() });
     }
 
     /// Nothing arrived from `from` until missing data was sent again in a segment of `len` bytes; those before had `usual` bytes.
@@ -290,8 +308,8 @@ impl Incidents {
         if quiet <= expected {
             last.acks_lost = true;
             last.needless = last.needless.max(last.resent);
-        } else if self.silences.len() < MOST {
-            self.silences.push(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
+        } else {
+            self.note_silence(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
         }
     }
 
@@ -301,17 +319,23 @@ impl Incidents {
         let quiet = until - from;
         let expected = least.max(self.unheard * 5 / 2);
         self.unheard = quiet;
-        if quiet > expected && self.silences.len() < MOST {
-            self.silences.push(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
+        if quiet > expected {
+            self.note_silence(Silence { from, until, resent: UNANSWERED, ..Silence::default() });
         }
     }
 
-    /// Data that was sent until `sent` is acknowledged at `at`. A silence is recorded if nothing was retransmitted, and if nothing
-    /// arrived from the peer for more than `least` before: the path delayed its ACKs or the data.
-    pub(in crate::diagnosis) fn note_held(&mut self, sent: u64, at: u64, least: u64) {
+    /// Data that was sent until `sent` is acknowledged at `at`: the silence before, if nothing was retransmitted, and if nothing
+    /// arrived from the peer for more than `least`. The path delayed its ACKs or the data.
+    pub(in crate::diagnosis) fn held(&self, sent: u64, at: u64, least: u64) -> Option<Silence> {
         let from = self.now.from.max(sent);
-        if self.now.next == 0 && at.saturating_sub(from) > least && self.silences.len() < MOST {
-            self.silences.push(Silence { from, until: at, resent: UNANSWERED, ..Silence::default() });
+        let silent = self.now.next == 0 && at.saturating_sub(from) > least;
+        silent.then(|| Silence { from, until: at, resent: UNANSWERED, ..Silence::default() })
+    }
+
+    /// Nothing passed in a time that is over.
+    pub(in crate::diagnosis) fn note_silence(&mut self, silence: Silence) {
+        if self.silences.len() < MOST {
+            self.silences.push(silence);
         }
     }
 
@@ -475,8 +499,7 @@ mod tests {
             if resent {
                 incidents.note_resent(300, (1000, 500), 9000, true);
             }
-            incidents.note_held(sent, 500, 200);
-            incidents.silence_at(400).is_some()
+            incidents.held(sent, 500, 200).is_some_and(|silence| silence.until == 500)
         };
         assert!(after(false, 110));
         assert!(!after(true, 110), "a repair has caused the ACK");

@@ -17,7 +17,7 @@ pub(super) mod totals;
 
 use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::departures::Departures;
-use crate::diagnosis::sender::incidents::Incidents;
+use crate::diagnosis::sender::incidents::{HeldOne, Incidents};
 use crate::diagnosis::sender::meter::Meter;
 use crate::diagnosis::sender::pace::Pace;
 use crate::diagnosis::sender::phase::{Phase, Phases};
@@ -96,10 +96,13 @@ pub(super) struct SenderView {
     sacks: bool,
     /// The timestamp of the other end that the segment which is being processed echoes; 0 without one.
     echo: u32,
+    held_one: Option<HeldOne>,
     /// When data was captured last.
     captured_at: u64,
     /// When a segment of either side was.
     heard_at: u64,
+    /// The latest time in which none was, for longer than a path that carries packets explains.
+    quiet: (u64, u64),
     /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
     ahead_known: bool,
@@ -112,6 +115,8 @@ pub(super) struct SenderView {
     /// The largest payload that the peer permits, without options, and with those of the latest data; `u32::MAX` if it is not known.
     mss: u32,
     most: u32,
+    /// The same that this end permits, without options; 0 if it is not known.
+    own_mss: u32,
     pub(super) phases: Phases,
     pub(super) meter: Meter,
     pub(super) trains: Trains,
@@ -153,8 +158,10 @@ impl SenderView {
             stamped: false,
             sacks: false,
             echo: 0,
+            held_one: None,
             captured_at: 0,
             heard_at: 0,
+            quiet: (0, 0),
             ahead: 0,
             ahead_known: false,
             ahead_now: 0,
@@ -163,6 +170,7 @@ impl SenderView {
             delayed_acks: DelayedAcks::default(),
             mss: 0,
             most: u32::MAX,
+            own_mss: 0,
             phases: Phases::default(),
             meter: Meter::default(),
             trains: Trains::default(),
@@ -176,6 +184,11 @@ impl SenderView {
     /// The peer's maximum segment size.
     pub(super) fn set_mss(&mut self, mss: u32) {
         self.mss = mss;
+    }
+
+    /// The maximum segment size that this end permits its peer.
+    pub(super) fn set_own_mss(&mut self, mss: u32) {
+        self.own_mss = mss;
     }
 
     /// Whether the handshake has shown how the receiver scales its windows.
@@ -204,7 +217,9 @@ impl SenderView {
         }
         // Beside the sender a later sample is mostly the time that the sender had nothing to send.
         if !(waited_for_data && self.behind.has_recent()) {
-            self.behind.note_recent(ns);
+            // A path that carried nothing meanwhile holds no later ACK for as long.
+            let held = if self.quiet.0 >= at.saturating_sub(ns) { self.quiet.1 - self.quiet.0 } else { 0 };
+            self.behind.note_recent(ns.saturating_sub(held));
         }
     }
 
