@@ -404,3 +404,17 @@ fn a_delay_that_is_always_the_same_is_no_queue_of_others() {
         assert!(truth > 0.5 && found > 0.4, "{seed}: {truth:.2}, {found:.2}");
     }
 }
+
+/// Random losses interrupt the flight that the buffer permits.
+#[test]
+fn a_largest_flight_that_comes_back_after_each_loss_shows_the_send_buffer() {
+    let folder = Folder::new("cap");
+    for place in Place::ALL {
+        for seed in [9_100_064, 9_100_097, 9_400_177] {
+            let trials = run(&draw_mixture(seed), &[place], &folder.0.join("case.pcapng")).unwrap();
+            let [truth, found] =
+                [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(Limit::SendBuffer));
+            assert!(truth > 0.5 && found > 0.5, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The sender has data and the windows have space: `slow-start`, `congestion-window`, `send-buffer`,
 //! `application-window`, and windows that a paced sender fills.
 
+use super::cap::is_at_cap;
 use super::even_rate::is_written_evenly;
 use super::window::window_full;
 use crate::diagnosis::facts::Facts;
@@ -46,6 +47,10 @@ fn on_acks(facts: &Facts, index: usize) -> Limit {
         return window_full(facts, index);
     }
     if facts.lost_before(index) {
+        // A receive window needs no cap: it shows itself.
+        if is_at_cap(facts, index) && !caps_at_window(facts, index) {
+            return buffer_or_writer(facts, index);
+        }
         // A window grows after a loss; a buffer does not.
         return if is_fixed_after_loss(facts, index) {
             capped_by(facts, index)
@@ -344,6 +349,20 @@ mod tests {
             "few segments come back by chance"
         );
         assert_eq!(of(&LARGE, |_, slice| slice.short = 1), window, "an application that ends its blocks");
+    }
+
+    #[test]
+    fn after_a_loss_a_flight_at_the_cap_is_limited_by_a_buffer() {
+        let of = |cap: u32, window| {
+            let flights: Vec<u32> = (10..30).collect();
+            let mut facts = facts(&flights, |_, slice| slice.window = window);
+            facts.totals.first_loss = Some(0);
+            facts.cap = Some(cap);
+            in_between(&facts, 79)
+        };
+        assert_eq!(of(29_000, 900_000), Limit::SendBuffer);
+        assert_eq!(of(31_000, 900_000), Limit::CongestionWindow, "it grows up to the cap");
+        assert_eq!(of(29_000, 30_500), Limit::CongestionWindow, "the receive window permits no more");
     }
 
     #[test]

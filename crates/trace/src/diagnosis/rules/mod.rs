@@ -2,6 +2,7 @@
 
 mod application;
 mod black_hole;
+mod cap;
 mod even_rate;
 mod growth;
 mod masked;
