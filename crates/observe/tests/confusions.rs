@@ -418,3 +418,20 @@ fn a_largest_flight_that_comes_back_after_each_loss_shows_the_send_buffer() {
         }
     }
 }
+
+/// Bursts that pass the policer wait for each other in the queue of the link.
+#[test]
+fn a_link_that_explains_the_delays_shows_that_a_bucket_delays_nothing() {
+    let folder = Folder::new("link");
+    let [truth, found] = folder.shares(9_300_047, "policer", Place::Sender, Limit::Policer);
+    assert!(truth > 0.7 && found > 0.7, "{truth:.2}, {found:.2}");
+}
+
+#[test]
+fn few_delays_that_agree_show_the_link_to_a_short_transfer() {
+    let folder = Folder::new("few");
+    for (seed, least) in [(9_920_209, 0.4), (9_200_103, 0.4)] {
+        let [truth, found] = folder.shares(seed, "short", Place::Sender, Limit::Bottleneck);
+        assert!(truth > least && found > least, "{seed}: {truth:.2}, {found:.2}");
+    }
+}

@@ -69,6 +69,8 @@ pub(super) struct Path {
     pub(super) shows_queue: bool,
     /// Whether the capture was taken beside the sender.
     pub(super) beside_sender: bool,
+    /// The rate in bytes per nanosecond, with headers, of the link that explains the delays for more than half of the time; 0 without one.
+    pub(super) replayed: f64,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
@@ -129,7 +131,18 @@ impl Path {
                 || behind.get(index).is_some_and(|&busy| busy);
         }
         let joined = trains.joined(capacity);
-        Self { base, capacity, peak, threshold, jitter, joined, shows_queue, beside_sender, now }
+        Self {
+            base,
+            capacity,
+            peak,
+            threshold,
+            jitter,
+            joined,
+            shows_queue,
+            beside_sender,
+            replayed: 0.0,
+            now,
+        }
     }
 }
 

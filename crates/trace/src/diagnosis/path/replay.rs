@@ -29,6 +29,10 @@ const LEAST_SAMPLES: usize = 8;
 /// time to transmit a segment.
 const MISFIT: f64 = 0.35;
 const LEAST_DELAY: f64 = 0.5;
+/// The same for a short transfer, and how many rates on each side of that of its fastest train are tried.
+const LEAST_OF_FEW: usize = 4;
+const MISFIT_OF_FEW: f64 = 0.15;
+const RATES_OF_FEW: i32 = 8;
 /// And around a slice: in so many round trips on each side they differ by this share, or by this multiple of the time to transmit a segment.
 const NEAR_ROUNDS: u64 = 2;
 const NEAR_SAMPLES: usize = 2;
@@ -63,10 +67,10 @@ struct Link {
 
 impl Link {
     /// Whether the delays show a queue, and differ from those of this link by no more than a share of them.
-    fn explains(&self, segment: f64) -> bool {
-        self.count >= LEAST_SAMPLES
+    fn explains(&self, segment: f64, least: usize, misfit: f64) -> bool {
+        self.count >= least
             && self.longer > LEAST_DELAY * segment / self.rate * self.count as f64
-            && self.differs < MISFIT * self.longer
+            && self.differs < misfit * self.longer
     }
 
     /// Whether the delays differ by less than the time to transmit a segment. A bucket of tokens lets a burst pass first, which then is
@@ -126,10 +130,12 @@ impl<'a> Measured<'a> {
         link
     }
 
-    /// The link near `capacity`, in bytes per nanosecond, that agrees best, and how long packets wait for it.
-    fn fit(&self, departed: &[Departed], capacity: f64) -> (Link, Vec<f64>) {
+    /// The link with one of these rates in bytes per nanosecond, or one between two of them, that agrees best, and how long packets
+    /// wait for it.
+    fn fit(&self, departed: &[Departed], rates: impl Iterator<Item = f64>) -> (Link, Vec<f64>) {
         let mut waits = Vec::new();
-        let mut best = Link { rate: capacity, offset: 0.0, differs: f64::INFINITY, longer: 0.0, count: 0 };
+        let mut best =
+            Link { rate: f64::INFINITY, offset: 0.0, differs: f64::INFINITY, longer: 0.0, count: 0 };
         let mut attempt = |rate: f64, best: &mut Link| {
             self.waits(departed, rate, &mut waits);
             for offset in [0.0, f64::from(self.segment) / rate] {
@@ -139,7 +145,7 @@ impl<'a> Measured<'a> {
                 }
             }
         };
-        (-RATES..=RATES).for_each(|n| attempt(capacity * (1.0 + APART).powi(n), &mut best));
+        rates.for_each(|rate| attempt(rate, &mut best));
         let hopeless = best.differs > HOPELESS * MISFIT * best.longer;
         for apart in FINER.into_iter().filter(|_| !hopeless) {
             let center = best.rate;
@@ -147,6 +153,28 @@ impl<'a> Measured<'a> {
         }
         self.waits(departed, best.rate, &mut waits);
         (best, waits)
+    }
+
+    /// The link near this rate that explains the delays.
+    fn link_near(&self, departed: &[Departed], rate: f64) -> Option<(Link, Vec<f64>)> {
+        if self.samples.len() < LEAST_SAMPLES {
+            return None;
+        }
+        let rates = (-RATES..=RATES).map(|n| rate * (1.0 + APART).powi(n));
+        let (link, waits) = self.fit(departed, rates);
+        let near = (link.rate / rate - 1.0).abs() < MOST_APART;
+        (near && link.explains(f64::from(self.segment), LEAST_SAMPLES, MISFIT)).then_some((link, waits))
+    }
+
+    /// The same of a short transfer: a few trains, of which the fastest has this rate, do not show the capacity. The delays must agree
+    /// the better.
+    fn link_of_few(&self, departed: &[Departed], train: f64) -> Option<(Link, Vec<f64>)> {
+        if train <= 0.0 || self.samples.len() < LEAST_OF_FEW {
+            return None;
+        }
+        let rates = (-RATES_OF_FEW..=RATES_OF_FEW).map(|n| train * (1.0 + APART).powi(n));
+        let (link, waits) = self.fit(departed, rates);
+        link.explains(f64::from(self.segment), LEAST_OF_FEW, MISFIT_OF_FEW).then_some((link, waits))
     }
 
     /// For each slice: whether the samples around it agree.
@@ -201,23 +229,27 @@ impl Path {
     /// Replays what a sender sent and what arrived of it, in segments of `segment` bytes. Where the delays are those of one link, it
     /// is full while that transmits all the time.
     pub(in crate::diagnosis) fn replay(&mut self, slices: &[Slice], segment: u32, departed: &[Departed]) {
-        if self.base == 0 || self.capacity <= 0.0 || segment == 0 {
+        if self.base == 0 || segment == 0 {
             return;
         }
         let full_segment = segment + HEADERS;
-        let capacity = self.capacity / 1e9 * f64::from(full_segment) / f64::from(segment);
+        let with_headers = |rate: f64| rate / 1e9 * f64::from(full_segment) / f64::from(segment);
         let measured = Measured::new(self, slices, full_segment);
-        if measured.samples.len() < LEAST_SAMPLES {
-            return;
-        }
-        let (link, waits) = measured.fit(departed, capacity);
-        let near = (link.rate / capacity - 1.0).abs() < MOST_APART;
-        if !near || !link.explains(f64::from(full_segment)) {
-            return;
-        }
+        let found = if self.capacity > 0.0 {
+            // Where a bucket drops, few trains have the rate of the link.
+            let peak = Some(self.peak).filter(|&peak| peak > self.capacity * (1.0 + MOST_APART));
+            let rates = [Some(self.capacity), peak].into_iter().flatten();
+            rates.map(with_headers).find_map(|rate| measured.link_near(departed, rate))
+        } else {
+            let train = slices.iter().map(|slice| slice.train).max().unwrap_or(0);
+            measured.link_of_few(departed, with_headers(f64::from(train) * 1e3))
+        };
+        let Some((link, waits)) = found else { return };
         let agrees = measured.agrees(&link, &waits);
         let full = busy(slices, self.base, departed, link.rate);
         let exact = link.is_exact(f64::from(full_segment));
+        let explained = agrees.iter().filter(|agrees| **agrees).count();
+        self.replayed = if explained * 2 > agrees.len() { link.rate } else { 0.0 };
         for ((now, full), _) in self.now.iter_mut().zip(full).zip(agrees).filter(|(_, agrees)| *agrees) {
             (now.full, now.alone, now.exact) = (full, true, exact);
         }
@@ -234,6 +266,15 @@ mod tests {
     /// `seen` is the delay in milliseconds that is measured of a segment that left then and waits so long. Returns in which slices of
     /// 10 ms the path is full, and in which the sender alone explains the delays.
     fn replayed(apart: impl Fn(u64) -> u64, seen: impl Fn(u64, u64) -> u64) -> [Vec<u64>; 2] {
+        replayed_with((510.0, 510.0, 510), apart, seen)
+    }
+
+    /// The same with this capacity, this highest rate of a train, and this rate of one train, in kilobytes per second.
+    fn replayed_with(
+        (capacity, peak, train): (f64, f64, u32),
+        apart: impl Fn(u64) -> u64,
+        seen: impl Fn(u64, u64) -> u64,
+    ) -> [Vec<u64>; 2] {
         let mut slices: Vec<Slice> =
             (1..=160).map(|n| Slice { until: n * 10 * MS, ..Slice::default() }).collect();
         let mut now = vec![PathNow::default(); slices.len()];
@@ -249,7 +290,9 @@ mod tests {
             }
             at += apart(at);
         }
-        let mut path = Path { base: 40 * MS, capacity: 1.02 * 500e3, now, ..Path::default() };
+        slices[40].train = train;
+        let mut path =
+            Path { base: 40 * MS, capacity: capacity * 1e3, peak: peak * 1e3, now, ..Path::default() };
         path.replay(&slices, 1000, &departed);
         let those = |has: fn(&PathNow) -> bool| {
             let chosen = slices.iter().zip(&path.now).filter(|(_, now)| has(now));
@@ -273,6 +316,26 @@ mod tests {
             "an ACK shows it a round trip later"
         );
         assert!(alone.len() > 100, "{alone:?}");
+    }
+
+    #[test]
+    fn where_few_trains_have_the_rate_of_the_link_the_fastest_one_shows_it() {
+        let usual = replayed(more_for_a_while, |_, waits| waits);
+        assert_eq!(replayed_with((350.0, 510.0, 0), more_for_a_while, |_, waits| waits), usual);
+        assert_eq!(
+            replayed_with((350.0, 350.0, 0), more_for_a_while, |_, waits| waits),
+            [vec![], vec![]],
+            "no train has it"
+        );
+    }
+
+    #[test]
+    fn delays_show_the_rate_of_the_link_to_a_short_transfer_if_they_agree_well() {
+        let short = |seen: fn(u64, u64) -> u64| replayed_with((0.0, 0.0, 450), more_for_a_while, seen);
+        assert_eq!(short(|_, waits| waits), replayed(more_for_a_while, |_, waits| waits));
+        let varying = |at: u64, waits: u64| waits * if at.is_multiple_of(3) { 2 } else { 4 } / 3;
+        assert_eq!(short(varying), [vec![], vec![]]);
+        assert!(!replayed(more_for_a_while, varying)[1].is_empty(), "with a known capacity that is enough");
     }
 
     #[test]

@@ -139,7 +139,12 @@ impl<'a> Evidence<'a> {
             && !self.queue_is_as_good()
             && (facts.path.shows_queue || self.is_sharp() || self.is_exact() || self.drops_apart())
             && !waits_in_queue(facts, bucket, bursts)
-            && !delays(facts, self.steps, self.link)
+            && (self.link_alone_delays() || !delays(facts, self.steps, self.link))
+    }
+
+    /// Whether the delays are those of a link that is faster than the bucket: then no packet waits for tokens.
+    fn link_alone_delays(&self) -> bool {
+        self.facts.path.replayed > FASTER * self.bucket.rate
     }
 
     /// Whether there are enough losses: fewer only if the bucket explains all of them.

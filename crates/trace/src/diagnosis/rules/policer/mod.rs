@@ -81,6 +81,10 @@ pub(super) mod tests {
 
     /// Whether segments of 1000 bytes, sent at the end of so many milliseconds each, show a bucket with 60 kB/s and this depth.
     fn shows(parts: (u64, u64), depth: f64, sent: impl Iterator<Item = u64>) -> bool {
+        is_policer(&facts(parts), &policed_steps(depth, sent))
+    }
+
+    fn policed_steps(depth: f64, sent: impl Iterator<Item = u64>) -> Vec<Step> {
         let rate = 60e-6;
         let mut tokens = depth;
         let mut steps = Vec::new();
@@ -91,7 +95,7 @@ pub(super) mod tests {
             tokens -= if passes { 1000.0 } else { 0.0 };
             steps.push(Step { lasted, passed: if passes { 1000 } else { 0 }, dropped: u32::from(!passes) });
         }
-        is_policer(&facts(parts), &steps)
+        steps
     }
 
     /// Thirty seconds with losses now and then, in segments of 1000 bytes.
@@ -108,9 +112,27 @@ pub(super) mod tests {
 
     const AT_SENDER: (u64, u64) = (0, 20_000_000);
 
-    /// Two segments each 30 ms, on a path whose rate nothing shows.
+    /// Two segments each 30 ms.
+    fn pairs() -> impl Iterator<Item = u64> {
+        (0..2000).map(|n| if n % 2 == 0 { 30 } else { 0 })
+    }
+
+    /// Those on a path whose rate nothing shows.
     fn polices(parts: (u64, u64)) -> bool {
-        shows(parts, 10_000.0, (0..2000).map(|n| if n % 2 == 0 { 30 } else { 0 }))
+        shows(parts, 10_000.0, pairs())
+    }
+
+    #[test]
+    fn packets_that_wait_for_tokens_show_no_policer_and_those_that_wait_for_a_faster_link_do() {
+        let with_link = |rate: f64| {
+            let mut facts = facts(AT_SENDER);
+            facts.path.now.iter_mut().for_each(|now| now.queueing = 10_000_000);
+            facts.path.replayed = rate;
+            is_policer(&facts, &policed_steps(10_000.0, pairs()))
+        };
+        assert!(!with_link(0.0));
+        assert!(!with_link(60e-6), "the link has the rate of the bucket");
+        assert!(with_link(200e-6));
     }
 
     #[test]
