@@ -27,7 +27,7 @@ impl SenderView {
     /// A segment that follows an ACK or another segment within this time was caused by it. Away from the sender, the round
     /// trip to it varies with the queues.
     pub(super) fn prompt(&self) -> u64 {
-        PROMPT_NS + self.behind.least() / 8 + (self.behind_now() - self.behind.least()) / 4
+        PROMPT_NS + self.behind.least() / 8 + self.behind_now().saturating_sub(self.behind.least()) / 4
     }
 
     /// Settles the time since the last new data, now that more new data is sent.
