@@ -15,7 +15,7 @@ impl SenderView {
         options: u32,
     ) {
         self.most = if self.mss > options { self.mss - options } else { u32::MAX };
-        self.totals.offload |= len > self.most;
+        self.totals.offload |= len > self.largest();
         let mut clocked = None;
         for (start, len) in self.segments_of((start, len)) {
             self.note_data(at, packet, start, start + i64::from(len), len);
@@ -31,12 +31,20 @@ impl SenderView {
         self.most.min(self.own_mss.saturating_sub(options))
     }
 
+    /// The payload of the longest segments: a sender's own link may permit less than its peer. `u32::MAX` if it is not known.
+    fn largest(&self) -> u32 {
+        match self.permitted() {
+            0 => self.most,
+            permitted => permitted,
+        }
+    }
+
     /// The segments of the data at `start`. Data without payload, as a FIN, is one.
     pub(in crate::diagnosis) fn segments_of(
         &self,
         (start, len): (i64, u32),
     ) -> impl Iterator<Item = (i64, u32)> + use<> {
-        let most = if self.is_beside_sender() { self.most } else { u32::MAX };
+        let most = if self.is_beside_sender() { self.largest() } else { u32::MAX };
         let count = len.div_ceil(most).max(1);
         (0..count).map(move |n| (start + i64::from(n * most), most.min(len - n * most)))
     }
@@ -48,8 +56,14 @@ mod tests {
 
     /// A frame of 3500 bytes, each with 12 bytes of options, to a peer that permits 1012: how often it counts as new data.
     fn view(behind_ms: u64, mss: u32) -> SenderView {
+        view_with(behind_ms, mss, mss)
+    }
+
+    /// The same of a sender that permits so much itself.
+    fn view_with(behind_ms: u64, mss: u32, own: u32) -> SenderView {
         let mut view = SenderView::new(true);
         view.set_mss(mss);
+        view.set_own_mss(own);
         view.note_ahead(0, 40_000_000);
         view.note_behind(0, behind_ms * 1_000_000, 1);
         view.opens(0);
@@ -64,6 +78,8 @@ mod tests {
         let segments: Vec<(i64, u32)> = beside.segments_of((5000, 2400)).collect();
         assert_eq!(segments, [(5000, 1000), (6000, 1000), (7000, 400)]);
         assert_eq!(beside.segments_of((5000, 0)).count(), 1);
+        let jumbo = view_with(0, 8960, 1012);
+        assert_eq!((jumbo.totals.segments, jumbo.totals.segment, jumbo.totals.offload), (4, 1000, true));
     }
 
     #[test]
