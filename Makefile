@@ -35,7 +35,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom fit-accuracy fit-trust kernel-fits diagnosis-accuracy audit reproduce test test-rust test-python tests-built rust-tests-built replay-built bench-built agreement endure host-load lint lint-rust lint-python lint-structure \
+.PHONY: help sbom fit-accuracy fit-trust kernel-fits kernel-diagnoses diagnosis-accuracy audit reproduce test test-rust test-python tests-built rust-tests-built replay-built bench-built agreement endure host-load lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel wheel-portable wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -164,6 +164,12 @@ kernel-fits: | need-python ## fits of captures of the kernel, and remedies predi
 	$(PYTHON) tools/kernel_fits.py fit target/kernel-fits > target/kernel-fits.md
 	$(PYTHON) tools/kernel_fits.py prove target/kernel-fits > target/kernel-pairs.md
 	$(PYTHON) tools/kernel_fits.py page target/kernel-fits > docs/fit/kernel.md
+
+kernel-diagnoses: $(EXTENSION) ## how often the diagnosis names a cause that limits the kernel's TCP (docs/diagnosis/kernel.md); needs root and dumpcap
+	$(VENV)/bin/python tools/kernel_diagnoses.py capture target/kernel-diagnoses
+	$(VENV)/bin/python tools/kernel_diagnoses.py judge target/kernel-diagnoses
+	$(VENV)/bin/python tools/kernel_diagnoses.py page target/kernel-diagnoses > target/kernel-diagnoses.md
+	mv target/kernel-diagnoses.md docs/diagnosis/kernel.md
 
 sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/
 	$(PYTHON) tools/sbom.py dist/sbom.cdx.json
