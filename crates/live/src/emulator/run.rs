@@ -147,7 +147,7 @@ impl Emulation {
     }
 
     fn live(&mut self, observer: &mut dyn Observer) -> Result<(), EmulateError> {
-        self.hosts.start_others(&self.plan);
+        self.hosts.start_others(&self.plan)?;
         let mut attention = Time::ZERO;
         loop {
             let now = self.clock.now();

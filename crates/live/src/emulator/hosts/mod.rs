@@ -4,6 +4,7 @@ pub(super) mod addresses;
 pub(super) mod host_thread;
 pub(super) mod kernel_tcp;
 pub(super) mod leftovers;
+mod listening;
 pub(super) mod namespace;
 pub(super) mod outside_device;
 pub(super) mod privilege;
@@ -13,6 +14,7 @@ use crate::emulator::connections::Connections;
 use crate::emulator::error::EmulateError;
 use crate::emulator::hosts::host_thread::{HostThread, News, Task};
 use crate::emulator::hosts::leftovers::Token;
+use crate::emulator::hosts::listening::Listening;
 use crate::emulator::hosts::namespace::{Mark, Namespaces};
 use crate::emulator::hosts::outside_device::OutsideDevice;
 use crate::emulator::packets::real_network::RealNetwork;
@@ -50,6 +52,8 @@ pub(super) struct Hosts {
     pub(super) wake: Arc<EventFd>,
     token: Token,
     connections: Connections,
+    /// From the start of all commands but the first one until that starts.
+    listening: Option<Listening>,
 }
 
 impl Hosts {
@@ -95,7 +99,7 @@ impl Hosts {
         let watched = all.iter_mut().map(|host| host.thread.take_connections()).collect();
         let connections = Connections::watch(watched)?;
         let first = first.unwrap_or_default();
-        Ok(Self { all, first, families, news, wake, token: Token::own(), connections })
+        Ok(Self { all, first, families, news, wake, token: Token::own(), connections, listening: None })
     }
 
     /// The connections of all kernels.
@@ -118,13 +122,17 @@ impl Hosts {
 
     /// Starts the command that determines the end.
     pub(super) fn start_first(&mut self, plan: &Plan) {
+        self.listening = None;
         self.start(self.first, plan);
     }
 
     /// Starts all other commands.
-    pub(super) fn start_others(&mut self, plan: &Plan) {
-        let first = self.first;
-        (0..self.all.len()).filter(|&number| number != first).for_each(|number| self.start(number, plan));
+    pub(super) fn start_others(&mut self, plan: &Plan) -> std::io::Result<()> {
+        let others: Vec<usize> = (0..self.all.len()).filter(|&number| number != self.first).collect();
+        others.iter().for_each(|&number| self.start(number, plan));
+        let marks = others.iter().filter_map(|&number| Some((number, self.all[number].thread.mark?)));
+        self.listening = Some(Listening::watch(marks.collect())?);
+        Ok(())
     }
 
     fn start(&mut self, number: usize, plan: &Plan) {
@@ -164,7 +172,7 @@ impl Hosts {
     pub(super) fn others_listen(&self) -> bool {
         let others = self.all.iter().enumerate().filter(|&(number, _)| number != self.first);
         let mut waiting = others.filter(|(_, host)| host.report.status.is_none() && !host.idle);
-        waiting.all(|(_, host)| host.thread.mark.is_none_or(processes::listens))
+        waiting.all(|(number, _)| self.listening.as_ref().is_none_or(|watch| watch.listens(number)))
     }
 
     /// Whether no process runs any more.
