@@ -118,7 +118,7 @@ def page(folder: Path) -> str:
     every = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*-*.json"))]
     judged = json.loads((folder / "judged.json").read_text(encoding="utf-8"))
     cases = {name: each for name, each in done(folder).items() if name in judged}
-    kernels = sorted({each["kernel"] for each in cases.values()})
+    kernels = sorted({each["kernel"].split("-", 1)[0] for each in cases.values()})
     lines = [
         "# Accuracy of the diagnosis for the kernel's TCP",
         "",
@@ -153,6 +153,8 @@ def page(folder: Path) -> str:
         "## What else was named",
         "",
         *_others(cases, judged),
+        "",
+        "[The accuracy for simulated transfers](accuracy.md) · [the method](README.md)",
     ]
     return "\n".join(lines) + "\n"
 

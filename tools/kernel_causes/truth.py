@@ -22,6 +22,9 @@ FREE = 0.6
 HEADERS = 1500 / 1448
 """Bytes of packets for each byte of data."""
 
+MOST_ROUNDS = 9.5
+"""Round trips of a transfer in slow start, with those of handshake and request."""
+
 DELAYED_ACK_S = 0.04
 """How long Linux delays an ACK at least."""
 
@@ -58,21 +61,13 @@ class Measured:
 
 def is_true(case: Case, found: Measured) -> bool:
     """Whether the cause of the case limited most of the transfer, by what was measured."""
-    busy, window, buffer, waited, opening = (
-        seconds / found.seconds
-        for seconds in (
-            found.busy_s,
-            found.window_s,
-            found.buffer_s,
-            found.longest_wait_s,
-            found.connecting_s,
-        )
+    busy, window, buffer = (
+        seconds / found.seconds for seconds in (found.busy_s, found.window_s, found.buffer_s)
     )
     octets = case.cause.octets * case.cause.client.get("exchanges", 1)
     rate = octets * 8 * HEADERS / found.seconds
-    is_free = (
-        window if case.limit == "send-buffer" else max(window, buffer)
-    ) <= LITTLE and busy >= 1 - LITTLE
+    is_busy = busy >= 1 - LITTLE
+    is_free = max(window, buffer) <= LITTLE and is_busy
     facts = case.cause.facts
     match case.limit:
         case "bottleneck":
@@ -88,7 +83,8 @@ def is_true(case: Case, found: Measured) -> bool:
                 found.retransmitted == 0
                 and found.congestion_window * MSS >= 1.5 * flight
                 and found.link_share <= FREE
-                and is_free
+                and window <= LITTLE
+                and is_busy
             )
         case "application":
             return busy <= MOST
@@ -104,14 +100,14 @@ def is_true(case: Case, found: Measured) -> bool:
         case "congestion-window":
             return found.retransmitted >= 3 and found.link_share <= FREE and is_free
         case "outage" | "path-mtu":
-            return waited >= MOST
+            return found.longest_wait_s >= MOST * found.seconds
         case "handshake":
-            return opening >= MOST
+            return found.connecting_s >= MOST * found.seconds
         case "slow-start":
             rounds = found.seconds / facts["rtt"]
-            return found.threshold == NEVER_LEFT and found.retransmitted == 0 and rounds <= 9.5
+            return found.threshold == NEVER_LEFT and found.retransmitted == 0 and rounds <= MOST_ROUNDS
         case "nagle-delayed-ack":
             waits = case.cause.client["exchanges"] * DELAYED_ACK_S
-            return waits >= MOST * found.seconds and busy >= 1 - LITTLE
+            return waits >= MOST * found.seconds and is_busy
         case _:
             raise ValueError(case.limit)

@@ -49,3 +49,31 @@ impl Listening {
         watched.is_none_or(|(_, listens)| listens.load(Ordering::Relaxed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulator::hosts::namespace::mark_of;
+    use std::net::TcpListener;
+    use std::path::Path;
+    use std::time::Instant;
+
+    #[test]
+    fn a_program_that_listens_is_found_and_a_host_that_is_not_watched_has_nothing_to_wait_for() {
+        let _listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let here = mark_of(Path::new("/proc/self/ns/net")).expect("a namespace");
+        let watch = Listening::watch(vec![(3, here)]).expect("a thread");
+        assert!(watch.listens(4));
+        let ends = Instant::now() + Duration::from_secs(20);
+        while !watch.listens(3) {
+            assert!(Instant::now() < ends, "it was not found");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_namespace_without_processes_does_not_listen() {
+        let watch = Listening::watch(vec![(3, Mark(0))]).expect("a thread");
+        assert!(!watch.listens(3));
+    }
+}
