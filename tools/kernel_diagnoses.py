@@ -130,9 +130,9 @@ def page(folder: Path) -> str:
         f"Runs in which more than {LATE:.0%} of the packets were more than a millisecond late are discarded. "
         f"Seeds {min(_seed(name) for name in cases)} to {max(_seed(name) for name in cases)}.",
         "",
-        "*Sender, in its kernel* is a capture by dumpcap on the host of the sender, as most users capture: with segmentation "
-        "offload its frames are longer than the MTU. *Sender* is the same place behind segmentation, *between* the "
-        "far end of the bottleneck.",
+        "*Sender, in its kernel* is a capture by dumpcap on the host of the sender, as most users capture: with "
+        "segmentation offload its frames are longer than the MTU. *Sender* is the same place behind segmentation, "
+        "*between* the far end of the bottleneck.",
         "",
         "## By cause",
         "",
