@@ -18,6 +18,7 @@ import argparse
 import dataclasses
 import json
 import os
+import shutil
 import sys
 import time
 from collections import Counter
@@ -210,6 +211,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", metavar="TEXT", help="causes whose name contains this text")
     options = parser.parse_args()
+    if options.step == "capture" and shutil.which("dumpcap") is None:
+        parser.error("there is no dumpcap to capture in the sender's kernel with (on Debian: tshark)")
     options.folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
 

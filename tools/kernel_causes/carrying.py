@@ -46,9 +46,12 @@ def carried_out(case: Case, seed: int, into: Path) -> tuple[Measured, float]:
     with tempfile.TemporaryDirectory(prefix="netspurt-") as name:
         folder = Path(name)
         (folder / "scenario.toml").write_text(case.scenario, encoding="utf-8")
-        run = subprocess.run(
-            command(case, seed, folder), capture_output=True, text=True, timeout=LIMIT_S, check=False
-        )
+        try:
+            run = subprocess.run(
+                command(case, seed, folder), capture_output=True, text=True, timeout=LIMIT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the emulation did not end within {LIMIT_S:g} s") from None
         if run.returncode or not (folder / "server.json").exists():
             raise Failed((run.stderr.strip().splitlines() or ["no output"])[-1])
         report = json.loads(run.stdout)
