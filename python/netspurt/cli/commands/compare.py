@@ -86,7 +86,7 @@ def declare(command: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints a table, sentences, and where two runs part. Two that differ have not failed.
+    """Prints a table, sentences, and where two runs diverge. Two that differ have not failed.
 
     Raises:
         RequestError: an input is missing, or the two cannot be compared.
@@ -125,16 +125,21 @@ def command(options: argparse.Namespace) -> int:
 
 def document(result: Comparison) -> dict[str, Any]:
     """A comparison as JSON."""
-    parting = result.parting
+    divergence = result.divergence
     return {
         "a": result.names[0],
         "b": result.names[1],
         "kind": result.kind,
         "rows": result.rows,
         "first_difference": None
-        if parting is None
-        else {"time_s": parting.time_s, "shared_events": parting.shared, "a": parting.a, "b": parting.b},
-        "same_history": parting is None if result.looked is not None else None,
+        if divergence is None
+        else {
+            "time_s": divergence.time_s,
+            "shared_events": divergence.shared,
+            "a": divergence.a,
+            "b": divergence.b,
+        },
+        "same_history": divergence is None if result.compared_seed is not None else None,
         "sentences": result.sentences,
     }
 
