@@ -34,7 +34,7 @@ from kernel_causes.truth import is_true
 import netspurt as ns
 from netspurt.errors import RequestError
 
-SEED = 8_300_000
+SEED = 8_310_000
 """Of the first path. Development uses other seeds."""
 
 LATE = 0.02
@@ -164,11 +164,14 @@ def _seed(name: str) -> int:
     return int(name.split("-", 1)[0])
 
 
+def _title(place: str) -> str:
+    return "sender, in its kernel" if place == "sender-offload" else place
+
+
 def _table(
     cases: Mapping[str, Done], judged: Mapping[str, Done], key: str, groups: Sequence[str]
 ) -> list[str]:
-    titles = ["sender", "sender, in its kernel", "receiver", "between"]
-    lines = [f"|  | cases | {' | '.join(titles)} |", f"| --- | --- |{' --- |' * len(PLACES)}"]
+    lines = [f"|  | cases | {' | '.join(map(_title, PLACES))} |", f"| --- | --- |{' --- |' * len(PLACES)}"]
     for group in ("all", *groups):
         mine = [name for name, each in cases.items() if group in ("all", each[key])]
         cells = [group, str(len(mine))]
@@ -194,7 +197,7 @@ def _others(cases: Mapping[str, Done], judged: Mapping[str, Done]) -> list[str]:
             )
             if wrong:
                 named = ", ".join(f"{other} {count}" for other, count in wrong.most_common())
-                lines.append(f"| {limit} | {place} | {named} |")
+                lines.append(f"| {limit} | {_title(place)} | {named} |")
     return lines
 
 

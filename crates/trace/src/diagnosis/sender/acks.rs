@@ -69,7 +69,10 @@ impl SenderView {
     fn note_held(&mut self, at: u64, ack: i64) {
         let segment = i64::from(self.totals.segment.max(1));
         let front = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
-        if self.repair.is_some() || self.duplicates > 0 || ack < front + segment {
+        // What a repair fills is acknowledged late. Where nothing was captured for long, no repair has caused the ACK.
+        let repairing = self.repair.is_some() || self.duplicates > 0;
+        let quiet = at.saturating_sub(self.heard_at) > HELD_NS + 2 * self.round();
+        if repairing && !quiet && self.held_one.is_none() || ack < front + segment {
             return;
         }
         let sent = self.meter.sent_about(ack.min(front + 2 * segment) - 1).unwrap_or(self.sent_at);
@@ -283,7 +286,7 @@ mod tests {
     fn two_acks_at_once_of_segments_that_left_long_before_show_a_path_that_held_them() {
         const MS: u64 = 1_000_000;
         // Segments of 1000 bytes on a path of 40 ms. The ACKs of two of them come 900 ms later than the others, so far apart.
-        let held = |apart: u64| {
+        let held = |apart: u64, repair: Option<u64>| {
             let mut view = SenderView::new(false);
             view.note_behind(0, 1000, 0);
             view.note_ahead(0, 40 * MS);
@@ -292,12 +295,19 @@ mod tests {
             }
             for n in 0..10 {
                 let late = [0, 900, 900 + apart][usize::from(n >= 8) + usize::from(n >= 9)];
+                if n == 8
+                    && let Some(heard_ms) = repair
+                {
+                    (view.duplicates, view.heard_at) = (3, heard_ms * MS);
+                }
                 view.note_ack((10 * n + 40 + late) * MS, 20 + n, (n as i64 * 1000 + 1000, 0), 60_000, true);
             }
             view.incidents.silence_at(500 * MS).is_some()
         };
-        assert!(held(0));
-        assert!(!held(100), "a receiver may have delayed one ACK");
+        assert!(held(0, None));
+        assert!(!held(100, None), "a receiver may have delayed one ACK");
+        assert!(held(0, Some(110)), "nothing was captured that a repair could have been");
+        assert!(!held(0, Some(980)), "a repair may have caused the ACKs");
     }
 
     #[test]
