@@ -1,7 +1,7 @@
 //! Limits that were once taken for others, each with a case of it.
 
 use netspurt_budget::{Budget, Limit};
-use netspurt_observe::judge::{Place, draw, draw_mixture, draw_on_model, run};
+use netspurt_observe::judge::{Case, Place, draw, draw_mixture, draw_on_model, run};
 use std::path::PathBuf;
 
 struct Folder(PathBuf);
@@ -17,7 +17,11 @@ impl Folder {
     fn shares(&self, seed: u64, kind: &str, place: Place, limit: Limit) -> [f64; 2] {
         let case = draw(seed);
         assert_eq!(case.kind, kind, "seed {seed}");
-        let trials = run(&case, &[place], &self.0.join("case.pcapng")).unwrap();
+        self.shares_of(&case, place, limit)
+    }
+
+    fn shares_of(&self, case: &Case, place: Place, limit: Limit) -> [f64; 2] {
+        let trials = run(case, &[place], &self.0.join("case.pcapng")).unwrap();
         [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(limit))
     }
 }
@@ -384,8 +388,7 @@ fn a_path_that_varies_by_itself_carries_no_other_traffic() {
         (63, Place::Receiver, Limit::ReceiveWindow),
     ] {
         let (model, case) = draw_on_model(seed);
-        let trials = run(&case, &[place], &folder.0.join("case.pcapng")).unwrap();
-        let [truth, found] = [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(limit));
+        let [truth, found] = folder.shares_of(&case, place, limit);
         assert!(
             truth > 0.9 && found > 0.7,
             "{seed} on {model} at the {}: {truth:.2}, {found:.2}",
@@ -399,8 +402,7 @@ fn a_path_that_varies_by_itself_carries_no_other_traffic() {
 fn a_delay_that_is_always_the_same_is_no_queue_of_others() {
     let folder = Folder::new("steady");
     for (seed, limit) in [(9_100_121, Limit::SendBuffer), (9_500_118, Limit::SlowStart)] {
-        let trials = run(&draw_mixture(seed), &[Place::Receiver], &folder.0.join("case.pcapng")).unwrap();
-        let [truth, found] = [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(limit));
+        let [truth, found] = folder.shares_of(&draw_mixture(seed), Place::Receiver, limit);
         assert!(truth > 0.5 && found > 0.4, "{seed}: {truth:.2}, {found:.2}");
     }
 }
@@ -411,9 +413,7 @@ fn a_largest_flight_that_comes_back_after_each_loss_shows_the_send_buffer() {
     let folder = Folder::new("cap");
     for place in Place::ALL {
         for seed in [9_100_064, 9_100_097, 9_400_177] {
-            let trials = run(&draw_mixture(seed), &[place], &folder.0.join("case.pcapng")).unwrap();
-            let [truth, found] =
-                [&trials[0].truth, &trials[0].found].map(|line| Budget::of(line).share(Limit::SendBuffer));
+            let [truth, found] = folder.shares_of(&draw_mixture(seed), place, Limit::SendBuffer);
             assert!(truth > 0.5 && found > 0.5, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
         }
     }

@@ -71,7 +71,7 @@ impl SenderView {
         let front = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
         // What a repair fills is acknowledged late. Where nothing was captured for long, no repair has caused the ACK.
         let repairing = self.repair.is_some() || self.duplicates > 0;
-        let quiet = at.saturating_sub(self.heard_at) > HELD_NS + 2 * self.round();
+        let quiet = self.is_quiet(self.heard_at, at);
         if repairing && !quiet && self.held_one.is_none() || ack < front + segment {
             return;
         }

@@ -170,7 +170,7 @@ impl SenderView {
     /// expired meanwhile, and what it sent then did not come here.
     pub(super) fn note_heard(&mut self, at: u64) {
         let since = core::mem::replace(&mut self.heard_at, at);
-        if at.saturating_sub(since) > HELD_NS + 2 * self.round() {
+        if self.is_quiet(since, at) {
             self.quiet = (since, at);
         }
         let acknowledged = self.acks.back().map_or(self.una, |last| last.ack.max(self.una));
@@ -180,6 +180,11 @@ impl SenderView {
             let expected = if self.stamped { LONG_NS } else { LONG_NS / 3 * 7 };
             self.incidents.note_unheard(since, at, expected);
         }
+    }
+
+    /// Whether nothing was captured between these two times for longer than a path that carries packets explains.
+    pub(super) fn is_quiet(&self, since: u64, at: u64) -> bool {
+        at.saturating_sub(since) > HELD_NS + 2 * self.round()
     }
 
     /// The segments that follow have this timestamp, and this one of the other end; 0 if they have none.
