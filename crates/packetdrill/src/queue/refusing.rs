@@ -1,5 +1,5 @@
-//! A queue of the interface that refuses all packets (`pfifo limit 0`). No connection is asked for segments meanwhile, so what is
-//! due stays due: Linux counts a packet that its queue refuses as not sent (`tcp_write_xmit()`, `tcp_retransmit_skb()`).
+//! A queue of the interface that refuses all packets (`pfifo limit 0`). Linux counts a packet that its queue refuses as not sent
+//! (`tcp_write_xmit()`, `tcp_retransmit_skb()`). So connections send nothing while the queue refuses, and all that is due later.
 //!
 //! If nothing is outstanding, no retransmission will ask again. Linux then tries every 500 ms, without backoff
 //! (`tcp_check_probe_timer()`, `tcp_send_probe0()`), until the user timeout has passed since the first time (`tcp_probe_timer()`).
