@@ -33,6 +33,7 @@ from kernel_causes.truth import is_true
 
 import netspurt as ns
 from netspurt.errors import RequestError
+from netspurt.files import output
 
 SEED = 8_310_000
 """Of the first path. Development uses other seeds."""
@@ -71,9 +72,8 @@ def capture(wanted: Case, seed: int, folder: Path) -> str:
 
 
 def _write(file: Path, content: Any) -> None:
-    beside = file.with_suffix(".part")
-    beside.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    beside.rename(file)
+    with output.file(file) as stage:
+        stage.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def judge(folder: Path, name: str, place: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def judge(folder: Path, name: str, place: str) -> dict[str, Any]:
 def judge_all(folder: Path) -> None:
     """Diagnoses all captures of confirmed cases, and prints the wrong ones."""
     judged = {}
-    for name, found in done(folder).items():
+    for name, found in confirmed_of(finished(folder)).items():
         judged[name] = {place: judge(folder, name, place) for place in PLACES}
         for place, verdict in judged[name].items():
             if verdict["failure"] or verdict["limit"] != found["limit"]:
@@ -106,19 +106,24 @@ def judge_all(folder: Path) -> None:
     _write(folder / "judged.json", judged)
 
 
-def done(folder: Path) -> dict[str, Done]:
-    """The confirmed cases, by name."""
-    found = {
-        file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*-*.json"))
+def finished(folder: Path) -> dict[str, Done]:
+    """The cases that were carried out, by name."""
+    return {
+        file.stem: json.loads(file.read_text(encoding="utf-8"))
+        for file in sorted(folder.glob("[0-9]*-*.json"))
     }
-    return {name: each for name, each in found.items() if each["confirmed"]}
+
+
+def confirmed_of(every: Mapping[str, Done]) -> dict[str, Done]:
+    """Those of them whose cause was confirmed."""
+    return {name: each for name, each in every.items() if each["confirmed"]}
 
 
 def page(folder: Path) -> str:
     """The page as Markdown."""
-    every = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*-*.json"))]
+    every = finished(folder)
     judged = json.loads((folder / "judged.json").read_text(encoding="utf-8"))
-    cases = {name: each for name, each in done(folder).items() if name in judged}
+    cases = {name: each for name, each in confirmed_of(every).items() if name in judged}
     kernels = sorted({each["kernel"].split("-", 1)[0] for each in cases.values()})
     lines = [
         "# Accuracy of the diagnosis for the kernel's TCP",

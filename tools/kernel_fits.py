@@ -32,6 +32,7 @@ import netspurt as ns
 from netspurt.analysis.statistics import mean_interval
 from netspurt.emulation.emulating import NotPossible, emulated
 from netspurt.errors import RequestError
+from netspurt.files import output
 from netspurt.fitting import fit
 from netspurt.remedies.catalogue import candidates
 from netspurt.remedies.changing import changed
@@ -205,9 +206,8 @@ def capture(case: Case, folder: Path) -> str:
 
 
 def _write(file: Path, content: Any) -> None:
-    beside = file.with_suffix(".part")
-    beside.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    beside.rename(file)
+    with output.file(file) as stage:
+        stage.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def judge(task: tuple[str, str, str]) -> dict[str, Any]:
