@@ -15,7 +15,7 @@ from netspurt.algorithms import Make
 from netspurt.comparing import captures, history, pairs
 from netspurt.errors import RequestError
 from netspurt.inputs.capture import Captured
-from netspurt.inputs.run import How, Runs
+from netspurt.inputs.run import How, Runs, simulate
 from netspurt.inputs.sides import KINDS, Side, side
 from netspurt.inputs.sweep import Swept
 from netspurt.inputs.trace import Traced
@@ -42,6 +42,8 @@ class Comparison:
         rows: one for each quantity, see ``pairs.row`` and ``captures.rows``; none for traces.
         divergence: the first event in which two runs differ; None if they do not differ, or were not compared.
         compared_seed: the seed whose events were compared, if any.
+        pairs: the number of pairs of runs; None for other inputs.
+        whole: False if Ctrl-C ended the simulations: the rows are of the pairs that were complete.
     """
 
     kind: str
@@ -50,6 +52,8 @@ class Comparison:
     sides: tuple[Side, Side]
     divergence: history.Divergence | None = None
     compared_seed: int | None = None
+    pairs: int | None = None
+    whole: bool = True
 
     @property
     def parting(self) -> history.Divergence | None:
@@ -94,6 +98,10 @@ class Comparison:
         if None not in makers and makers[0] != makers[1]:
             found.append(
                 f"netspurt {makers[0]} made A and {makers[1]} made B: the version may cause the differences."
+            )
+        if not self.whole:
+            found.append(
+                f"Ctrl-C ended the simulations: this is the result of {self.pairs} complete pairs of runs."
             )
         if self.kind == KINDS[Captured]:
             found.append("With one capture each, the comparison cannot separate a difference from chance.")
@@ -169,15 +177,14 @@ def compare(
     Raises:
         RequestError: a path has no such content, or the two are of different kinds.
         ScenarioError: a scenario is invalid.
+        KeyboardInterrupt: Ctrl-C before a pair of runs was complete; later the comparison has those that were.
     """
     which = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     how = How(which, jobs, settings, algorithms or {})
     first, second = side(a, how, 0), side(b, how, 1)
     names = (first.name, second.name)
     if isinstance(first, Runs) and isinstance(second, Runs):
-        rows = pairs.of_runs(first, second, quantities)
-        divergence, compared_seed = _divergence(first, second)
-        return Comparison(KINDS[Runs], names, rows, (first, second), divergence, compared_seed)
+        return _of_runs(first, second, how, quantities)
     if isinstance(first, Swept) and isinstance(second, Swept):
         return Comparison(KINDS[Swept], names, pairs.of_sweeps(first, second, quantities), (first, second))
     if isinstance(first, Captured) and isinstance(second, Captured):
@@ -189,6 +196,25 @@ def compare(
         return Comparison(KINDS[Traced], names, [], (first, second), divergence, 0)
     raise RequestError(
         f"{names[0]} is {KINDS[type(first)]} and {names[1]} {KINDS[type(second)]}: compare two of the same kind"
+    )
+
+
+def _of_runs(first: Runs, second: Runs, how: How, quantities: Sequence[str]) -> Comparison:
+    whole = simulate([each for each in (first, second) if each.scenario and not each.documents], how)
+    complete = first.documents.keys() & second.documents.keys()
+    if not whole and not complete:
+        raise KeyboardInterrupt
+    rows = pairs.of_runs(first, second, quantities)
+    divergence, compared_seed = _divergence(first, second)
+    return Comparison(
+        KINDS[Runs],
+        (first.name, second.name),
+        rows,
+        (first, second),
+        divergence,
+        compared_seed,
+        len(complete),
+        whole,
     )
 
 

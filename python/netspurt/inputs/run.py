@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from netspurt import display
 from netspurt.algorithms import Make
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import RUN_MARK
@@ -195,18 +196,29 @@ class How:
     algorithms: Mapping[str, Make] = field(default_factory=dict)
 
 
-def run(scenario: Scenario, how: How) -> Runs:
-    """Runs a scenario with each seed."""
-    documents: dict[int, dict[str, Any]] = {}
-    whole = for_each(
-        how.seeds,
-        lambda seed: scenario.run(seed).json(),
-        lambda seed, text: documents.update({seed: json.loads(text)}),
-        how.jobs,
-    )
-    if not whole:
-        raise KeyboardInterrupt
-    return Runs(scenario.name, documents, scenario)
+def simulate(sides: Sequence[Runs], how: How) -> bool:
+    """Runs the scenarios of these sides and adds the results to them, seed by seed: so pairs are complete early.
+
+    Returns:
+        False after Ctrl-C: the results are those of the runs complete by then.
+    """
+    tasks = [(seed, side) for seed in how.seeds for side in sides]
+    done = 0
+    with display.gauge("simulating") as gauge:
+
+        def work(task: tuple[int, Runs]) -> str:
+            seed, side = task
+            assert side.scenario is not None
+            return side.scenario.run(seed).json()
+
+        def keep(task: tuple[int, Runs], text: str) -> None:
+            nonlocal done
+            seed, side = task
+            side.documents[seed] = json.loads(text)
+            done += 1
+            gauge.show(done, len(tasks), f"seed {seed} of {side.name}")
+
+        return for_each(tasks, work, keep, how.jobs)
 
 
 def stored(path: Path) -> Runs:

@@ -13,7 +13,7 @@ from netspurt.analysis.capture import Capture, read_capture
 from netspurt.errors import RequestError
 from netspurt.inputs.capture import Captured
 from netspurt.inputs.kind import Kind, kind_of
-from netspurt.inputs.run import How, Runs, documents_of, run, stored
+from netspurt.inputs.run import How, Runs, documents_of, stored
 from netspurt.inputs.sweep import Swept
 from netspurt.inputs.trace import Traced, read_trace
 from netspurt.scenario import Result, Scenario
@@ -25,7 +25,7 @@ KINDS = {Runs: "simulated runs", Swept: "a sweep", Captured: "a capture", Traced
 
 
 def side(what: object, how: How, which: int) -> Side:
-    """One side of a comparison: ``which`` is 0 or 1.
+    """One side of a comparison: ``which`` is 0 or 1. A scenario has not run yet: see ``run.simulate``.
 
     Args:
         what: a path, or a ``Scenario``, ``Result``, ``Sweep`` or ``Capture``.
@@ -38,7 +38,7 @@ def side(what: object, how: How, which: int) -> Side:
     """
     settings = how.settings[which]
     if isinstance(what, Scenario):
-        return run(what, how)
+        return Runs(what.name, {}, what)
     if settings and not _may_be_set(what):
         raise RequestError(f"--set-{'ab'[which]} changes a scenario, and {what} is not a scenario")
     if isinstance(what, Result):
@@ -83,6 +83,5 @@ def _scenario(path: Path, how: How, settings: list[tuple[str, str]]) -> Runs:
     from netspurt import _core
 
     scenario = Scenario(_core.Scenario.load(str(path), settings))
-    runs = run(scenario.with_algorithms(how.algorithms) if how.algorithms else scenario, how)
-    runs.name = ", ".join([runs.name, *(f"{key} = {value}" for key, value in settings)])
-    return runs
+    name = ", ".join([scenario.name, *(f"{key} = {value}" for key, value in settings)])
+    return Runs(name, {}, scenario.with_algorithms(how.algorithms) if how.algorithms else scenario)

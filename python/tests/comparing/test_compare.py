@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,39 @@ def test_runs_are_paired_by_seed(scenario: ns.Scenario) -> None:
     assert row["p"] == pytest.approx(stats.ttest_rel(first, second).pvalue)
     assert row["verdict"] == "distinguishable"
     assert result.table.height == 1
+
+
+def _interrupt_after(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C arrives during the run that follows so many."""
+    run, left = ns.Scenario.run, iter(range(runs))
+
+    def until_ctrl_c(self: ns.Scenario, seed: int = 1, record: Sequence[str] = ()) -> ns.Result:
+        if not record and next(left, None) is None:
+            raise KeyboardInterrupt
+        return run(self, seed, record)
+
+    monkeypatch.setattr(ns.Scenario, "run", until_ctrl_c)
+
+
+def test_ctrl_c_leaves_the_comparison_of_the_complete_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _interrupt_after(5, monkeypatch)
+    words = ["compare", _file(tmp_path), _file(tmp_path), "--set-b", "link.line.delay=40 ms", "--seeds", "9"]
+    assert main([*words, "--jobs", "1", "--json"]) == 130
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert {row["runs"] for row in document["rows"]} == {2}
+    assert "2 complete pairs" in document["sentences"][-1]
+    assert "the results are those of 2 of 9 pairs of runs" in err
+
+
+def test_ctrl_c_before_the_first_pair_is_complete_leaves_nothing(
+    scenario: ns.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _interrupt_after(1, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        ns.compare(scenario, scenario, seeds=3)
 
 
 def test_the_first_difference_is_the_first(scenario: ns.Scenario) -> None:

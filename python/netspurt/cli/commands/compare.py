@@ -17,7 +17,7 @@ from netspurt.cli.arguments.options import (
     add_output,
     add_quiet,
 )
-from netspurt.cli.exits import FINE
+from netspurt.cli.exits import FINE, interrupted
 from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output, places
@@ -120,7 +120,7 @@ def command(options: argparse.Namespace) -> int:
         print(json.dumps(document(result)))
     else:
         _print(result)
-    return FINE
+    return FINE if result.whole else interrupted(result.pairs or 0, options.seeds, "pairs of runs")
 
 
 def document(result: Comparison) -> dict[str, Any]:
