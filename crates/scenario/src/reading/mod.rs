@@ -5,6 +5,7 @@
 
 pub(crate) mod error;
 mod shape;
+mod syntax;
 pub(crate) mod tree;
 
 pub(crate) use shape::{forms, kind_of};

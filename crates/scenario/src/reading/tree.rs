@@ -1,5 +1,6 @@
 //! The file as it was written. Each key and value has its place, for error messages.
 
+use super::syntax;
 use crate::values::{path, suggest};
 use indexmap::IndexMap;
 use toml::Spanned;
@@ -48,9 +49,6 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// What the parser says of a key that is there twice.
-const DUPLICATE: &str = "duplicate key";
-
 /// The part of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
@@ -63,12 +61,7 @@ impl Node {
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let table = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            let message = match (error.message().trim(), text.get(span.clone())) {
-                (DUPLICATE, Some(name)) => {
-                    format!("\"{name}\" is defined twice: remove one of the definitions")
-                }
-                (message, _) => message.replace('\n', "; "),
-            };
+            let message = syntax::explained(error.message().trim(), text, &span);
             Fault { at: At::File(span.start), message }
         })?;
         let at = At::File(table.span().start);
@@ -85,7 +78,8 @@ impl Node {
                     .map_err(|_| out_of_range(&number.to_string()))?,
             ),
             DeValue::Float(number) => {
-                Value::Float(number.as_str().parse().map_err(|_| out_of_range(&number.to_string()))?)
+                let finite = number.as_str().parse().ok().filter(|number: &f64| number.is_finite());
+                Value::Float(finite.ok_or_else(|| out_of_range(&number.to_string()))?)
             }
             DeValue::Boolean(flag) => Value::Boolean(*flag),
             DeValue::Datetime(_) => Value::Date,

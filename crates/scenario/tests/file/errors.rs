@@ -590,3 +590,8 @@ fn packets_and_segments_have_no_parts() {
     let whole = [("tcp.initial_window", "0.3e1 segments")];
     assert!(Scenario::parse(GOOD, "good.toml", &whole).is_ok());
 }
+
+#[test]
+fn a_number_without_end_is_refused() {
+    assert_eq!(changed("rate = 1e-6", "rate = inf"), "bad.toml:6:37: the number inf is out of range");
+}
