@@ -413,3 +413,16 @@ fn an_echo_behind_the_first_retransmission_of_an_earlier_recovery_undoes_nothing
         assert_eq!(lab.tcp.stats().undone, undone, "{stamp}");
     }
 }
+
+#[test]
+fn the_rest_of_a_segment_takes_as_much_of_cwnd_as_the_whole() {
+    // tcp_trim_head(): it stays a packet.
+    let mut lab = Lab::with_sack(Config { cwnd_counts: CwndCounts::Packets, ..linux() });
+    lab.write_bytes(12_300);
+    lab.at(200);
+    let before = lab.sent.len();
+    ack_bytes(&mut lab, 1500);
+    assert_eq!(lab.cwnd(), 11);
+    let lengths = lab.sent[before..].iter().map(|(_, sent)| sent.segment.payload.len);
+    assert_eq!(lengths.collect::<Vec<_>>(), [MSS, MSS], "beside nine packets: 300 bytes wait");
+}

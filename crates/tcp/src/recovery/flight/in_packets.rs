@@ -8,6 +8,13 @@ use super::ShortSegments;
 use crate::ranges::Range;
 use crate::recovery::LossRecovery;
 
+/// What is left of a segment.
+struct Rest {
+    range: Range,
+    /// The bytes that are acknowledged.
+    missing: u64,
+}
+
 impl LossRecovery {
     fn short(&self) -> Option<&ShortSegments> {
         Some(&self.rack()?.short)
@@ -15,12 +22,34 @@ impl LossRecovery {
 
     /// The padding of the segments in the network.
     pub(crate) fn padding_in_network(&self) -> u64 {
-        self.short().map_or(0, ShortSegments::in_network)
+        let short = self.short().map_or(0, ShortSegments::in_network);
+        short + self.cut_off().filter(|rest| self.is_in_network(rest.range)).map_or(0, |rest| rest.missing)
     }
 
     /// The padding of all outstanding segments.
     pub(crate) fn padding_outstanding(&self) -> u64 {
-        self.short().map_or(0, ShortSegments::outstanding)
+        self.short().map_or(0, ShortSegments::outstanding) + self.cut_off().map_or(0, |rest| rest.missing)
+    }
+
+    /// What is left of the first segment, if a part of it is acknowledged: it stays a packet (`tcp_trim_head()`).
+    fn cut_off(&self) -> Option<Rest> {
+        if !self.loss.has_short {
+            return None;
+        }
+        let flight = &self.log.read()?.flight;
+        let (start, end) = (flight.edge(), flight.front()?.range.end);
+        Some(Rest { range: Range::new(start, end), missing: start - flight.cut_from()? })
+    }
+
+    /// Whether a segment is neither lost nor reported.
+    fn is_in_network(&self, segment: Range) -> bool {
+        let is_lost = self.rack().is_some_and(|rack| rack.repairs.lost.covered_within(segment) > 0);
+        !is_lost && self.loss.sacked_within(segment) == 0
+    }
+
+    /// An ACK acknowledges a part of a segment.
+    pub(crate) fn note_cut_off(&mut self) {
+        self.loss.trouble().has_short = true;
     }
 
     /// The padding of the segments in `range` that were not reported yet.
@@ -62,7 +91,8 @@ impl LossRecovery {
 
     /// Whether short segments are outstanding may have changed.
     pub(in crate::recovery) fn note_whether_short(&mut self) {
-        let some = self.rack().is_some_and(|rack| !rack.short.is_empty());
+        let is_cut = self.log.read().is_some_and(|departures| departures.flight.cut_from().is_some());
+        let some = is_cut || self.rack().is_some_and(|rack| !rack.short.is_empty());
         if some {
             self.loss.trouble().has_short = true;
         } else if let Some(loss) = self.loss.known() {

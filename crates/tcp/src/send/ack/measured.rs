@@ -30,7 +30,7 @@ impl Sender {
         self.take_sample_since(cx, now, ack, (first, echo));
         let as_linux = self.takes_acks_as_linux(cx);
         if as_linux && part > 0 {
-            self.keep_push_of_rest(ack, part);
+            self.note_rest(cx, ack, part);
         }
         self.advance_calmly(segment, ack);
         if !as_linux {

@@ -204,7 +204,7 @@ impl Sender {
         self.space.nxt = self.space.nxt.max(ack);
         self.timers.unanswered = 0;
         if parts.cut_off() > 0 {
-            self.keep_push_of_rest(ack, parts.cut_off());
+            self.note_rest(cx, ack, parts.cut_off());
         }
         self.recovery.advance(ack);
         self.space.marks.forget(ack);
@@ -229,6 +229,15 @@ impl Sender {
             self.start_user_timeout(cx, now);
         } else {
             self.stop_user_timeout();
+        }
+    }
+
+    /// An ACK up to `ack` acknowledges `part` bytes of a segment that goes on behind.
+    #[cold]
+    pub(in crate::send) fn note_rest(&mut self, cx: &Context, ack: u64, part: u64) {
+        self.keep_push_of_rest(ack, part);
+        if self.cwnd_counts_packets(cx) {
+            self.recovery.note_cut_off();
         }
     }
 

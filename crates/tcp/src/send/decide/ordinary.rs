@@ -208,7 +208,7 @@ impl Sender {
         // Linux counts a segment when all of it is acknowledged (`tcp_clean_rtx_queue()`).
         let uncounted = if cx.config.growth.grows == Grows::WhenUsed { part } else { 0 };
         if uncounted > 0 {
-            self.keep_push_of_rest(ack, part);
+            self.note_rest(cx, ack, part);
         }
         self.advance_calmly(segment, ack);
         self.open_window_calmly(cx, now, before + uncounted, rtt);
