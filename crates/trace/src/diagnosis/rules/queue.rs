@@ -30,6 +30,11 @@ const SAME: f64 = 1.1;
 
 /// Slices on each side that show whether a sender has more data.
 const NEAR: usize = 4;
+/// Where others have a full path for this part of the time in which this sender has it, they have it all the time, unless
+/// the packets of this sender alone explain the delays. Fewer groups of slices show nothing of all the time.
+const OTHERS_STAY: usize = 3;
+const LEAST_GROUPS: usize = 32;
+
 /// Neighbouring slices of which one is looked at for all.
 const GROUP: usize = 4;
 
@@ -81,6 +86,7 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
     let same = shaped.iter().filter(|&&rate| rate < middle * SAME && middle < rate * SAME).count();
     let shaper = if same * 2 > shaped.len() { same } else { 0 };
     let others = rates(Limit::CrossTraffic).count();
+    let own = rates(Limit::Bottleneck).count();
     // A shaper stays where it is: where others have the path mostly, an even rate is theirs too by chance.
     let mut latest = None;
     let settled = found.iter().map(|found| {
@@ -92,7 +98,14 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
         latest = Some(limit);
         limit
     });
-    settled.collect()
+    // Others stay too: where few segments are neighbours in the queue, no train may show the capacity for a while.
+    let is_alone = |group: usize| full(group * GROUP).is_some_and(|index| facts.path.now[index].alone);
+    let others_stay = others >= LEAST_GROUPS && others * OTHERS_STAY > own && others > shaper;
+    let stays = |(group, limit): (usize, Limit)| match limit {
+        Limit::Bottleneck if others_stay && !is_alone(group) => Limit::CrossTraffic,
+        limit => limit,
+    };
+    settled.enumerate().map(stays).collect()
 }
 
 /// What fills the path in a slice, and the usual rate of trains; `None` if too few of them show that.
@@ -287,6 +300,19 @@ mod tests {
         assert!(varying(1000).iter().all(|limit| *limit == Limit::CrossTraffic));
         assert!(varying(500).iter().all(|limit| *limit == Limit::Bottleneck), "more than half of it passes");
         assert!(varying(100_000).iter().all(|limit| *limit == Limit::Bottleneck), "they came together");
+    }
+
+    #[test]
+    fn others_who_have_the_path_for_a_good_part_of_the_time_have_it_all_the_time() {
+        // At first no train shows the capacity.
+        let of = |shared: u64, alone| {
+            let trains: Vec<u32> =
+                (0..800).map(|n| if n >= 800 - shared && n % 3 == 0 { 1000 } else { 320 }).collect();
+            limits_if(&trains, |n| if n < 4 { 40 } else { 60 }, [alone, false])[0]
+        };
+        assert_eq!(of(400, false), Limit::CrossTraffic);
+        assert_eq!(of(150, false), Limit::Bottleneck, "they came late");
+        assert_eq!(of(400, true), Limit::Bottleneck, "the packets of the sender explain the delays");
     }
 
     #[test]
