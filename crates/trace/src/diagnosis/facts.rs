@@ -1,6 +1,6 @@
 //! The input of the rules.
 //!
-//! The last seven fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
+//! The last eight fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
 
 use super::moment::Moment;
 use super::path::Path;
@@ -43,6 +43,8 @@ pub(super) struct Facts {
     pub(super) at_intervals: Vec<(u64, u64)>,
     /// When the application wrote at an even rate, as blocks show that ACKs did not release.
     pub(super) at_even_rate: Vec<(u64, u64)>,
+    /// The largest receive window that the flight has filled, up to each slice.
+    pub(super) filled: Vec<u32>,
     /// The largest flight after losses, in bytes, if the sender mostly has that.
     pub(super) cap: Option<u32>,
 }
@@ -90,6 +92,7 @@ impl Facts {
             restarts: Vec::new(),
             at_intervals: Vec::new(),
             at_even_rate: Vec::new(),
+            filled: Vec::new(),
             cap: None,
         }
     }

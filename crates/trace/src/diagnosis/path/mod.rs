@@ -80,9 +80,10 @@ impl Path {
     pub(super) fn of(slices: &[Slice], parts: (u64, u64), totals: &Totals, trains: &Trains) -> Self {
         let segment = totals.segment;
         let base = parts.0 + parts.1;
-        // Beside the receiver, what an ACK takes is not the path's but the receiver's delay.
-        let beside_receiver = parts.1 * 10 <= base;
-        let mut now = round_trips(slices, parts, (totals.in_host, beside_receiver));
+        // Beside the receiver and behind the bottleneck, data has waited before it comes here. What an ACK takes longer is the receiver's
+        // delay.
+        let has_waited = parts.1 * 10 <= base || totals.behind_bottleneck;
+        let mut now = round_trips(slices, parts, (totals.in_host, has_waited));
         let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
         let rates = rates(slices, base);
         // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
@@ -91,8 +92,7 @@ impl Path {
         let least = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
         // Bursts give no delay of single packets.
         let beside_sender = parts.0 * 10 <= base && !totals.behind_bottleneck;
-        let jitter =
-            if beside_sender || !totals.by_bursts { noise(&now, slices, beside_receiver) } else { 0 };
+        let jitter = if beside_sender || !totals.by_bursts { noise(&now, slices, has_waited) } else { 0 };
         let threshold = least.max((jitter as f64 * ABOVE_NOISE) as u64);
         let passes_more = more_passed(slices, base, capacity);
         let exceeds = |rate: f64, share: f64| capacity > 0.0 && !passes_more && rate > capacity * share;
@@ -155,7 +155,7 @@ impl Path {
 fn round_trips(
     slices: &[Slice],
     (behind, ahead): (u64, u64),
-    (in_host, beside_receiver): (bool, bool),
+    (in_host, has_waited): (bool, bool),
 ) -> Vec<PathNow> {
     let mut latest = (0, 0);
     let (base, mut sampled) = (behind + ahead, 0);
@@ -166,7 +166,7 @@ fn round_trips(
     slices
         .iter()
         .map(|slice| {
-            let sample = if beside_receiver { 0 } else { slice.ahead };
+            let sample = if has_waited { 0 } else { slice.ahead };
             let here = if in_host { 0 } else { slice.behind };
             if here > 0 {
                 sampled = slice.until;
@@ -185,8 +185,8 @@ fn round_trips(
 ///
 /// A queue that stands turns and falls rarely, and it falls slowly: only while less arrives than leaves. Where the path itself
 /// varies, as on a shared medium, every second sample is below the one before it, also while a queue grows.
-fn noise(now: &[PathNow], slices: &[Slice], beside_receiver: bool) -> u64 {
-    let sampled = |slice: &Slice| if beside_receiver { slice.behind > 0 } else { slice.ahead > 0 };
+fn noise(now: &[PathNow], slices: &[Slice], has_waited: bool) -> u64 {
+    let sampled = |slice: &Slice| if has_waited { slice.behind > 0 } else { slice.ahead > 0 };
     let delays: Vec<u64> =
         now.iter().zip(slices).filter(|(_, slice)| sampled(slice)).map(|(now, _)| now.queueing).collect();
     if delays.len() < LEAST_SAMPLES {
@@ -347,6 +347,20 @@ mod tests {
         let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
         assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
         assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
+    }
+
+    #[test]
+    fn behind_the_bottleneck_only_the_delay_to_the_sender_shows_a_queue() {
+        let full = |behind_ms: u64, ahead_ms: u64| {
+            let behind = (behind_ms * 1_000_000 + 1) as u32;
+            let slices: Vec<Slice> = (1..=40)
+                .map(|n| Slice { behind, ..slice(10 * n, 10_000, if n > 20 { ahead_ms } else { 30 }) })
+                .collect();
+            let totals = Totals { behind_bottleneck: true, ..totals() };
+            Path::of(&slices, (10_000_000, 30_000_000), &totals, &trains(2000)).now[30].full
+        };
+        assert!(!full(10, 50), "the receiver delays ACKs");
+        assert!(full(30, 30));
     }
 
     #[test]

@@ -58,6 +58,9 @@ fn on_acks(facts: &Facts, index: usize) -> Limit {
             Limit::CongestionWindow
         };
     }
+    if has_filled_window(facts, index) {
+        return window_full(facts, index);
+    }
     let varies = is_growing(facts, index) || !stays(facts, index);
     if varies && !is_capped(facts, index) {
         return Limit::SlowStart;
@@ -122,6 +125,30 @@ pub(super) fn refills(facts: &Facts, index: usize) -> bool {
 /// arrive.
 pub(super) fn fills_window(facts: &Facts, index: usize) -> bool {
     facts.flight[index].saturating_add(facts.totals.segment) > facts.slices[index].window
+}
+
+/// Whether the flight has filled a window as large as this one before, away from the sender, and nothing was lost since: cwnd permits
+/// that much from then on, and so does the send buffer. A path that holds packets makes the flight seem smaller there.
+pub(super) fn has_filled_window(facts: &Facts, index: usize) -> bool {
+    let (first, last) = facts.around(index, CAPPED_ROUNDS);
+    !facts.path.beside_sender
+        && !facts.lost_before(index)
+        && facts.filled.get(index).is_some_and(|&filled| facts.slices[index].window <= filled)
+        && has_more(&facts.slices[first..=last])
+}
+
+/// The largest window that was filled up to each slice; 0 after a short segment, which shows an application that has written less.
+pub(super) fn filled_windows(facts: &Facts) -> Vec<u32> {
+    let fills = |(slice, &flight): (&Slice, &u32)| {
+        let full = flight.saturating_add(facts.totals.segment) > slice.window;
+        (slice.short == 0).then_some(if full { slice.window } else { 0 })
+    };
+    let each = facts.slices.iter().zip(&facts.flight).map(fills);
+    each.scan(Some(0), |most, filled| {
+        *most = most.zip(filled).map(|(most, filled)| filled.max(most));
+        Some(most.unwrap_or(0))
+    })
+    .collect()
 }
 
 /// Where a sender paces: the latest slice in which the receive window was full, within a few round trips, if it soon is full again.
@@ -296,6 +323,26 @@ mod tests {
         assert_eq!(of(|_, _| {}), Limit::SendBuffer);
         assert_eq!(of(|n, slice| slice.short = u16::from(n.is_multiple_of(4))), Limit::SlowStart);
         assert_eq!(of(|_, slice| slice.window = 23_000), Limit::ReceiveWindow);
+    }
+
+    #[test]
+    fn away_from_the_sender_a_window_that_was_filled_once_limits_also_while_less_seems_to_be_in_flight() {
+        let of = |parts, first_loss, change: fn(u64, &mut Slice)| {
+            let mut facts = facts_at(parts, &[5], |n, slice| {
+                slice.window = 20_000;
+                slice.flight = if n == 20 { 20_000 } else { 5000 };
+                change(n, slice);
+            });
+            facts.totals.first_loss = first_loss;
+            facts.filled = filled_windows(&facts);
+            [10, 60].map(|index| in_between(&facts, index) == Limit::ReceiveWindow)
+        };
+        let never = [false; 2];
+        assert_eq!(of(AT_RECEIVER, None, |_, _| {}), [false, true]);
+        assert_eq!(of((0, 40_000_000), None, |_, _| {}), never, "there the flight is exact");
+        assert_eq!(of(AT_RECEIVER, None, |n, slice| slice.short = u16::from(n == 3)), never);
+        assert_eq!(of(AT_RECEIVER, None, |n, slice| slice.window += n as u32 * 1000), never, "it grows");
+        assert_eq!(of(AT_RECEIVER, Some(0), |_, _| {}), never, "a loss may have made cwnd smaller");
     }
 
     #[test]

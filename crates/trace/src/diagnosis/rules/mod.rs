@@ -78,7 +78,9 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
             window::window_full(facts, full)
         }
         Phase::ShortHeld => Limit::NagleDelayedAck,
-        Phase::RestKept if growth::refills(facts, index) => growth::in_between(facts, index),
+        Phase::RestKept if growth::refills(facts, index) || growth::has_filled_window(facts, index) => {
+            growth::in_between(facts, index)
+        }
         Phase::RestKept => application::rest_held(facts, index),
         Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {
             Some(Limit::Application) if phase == Phase::RestHeld => application::rest_held(facts, index),

@@ -3,6 +3,7 @@
 use super::black_hole::black_holes;
 use super::cap::cap_after_losses;
 use super::even_rate::written_evenly;
+use super::growth::filled_windows;
 use super::policer::policed;
 use super::queue::filled_by;
 use super::restart::restarts;
@@ -19,7 +20,7 @@ const EXACT: u64 = 16;
 
 /// Adds what the slices, the phases and the departures show together; the departures by the sender's own clock if `by_sender`.
 ///
-/// None of the seven conclusions depends on another. What the replay shows comes first: they use it.
+/// None of the eight conclusions depends on another. What the replay shows comes first: they use it.
 pub(in crate::diagnosis) fn conclude_whole(
     mut facts: Facts,
     phases: &Phases,
@@ -35,6 +36,7 @@ pub(in crate::diagnosis) fn conclude_whole(
         writes_at_intervals(&blocks, facts.totals.segment, (facts.path.base, facts.path.beside_sender));
     facts.at_even_rate = written_evenly(&facts, departures);
     facts.restarts = restarts(&facts, phases);
+    facts.filled = filled_windows(&facts);
     facts.cap = cap_after_losses(&facts);
     facts
 }
