@@ -154,6 +154,9 @@ impl Connection {
     pub(super) fn peer_has_closed(&mut self, now: Time) {
         // `tcp_fin()` clears all reports, also that of a duplicate.
         self.rcv.forget_duplicate(&self.cx);
+        if self.closes_at_once() {
+            self.cx.answer_bare();
+        }
         match self.cx.state() {
             State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
             State::FinWait1 if self.snd.space().fin_acknowledged() => self.enter_time_wait(now),
@@ -161,6 +164,14 @@ impl Connection {
             State::FinWait2 => self.enter_time_wait(now),
             _ => {}
         }
+    }
+
+    /// Whether both ends close at the same time: Linux then acknowledges the peer's FIN before it sends anything else
+    /// (TCP_FIN_WAIT1 in `tcp_fin()`, which begins when the application closes).
+    fn closes_at_once(&self) -> bool {
+        self.cx.config.old_segments == OldSegments::Linux
+            && self.snd.is_closing()
+            && !self.snd.space().fin_acknowledged()
     }
 
     /// Enters TIME-WAIT, which answers old duplicates for 2·MSL.

@@ -128,3 +128,16 @@ fn data_in_order_sets_the_number_of_the_last_window_update_back() {
         assert_eq!(lone.c.stats().dup_acks_received - before, dup_acks, "{old_segments:?}");
     }
 }
+
+#[test]
+fn a_fin_in_fin_wait_1_is_acknowledged_before_data_leaves() {
+    // tcp_fin() calls tcp_send_ack() there, and the state begins when the application closes.
+    for (old_segments, lengths) in [(LINUX, &[0, 900][..]), (STANDARD, &[900][..])] {
+        let mut lone = Lone::established(rules(old_segments), FULL, 1000);
+        lone.writes(1900);
+        lone.closes();
+        let out = lone.gets(segment(FIN_ACK, 1, 1001));
+        assert_eq!(out.iter().map(|out| out.len).collect::<Vec<_>>(), lengths, "{old_segments:?}");
+        assert!(out.iter().all(|out| out.ack == 2));
+    }
+}
