@@ -12,7 +12,7 @@ from collections.abc import Callable
 from .compare import Difference
 from .kernel import QUICK_RESPONSE_NS, RESPONSE_NS, Run
 from .ours import repeats
-from .packets import ACK, FIN, PSH, RST, SYN, Segment, Sent
+from .packets import ACK, ECE, FIN, PSH, RST, SYN, Segment, Sent
 from .ranges import Ranges
 from .scripts import MS, Arrival, Call
 from .tcp_info import field_of
@@ -145,9 +145,9 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
                 return False
             index -= 1
         return False
-    if difference.kind not in ("ack of data again", "sack of data again", "length of data again"):
-        return False
-    return _answers_data(run, sent[index].at)
+    # What marks the data carries is not echoed either.
+    differs = ("ack of data again", "sack of data again", "length of data again", f"flags {ECE:02x} of data again")
+    return difference.kind in differs and _answers_data(run, sent[index].at)
 
 
 def _leaves_before_data(run: Run, index: int) -> bool:
