@@ -14,6 +14,9 @@ impl SenderView {
         (start, len): (i64, u32),
         options: u32,
     ) {
+        // As long as the MSS beside its options: not two segments, but one of a sender that does not subtract options from the MSS.
+        let agreed = self.agreed();
+        let options = if agreed.saturating_sub(options) < len && len <= agreed { 0 } else { options };
         self.most = if self.mss > options { self.mss - options } else { u32::MAX };
         self.totals.offload |= len > self.largest();
         let mut clocked = None;
@@ -29,6 +32,11 @@ impl SenderView {
     pub(in crate::diagnosis) fn permitted(&self) -> u32 {
         let options = self.mss.saturating_sub(self.most);
         self.most.min(self.own_mss.saturating_sub(options))
+    }
+
+    /// The lesser MSS of both ends, of which a sender subtracts its options (RFC 6691, section 2); `u32::MAX` if it is not known.
+    fn agreed(&self) -> u32 {
+        [self.mss, self.own_mss].into_iter().filter(|&mss| mss > 0).min().unwrap_or(u32::MAX)
     }
 
     /// The payload of the longest segments: a sender's own link may permit less than its peer. `u32::MAX` if it is not known.
@@ -80,6 +88,19 @@ mod tests {
         assert_eq!(beside.segments_of((5000, 0)).count(), 1);
         let jumbo = view_with(0, 8960, 1012);
         assert_eq!((jumbo.totals.segments, jumbo.totals.segment, jumbo.totals.offload), (4, 1000, true));
+    }
+
+    #[test]
+    fn a_segment_as_long_as_the_mss_beside_options_is_one() {
+        for (mss, own) in [(1012, 1012), (8960, 1012), (1012, 8960), (1012, 0)] {
+            let mut view = view_with(0, mss, own);
+            let before = view.totals.segments;
+            view.totals.offload = false;
+            view.note_frame(1_000_000, 2, (3500, 1012), 12);
+            assert_eq!((view.totals.segments - before, view.totals.offload), (1, false), "{mss} {own}");
+            view.note_frame(2_000_000, 3, (4512, 1013), 12);
+            assert_eq!((view.totals.segments - before, view.totals.offload), (3, true), "{mss} {own}");
+        }
     }
 
     #[test]
