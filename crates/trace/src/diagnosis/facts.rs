@@ -5,15 +5,11 @@
 use super::moment::Moment;
 use super::path::Path;
 use super::sender::phase::Phase;
-use crate::diagnosis::path::trains::Trains;
+use crate::diagnosis::path::trains::{CAPACITY, NO_FASTER, Trains, come_no_faster};
 use crate::diagnosis::sender::incidents::Incidents;
 use crate::diagnosis::sender::meter::Slice;
 use crate::diagnosis::sender::totals::Totals;
 use netspurt_budget::Limit;
-
-/// The quantile of the rates of trains that is compared, and by which factor they may differ.
-const CAPACITY: f64 = 0.9;
-const NO_FASTER: f64 = 1.2;
 
 /// So many trains may pass before the bucket of a shaper is empty.
 const FIRST_TRAINS: usize = 256;
@@ -57,7 +53,8 @@ impl Facts {
         [acks, arrivals]: [&Trains; 2],
         incidents: Incidents,
     ) -> Self {
-        totals.behind_bottleneck = is_behind_bottleneck((parts, totals.in_host), acks, arrivals);
+        let shared = totals.shared_link.is_some() && !totals.in_host;
+        totals.behind_bottleneck = shared || is_behind_bottleneck((parts, totals.in_host), acks, arrivals);
         let trains = if totals.behind_bottleneck {
             for slice in &mut slices {
                 slice.delivered = slice.sent.saturating_add(u32::from(slice.resent) * totals.segment);
@@ -156,12 +153,11 @@ impl Facts {
 /// some segments leave faster than the bottleneck is: those of slow start, or those that one ACK releases. Behind the bottleneck
 /// none come faster.
 fn is_behind_bottleneck((parts, in_host): ((u64, u64), bool), acks: &Trains, arrivals: &Trains) -> bool {
-    let no_faster = |here: f64, acks: f64| here < acks * NO_FASTER;
     if parts.0 * 10 <= parts.0 + parts.1 {
-        let (most, acks) = (arrivals.rate(1.0), acks.rate(CAPACITY));
-        return !in_host && most.zip(acks).is_some_and(|(most, acks)| no_faster(most, acks));
+        return !in_host && come_no_faster(acks, arrivals);
     }
-    arrivals.rate(CAPACITY).is_some_and(|here| acks.rate(CAPACITY).is_none_or(|acks| no_faster(here, acks)))
+    let no_faster = |here: f64| acks.rate(CAPACITY).is_none_or(|acks| here < acks * NO_FASTER);
+    arrivals.rate(CAPACITY).is_some_and(no_faster)
 }
 
 /// The most bytes outstanding within the last round trip before the end of each slice.

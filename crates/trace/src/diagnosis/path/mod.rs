@@ -2,6 +2,7 @@
 
 pub(super) mod bucket;
 mod busy;
+pub(super) mod comb;
 mod joining;
 mod now;
 pub(super) mod replay;
@@ -9,6 +10,7 @@ mod steady;
 pub(super) mod trains;
 
 use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};
+use crate::diagnosis::path::comb::of_others;
 pub(super) use crate::diagnosis::path::now::PathNow;
 use crate::diagnosis::path::steady::steady;
 use crate::diagnosis::path::trains::Trains;
@@ -109,6 +111,8 @@ impl Path {
         } else {
             Vec::new()
         };
+        let link = totals.shared_link.filter(|_| totals.behind_bottleneck);
+        let of_others = link.map_or_else(Vec::new, |serial| of_others(slices, base, serial));
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
@@ -125,10 +129,12 @@ impl Path {
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
             path.steady = steady.get(index).is_some_and(|&steady| steady);
+            path.of_others = of_others.get(index).is_some_and(|&others| others);
             path.full = standing.0
                 || known && at_capacity(rate) && (shows_less || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index]
-                || behind.get(index).is_some_and(|&busy| busy);
+                || behind.get(index).is_some_and(|&busy| busy)
+                || path.of_others;
         }
         let joined = trains.joined(capacity);
         Self {

@@ -12,6 +12,8 @@ pub(in crate::diagnosis) struct PathNow {
     pub(in crate::diagnosis) exact: bool,
     /// Where bursts show the delay: whether it is always the same.
     pub(in crate::diagnosis) steady: bool,
+    /// Whether the times between segments show that its link transmits all the time, and mostly packets of others.
+    pub(in crate::diagnosis) of_others: bool,
     /// Whether the path was full during the last round trip.
     pub(in crate::diagnosis) full: bool,
     /// Where no delays show a queue: segments came without pauses, as they leave a queue.

@@ -102,6 +102,17 @@ impl Trains {
     }
 }
 
+/// The quantile of the rates of ACKs that is compared with arrivals, and by which factor they may differ.
+pub(in crate::diagnosis) const CAPACITY: f64 = 0.9;
+pub(in crate::diagnosis) const NO_FASTER: f64 = 1.2;
+
+/// Whether no segments arrive faster than they are acknowledged. Before the bottleneck some do: those of slow start, or those that one ACK
+/// releases.
+pub(in crate::diagnosis) fn come_no_faster(acks: &Trains, arrivals: &Trains) -> bool {
+    let (most, acks) = (arrivals.rate(1.0), acks.rate(CAPACITY));
+    most.zip(acks).is_some_and(|(most, acks)| most < acks * NO_FASTER)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,12 +55,12 @@ pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
         _ => false,
     };
     let limit = (now.many || has_more).then(|| filled(facts, shown));
-    limit.filter(|&limit| limit != Limit::CrossTraffic || !now.steady)
+    limit.filter(|&limit| limit != Limit::CrossTraffic || !now.steady || now.of_others)
 }
 
 /// What fills the path, if it is full.
 pub(super) fn filled(facts: &Facts, index: usize) -> Limit {
-    facts.filled_by[index / GROUP]
+    if facts.path.now[index].of_others { Limit::CrossTraffic } else { facts.filled_by[index / GROUP] }
 }
 
 /// Whether all segments around this slice were full: their sender has more data than it sends.

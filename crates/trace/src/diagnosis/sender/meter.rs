@@ -46,6 +46,11 @@ pub(in crate::diagnosis) struct Slice {
     pub(in crate::diagnosis) train: u32,
     /// The same for the segments themselves, and not for their ACKs.
     pub(in crate::diagnosis) arrivals: u32,
+    /// Segments since the one before which the link has transmitted without a pause, how many packets of others, and segments before
+    /// which it had a pause.
+    pub(in crate::diagnosis) together: u16,
+    pub(in crate::diagnosis) between: u16,
+    pub(in crate::diagnosis) apart: u16,
     /// Position after the last byte sent so far.
     pub(in crate::diagnosis) end: i64,
 }
@@ -78,7 +83,17 @@ impl Slice {
         self.lost = self.lost.saturating_add(next.lost);
         self.train = self.train.max(next.train);
         self.arrivals = self.arrivals.max(next.arrivals);
+        self.together = self.together.saturating_add(next.together);
+        self.between = self.between.saturating_add(next.between);
+        self.apart = self.apart.saturating_add(next.apart);
         self.end = next.end;
+    }
+
+    /// A segment came; `others`: how many packets of others the link has transmitted since the one before, if it had no pause.
+    pub(in crate::diagnosis) fn note_link(&mut self, others: Option<u16>) {
+        self.together = self.together.saturating_add(u16::from(others.is_some()));
+        self.apart = self.apart.saturating_add(u16::from(others.is_none()));
+        self.between = self.between.saturating_add(others.unwrap_or(0));
     }
 
     /// Records a round trip from here to the receiver.

@@ -15,7 +15,8 @@ pub(super) mod probes;
 mod settle;
 pub(super) mod totals;
 
-use crate::diagnosis::path::trains::Trains;
+use crate::diagnosis::path::comb::Comb;
+use crate::diagnosis::path::trains::{Trains, come_no_faster};
 use crate::diagnosis::sender::departures::Departures;
 use crate::diagnosis::sender::incidents::{HeldOne, Incidents};
 use crate::diagnosis::sender::meter::Meter;
@@ -108,9 +109,13 @@ pub(super) struct SenderView {
     ahead_known: bool,
     /// The latest one.
     ahead_now: u64,
+    /// Whether segments that come here have passed the bottleneck, although the capture was taken near the sender.
+    behind_bottleneck: bool,
     /// Whether data was outstanding when the last new data was sent.
     clocked: bool,
     pace: Pace,
+    /// The times between segments.
+    pub(super) comb: Comb,
     delayed_acks: DelayedAcks,
     /// The largest payload that the peer permits, without options, and with those of the latest data; `u32::MAX` if it is not known.
     mss: u32,
@@ -165,8 +170,10 @@ impl SenderView {
             ahead: 0,
             ahead_known: false,
             ahead_now: 0,
+            behind_bottleneck: false,
             clocked: false,
             pace: Pace::default(),
+            comb: Comb::default(),
             delayed_acks: DelayedAcks::default(),
             mss: 0,
             most: u32::MAX,
@@ -256,9 +263,17 @@ impl SenderView {
         self.ahead + self.behind.least()
     }
 
-    /// Whether the capture was taken beside the sender.
+    /// Whether the capture was taken beside the sender. Behind a bottleneck near it, queues delay what comes from it.
     pub(super) fn is_beside_sender(&self) -> bool {
-        self.behind.least() * 10 < self.round()
+        !self.behind_bottleneck && self.behind.least() * 10 < self.round()
+    }
+
+    /// Looks again at whether the segments so far have passed the bottleneck, at each doubling of their number.
+    fn look_for_bottleneck(&mut self) {
+        if self.totals.segments.is_power_of_two() && self.behind.least() > IN_HOST_NS {
+            self.behind_bottleneck =
+                self.comb.shared_link().is_some() || come_no_faster(&self.trains, &self.arrivals);
+        }
     }
 
     /// Whether the capture was taken in the host of the sender.
@@ -343,5 +358,34 @@ impl SenderView {
         self.settle(if self.una < self.next { Phase::Sending } else { Phase::Delivering });
         let complete = self.totals.segments > 0 && self.una >= self.next && self.totals.last_ack > 0;
         if complete { self.totals.last_ack } else { last.max(self.clock) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_the_sender_segments_that_come_no_faster_than_their_acks_have_passed_the_bottleneck() {
+        const US: u64 = 1000;
+        // Each two segments of 1000 bytes come within so many microseconds, and ACKs of them each 2 ms, so far from the sender.
+        let is_beside = |within: u64, behind: u64| {
+            let mut view = SenderView::new(false);
+            view.note_behind(0, behind * US, 0);
+            view.note_handshake(50_000 * US);
+            for n in 0..130 {
+                let (at, from) = (n * 2000 * US, n as i64 * 2000);
+                view.note_data(at, n, from, from + 1000, 1000);
+                view.note_data(at + within * US, n, from + 1000, from + 2000, 1000);
+                if let Some(ack) = (n >= 25).then_some(from - 48_000) {
+                    view.note_ack(at + within * US, n, (ack, 0), 500_000, true);
+                    view.note_delivered(at + within * US, 2000);
+                }
+            }
+            view.is_beside_sender()
+        };
+        assert!(!is_beside(1000, 4000));
+        assert!(is_beside(12, 4000), "what an ACK releases comes at once");
+        assert!(is_beside(1000, 50), "in its host");
     }
 }

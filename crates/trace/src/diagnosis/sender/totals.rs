@@ -23,6 +23,8 @@ pub(in crate::diagnosis) struct Totals {
     pub(in crate::diagnosis) handshake: u64,
     /// Whether the handshake shows that the capture was taken in the host of the sender.
     pub(in crate::diagnosis) in_host: bool,
+    /// The time in nanoseconds that a link which others use needs for a segment, if segments have passed such a link before.
+    pub(in crate::diagnosis) shared_link: Option<u64>,
     /// Whether segments had passed the bottleneck before they were captured.
     pub(in crate::diagnosis) behind_bottleneck: bool,
     /// How regularly data is acknowledged.

@@ -1,0 +1,216 @@
+//! Links that others have mostly, as the times between segments show behind them.
+//!
+//! While a link transmits without a pause, and packets of full size, the segments of one connection come at multiples of the time that the
+//! link needs for one: others have sent the packets between them. After a pause of the link, a segment comes at any time. A sender that
+//! waits for ACKs repeats the times of the round trip before, so a pause of its own comes once in a round trip.
+
+use crate::diagnosis::median::median;
+use crate::diagnosis::sender::meter::Slice;
+
+/// A time is a multiple of another one if it differs by less than this share of it, and if it is so many of them at most.
+const SAME: u64 = 50;
+const MOST: u64 = 128;
+/// So many multiples in a row show something, if they last for longer than this share of a round trip.
+const LEAST: u32 = 6;
+const LASTS: (u64, u64) = (5, 4);
+/// Round trips on each side over which the packets of others are counted.
+const ROUNDS: u64 = 4;
+/// Without pauses, so many times in four are multiples, and so many of them show that.
+const MOSTLY: u32 = 3;
+const SURE: u32 = 12;
+/// So many equal round trips show that it is always the same.
+const FEW: usize = 4;
+
+/// The times between segments of full size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::diagnosis) struct Comb {
+    /// The most bytes in a segment.
+    longest: u32,
+    /// The sum of times between two such segments that are multiples of the least one, in nanoseconds, and how many of the least one.
+    sum: (u64, u64),
+    /// When the last segment came, if it was one of full size.
+    latest: Option<u64>,
+    longer: Longer,
+}
+
+/// Longer times than the least one: all, multiples of it, and those that differ from the multiple before by two or more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Longer {
+    all: u32,
+    multiples: u32,
+    varied: u32,
+    latest: u64,
+}
+
+impl Comb {
+    /// A segment of `len` bytes comes. Returns how many packets of others the link has transmitted since the last one, if it has
+    /// transmitted all the time.
+    pub(in crate::diagnosis) fn note(&mut self, at: u64, len: u32) -> Option<u16> {
+        if len > self.longest {
+            *self = Self { longest: len, ..Self::default() };
+        }
+        let full = len == self.longest;
+        let latest = core::mem::replace(&mut self.latest, full.then_some(at)).filter(|_| full)?;
+        let apart = at.saturating_sub(latest);
+        // The mean of many is more exact than one of them.
+        let least = self.sum.0 / self.sum.1.max(1);
+        if least == 0 || apart + least / SAME < least {
+            (self.sum, self.longer) = ((apart, 1), Longer::default());
+            return None;
+        }
+        let times = (apart + least / 2) / least;
+        let multiple = times <= MOST && apart.abs_diff(times * least) * SAME <= least;
+        if multiple {
+            self.sum = (self.sum.0 + apart, self.sum.1 + times);
+        }
+        if times > 1 {
+            self.longer.note(multiple.then_some(times));
+        }
+        multiple.then_some(times as u16 - 1)
+    }
+
+    /// The time in nanoseconds that a link which others use needs for a segment; `None` if the segments have passed no such link, as far
+    /// as that shows. An even sender, or a window of one size, repeats the same times.
+    pub(in crate::diagnosis) fn shared_link(&self) -> Option<u64> {
+        let Longer { all, multiples, varied, .. } = self.longer;
+        let shared = multiples >= SURE && multiples * 4 >= all * MOSTLY && varied * 4 >= multiples;
+        shared.then(|| self.sum.0 / self.sum.1.max(1))
+    }
+}
+
+impl Longer {
+    /// A longer time: so many times the least one, if it is a multiple of it.
+    fn note(&mut self, times: Option<u64>) {
+        self.all += 1;
+        if let Some(times) = times {
+            self.multiples += 1;
+            self.varied += u32::from(times.abs_diff(self.latest) > 1);
+            self.latest = times;
+        }
+    }
+}
+
+/// For each slice: whether its link has transmitted all the time, for longer than a round trip, and mostly packets of others. The link
+/// needs `serial` nanoseconds for a segment.
+///
+/// Packets of others change the round trip by multiples of that. If it is always the same, it is a multiple by chance, and segments that
+/// ACKs release come at multiples without anybody else.
+pub(super) fn of_others(slices: &[Slice], round: u64, serial: u64) -> Vec<bool> {
+    let mut of_others = vec![false; slices.len()];
+    let mut note = |(first, last): (usize, usize), count: u32| {
+        let lasts = slices[last].until - slices[first].until;
+        let long = count >= LEAST && lasts > round * LASTS.0 / LASTS.1;
+        if long && !is_one_trip(&slices[first..=last], serial) {
+            mostly_others(&slices[first..=last], round, &mut of_others[first..=last]);
+        }
+    };
+    let (mut run, mut count) = ((0, 0), 0);
+    for (index, slice) in slices.iter().enumerate() {
+        if slice.apart > 0 {
+            note(run, count);
+            (run, count) = ((index, index), 0);
+        }
+        if slice.together > 0 {
+            (run.1, count) = (index, count + u32::from(slice.together));
+        }
+    }
+    if !slices.is_empty() {
+        note(run, count);
+    }
+    of_others
+}
+
+/// Whether most round trips to the sender are the same.
+fn is_one_trip(slices: &[Slice], serial: u64) -> bool {
+    let trips = || slices.iter().map(|slice| u64::from(slice.behind)).filter(|&trip| trip > 0);
+    let middle = median(trips());
+    let same = trips().filter(|trip| trip.abs_diff(middle) * 2 < serial).count();
+    same >= FEW && same * 2 > trips().count()
+}
+
+/// Finds the slices around which others have sent more packets than this connection.
+fn mostly_others(slices: &[Slice], round: u64, found: &mut [bool]) {
+    let (mut first, mut last, mut own, mut others) = (0, 0, 0, 0);
+    for (index, found) in found.iter_mut().enumerate() {
+        let until = slices[index].until;
+        while slices.get(last).is_some_and(|slice| slice.until <= until + ROUNDS * round) {
+            own += u64::from(slices[last].together);
+            others += u64::from(slices[last].between);
+            last += 1;
+        }
+        while slices[first].until + ROUNDS * round < until {
+            own -= u64::from(slices[first].together);
+            others -= u64::from(slices[first].between);
+            first += 1;
+        }
+        *found = others > own;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The link of segments that come after these times in microseconds, again and again.
+    fn link(apart: &[u64]) -> Option<u64> {
+        let (mut comb, mut at) = (Comb::default(), 0);
+        for n in 0..100 {
+            at += apart[n % apart.len()] * 1000;
+            comb.note(at, 1000);
+        }
+        comb.shared_link()
+    }
+
+    #[test]
+    fn segments_at_uneven_multiples_of_one_time_have_passed_a_link_that_others_use() {
+        assert_eq!(link(&[1000, 3000, 9000, 4000, 1000, 7000]), Some(1_000_000));
+        assert_eq!(link(&[1000, 3001, 9000, 3999, 1000, 7000]), Some(1_000_000), "a clock has a unit");
+        assert_eq!(link(&[1000, 3300, 9700, 4400, 1000, 7600]), None, "it has pauses");
+        assert_eq!(link(&[1000, 1000, 1000, 40_000]), None, "a window of one size");
+        assert_eq!(link(&[5000]), None, "an even sender");
+    }
+
+    #[test]
+    fn a_segment_that_is_shorter_shows_nothing_of_the_link() {
+        let mut comb = Comb::default();
+        let others: Vec<_> = [(0, 1000), (1, 1000), (4, 1000), (5, 300), (7, 1000), (9, 1000)]
+            .map(|(ms, len)| comb.note(ms * 1_000_000, len))
+            .to_vec();
+        assert_eq!(others, [None, None, Some(2), None, None, Some(1)]);
+    }
+
+    /// Whether others have the link of 40 slices of 10 ms, on a path of 40 ms and a link that needs 1 ms for a segment.
+    fn found(change: impl Fn(u64, &mut Slice)) -> Vec<bool> {
+        let slice = |n: u64| {
+            let mut slice = Slice {
+                until: n * 10_000_000,
+                segments: 2,
+                together: 2,
+                between: 8,
+                behind: 40_000_000 + n as u32 % 5 * 3_000_000,
+                ..Slice::default()
+            };
+            change(n, &mut slice);
+            slice
+        };
+        of_others(&(1..=40).map(slice).collect::<Vec<_>>(), 40_000_000, 1_000_000)
+    }
+
+    #[test]
+    fn others_have_a_link_that_transmits_for_longer_than_a_round_trip_and_mostly_their_packets() {
+        assert!(found(|_, _| {}).into_iter().all(|others| others));
+        let none = |change: fn(u64, &mut Slice)| found(change).into_iter().all(|others| !others);
+        assert!(none(|_, slice| slice.between = 1), "it transmits mostly ours");
+        assert!(none(|n, slice| slice.apart = u16::from(n % 4 == 0)), "a pause in each round trip");
+        assert!(none(|_, slice| slice.behind = 40_000_000), "no queue changes the round trip");
+    }
+
+    #[test]
+    fn what_others_have_after_a_pause_is_counted_from_there() {
+        let found = found(|n, slice| {
+            slice.apart = u16::from(n == 20);
+            slice.between = if n < 20 { 0 } else { 8 };
+        });
+        assert!(found[..19].iter().all(|others| !others) && found[19..].iter().all(|&others| others));
+    }
+}
