@@ -249,6 +249,15 @@ fn two_short_segments_are_not_alone_for_a_probe() {
 }
 
 #[test]
+fn the_reordering_timer_takes_the_place_of_a_probe() {
+    // tcp_rack_mark_lost(): Linux has one timer for both.
+    let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+    lab.write(3).at(299).sack(0, &[(3, 3)]);
+    lab.at(400);
+    assert_eq!(lab.timed()[3..], [(324, 1, RackLoss)], "the probe was due at 300 ms");
+}
+
+#[test]
 fn a_probe_behind_new_data_comes_no_later_than_the_timeout_of_the_first_segment() {
     // tcp_rto_delta_us(): 100 ms and a second, not the timeout that the last ACK has set.
     for (grows, probe) in [(Grows::WhenUsed, 1100), (Grows::Always, 1222)] {

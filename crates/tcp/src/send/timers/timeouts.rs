@@ -304,8 +304,11 @@ impl Sender {
     pub(crate) fn tail_probe_ran_out(&mut self, cx: &Context, now: Time) {
         let Some((may_probe, _)) = self.recovery.timeout_beside_probe(u64::MAX) else { return };
         self.timers.restart(now, cx.config.timer_grain);
-        // A report that has started no other timer changes nothing in Linux (`tcp_send_loss_probe()`).
-        let goes_on = self.takes_acks_as_linux(cx) && self.recovery.phase() == Phase::Open;
+        // A report changes nothing in Linux (`tcp_send_loss_probe()`), unless it has started the reordering timer in the place of
+        // this one (`tcp_rack_mark_lost()`).
+        let goes_on = self.takes_acks_as_linux(cx)
+            && self.recovery.phase() == Phase::Open
+            && !self.recovery.awaits_reordering();
         if !(may_probe || goes_on) || !self.space.is_outstanding() {
             return;
         }
