@@ -146,7 +146,12 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
             index -= 1
         return False
     # What marks the data carries is not echoed either.
-    differs = ("ack of data again", "sack of data again", "length of data again", f"flags {ECE:02x} of data again")
+    differs = (
+        "ack of data again",
+        "sack of data again",
+        "length of data again",
+        f"flags {ECE:02x} of data again",
+    )
     return difference.kind in differs and _answers_data(run, sent[index].at)
 
 
@@ -323,6 +328,19 @@ def _in_order_data(run: Run, until: int) -> list[int]:
     return times
 
 
+def _passes_over_ack(run: Run, difference: Difference) -> bool:
+    """Data that header prediction takes sends nothing again: its ACK is not looked at (`tcp_rcv_established()`)."""
+    sent, index = run.played.sent, difference.index
+    by_ours = difference.kind.endswith("ours data again") or difference.kind in (
+        "time of data again",
+        "stamp of data again",
+        "only ours sends: data again",
+    )
+    is_earlier = index >= len(sent) or sent[index].at - difference.at > RESPONSE_NS
+    taken = _in_order_data(run, difference.at)
+    return by_ours and is_earlier and bool(taken) and difference.at - taken[-1] <= RESPONSE_NS
+
+
 def _probes_after_data(run: Run, difference: Difference) -> bool:
     """Data that header prediction does not take restarts the timer of window probes (`tcp_ack_probe()`)."""
     if "ACK" not in difference.kind or "data" in difference.kind or difference.index < 0:
@@ -474,6 +492,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
     "an answer is as late as makes a connection interactive": _answers_at_limit,
     "quick ACKs depend on the growth of the kernel's window": _quick_acks_by_window,
+    "header prediction takes data without a look at its ACK": _passes_over_ack,
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
