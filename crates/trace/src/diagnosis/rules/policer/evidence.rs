@@ -60,6 +60,11 @@ const MUCH_FASTER: f64 = 2.0;
 const DELAY: f64 = 0.25;
 const DELAY_OF_BURSTS: f64 = 0.5;
 const BEFORE_BURSTS: u64 = 8;
+/// Where packets wait for tokens, they also do at losses. Beside a sender whose packets do not explain the delays alone, packets of a
+/// policer wait there for less than this share of a round trip. That is not known where the link seems to need less than so many
+/// nanoseconds for a segment: there the path may hold packets and forward them together.
+const AT_LOSSES: (u64, u64) = (3, 8);
+const TOGETHER_NS: f64 = 3e4;
 /// A queue of fewer segments cannot be distinguished from chance.
 const LEAST_QUEUE: f64 = 4.0;
 /// Segments leave a queue without pauses: none takes longer than at the rate of the link by this factor. A quarter of the drops, or more,
@@ -139,7 +144,15 @@ impl<'a> Evidence<'a> {
             && !self.queue_is_as_good()
             && (facts.path.shows_queue || self.is_sharp() || self.is_exact() || self.drops_apart())
             && !waits_in_queue(facts, bucket, bursts)
-            && (self.link_alone_delays() || !delays(facts, self.steps, self.link))
+            && (self.link_alone_delays()
+                || !waits_at_losses(facts, bucket, self.link)
+                    && !delays(facts, self.steps, self.link_of_most()))
+    }
+
+    /// The rate of the link that most trains have, if that exceeds the one of the bucket: the fastest train may have come together.
+    fn link_of_most(&self) -> f64 {
+        let most = self.facts.path.capacity / 1e9;
+        if most > FASTER * self.bucket.rate { most.min(self.link) } else { self.link }
     }
 
     /// Whether the delays are those of a link that is faster than the bucket: then no packet waits for tokens.
@@ -272,6 +285,15 @@ fn waits_in_queue(facts: &Facts, bucket: &Bucket, bursts: bool) -> bool {
         || queue_at_losses(facts) > facts.path.base.max(one as u64)
 }
 
+/// Whether packets wait at losses for longer than behind a policer, and than a segment needs at the rate of the bucket.
+fn waits_at_losses(facts: &Facts, bucket: &Bucket, link: f64) -> bool {
+    let segment = f64::from(facts.totals.segment);
+    let least = facts.path.base * AT_LOSSES.0 / AT_LOSSES.1;
+    facts.path.beside_sender
+        && segment > TOGETHER_NS * link
+        && queue_at_losses(facts) > least.max((segment / bucket.rate) as u64)
+}
+
 /// Whether hardly any queue stands before losses.
 fn stands_seldom(facts: &Facts) -> bool {
     queue_at_losses(facts) * BEFORE_BURSTS < facts.path.base
@@ -298,6 +320,22 @@ mod tests {
             waits_in_queue(&facts, &bucket, false)
         };
         assert_eq!([15, 18].map(delayed_by), [false, true]);
+    }
+
+    #[test]
+    fn a_queue_that_stands_at_losses_beside_the_sender_waits_for_tokens() {
+        let waits_on = |link, parts, ms: u64, rate| {
+            let mut facts = facts(parts);
+            facts.path.now.iter_mut().for_each(|now| now.queueing = ms * 1_000_000);
+            waits_at_losses(&facts, &Bucket { rate, depth: 10_000.0, ..Bucket::default() }, link)
+        };
+        let waits = |parts, ms, rate| waits_on(6e-3, parts, ms, rate);
+        let at_sender = (0, 20_000_000);
+        assert!(waits(at_sender, 8, 600e-6));
+        assert!(!waits_on(6.0, at_sender, 8, 600e-6), "the path forwards packets together");
+        assert!(!waits(at_sender, 7, 600e-6), "a burst behind a policer waits for the link");
+        assert!(!waits(at_sender, 8, 60e-6), "one segment needs 17 ms");
+        assert!(!waits((20_000_000, 0), 8, 600e-6), "delays are not known so well");
     }
 
     #[test]

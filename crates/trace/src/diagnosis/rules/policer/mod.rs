@@ -136,6 +136,19 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn packets_wait_for_the_link_as_fast_as_most_trains_if_those_are_faster_than_the_bucket() {
+        let with_trains = |usual: f64| {
+            let mut facts = facts(AT_SENDER);
+            facts.path.now.iter_mut().for_each(|now| now.queueing = 10_000_000);
+            (facts.path.shows_queue, facts.path.peak, facts.path.capacity) = (true, 600e3, usual);
+            is_policer(&facts, &policed_steps(10_000.0, pairs()))
+        };
+        assert!(with_trains(100e3), "two segments take 20 ms");
+        assert!(!with_trains(600e3));
+        assert!(!with_trains(60e3), "most trains have the rate of the bucket");
+    }
+
+    #[test]
     fn a_bucket_shows_without_the_rate_of_the_link_beside_the_sender() {
         assert!(polices(AT_SENDER));
         assert!(!polices((20_000_000, 0)), "no delay shows a queue");
