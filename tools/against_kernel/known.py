@@ -420,11 +420,13 @@ def _paces_few_bytes(run: Run, difference: Difference) -> bool:
 def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
     """The kernel counts the half second between answers to invalid segments in ticks."""
     sent, index = run.played.sent, difference.index
-    if difference.kind not in ("stamp of ACK", "time of ACK", "only the kernel sends: ACK") or index < 1:
+    kinds = ("stamp of ACK", "time of ACK", "ack of ACK", "only the kernel sends: ACK")
+    if difference.kind not in kinds or index < 1:
         return False
     one = sent[index]
     answered = _answered(run, one.at)
-    is_invalid = bool(answered) and not answered[-1][1].length and answered[-1][1].seq < one.segment.ack
+    # The kernel answers a segment without data and FIN only if it is invalid.
+    is_invalid = bool(answered) and not answered[-1][1].length and not answered[-1][1].flags & FIN
     answers = [earlier.at for earlier in sent[:index] if earlier.segment.is_bare_ack]
     return is_invalid and any(abs(one.at - at - INVALID_NS) <= TICK_NS for at in answers)
 
