@@ -21,6 +21,9 @@ pub(super) struct Arrival<'a> {
     duplicates: u32,
     /// The next data in order, in a segment that header prediction may take.
     is_in_order: bool,
+    /// An ACK that header prediction takes, and that acknowledges less than an earlier one: no matter whether it is refused, Linux
+    /// looks for data to send behind it.
+    is_predicted_old_ack: bool,
     is_fin_behind_gap: bool,
     /// A segment that is not processed any further: a reset, a SYN, or one whose ACK is refused.
     is_dropped: bool,
@@ -35,7 +38,10 @@ impl<'a> Arrival<'a> {
         let info = stream.info();
         // Header prediction compares the length of the header, too.
         let usual_header = if info.timestamps { 32 } else { 20 };
-        let is_next = is_plain_data(segment) && stream.place(segment.seq) == stream.received() as i64;
+        let is_usual = stream.place(segment.seq) == stream.received() as i64
+            && info.out_of_order == 0
+            && segment.header_len == usual_header
+            && stream.state() == State::Established;
         let is_closed = descriptor == Descriptor::Closed;
         Self {
             segment,
@@ -46,10 +52,8 @@ impl<'a> Arrival<'a> {
             acknowledged: stream.acknowledged(),
             peer_window: stream.peer_window(),
             duplicates: stream.stats().duplicates_received,
-            is_in_order: is_next
-                && info.out_of_order == 0
-                && segment.header_len == usual_header
-                && stream.state() == State::Established,
+            is_in_order: is_usual && is_plain_data(segment),
+            is_predicted_old_ack: is_usual && is_predicted_old_ack(stream, segment),
             is_fin_behind_gap: is_closed && is_fin_behind_gap(stream, segment),
             is_dropped: segment.flags.any(Flags::RST | Flags::SYN) || stream.refuses_ack(segment.ack),
             ended: (like_linux && segment.flags.has(Flags::RST)).then(|| Ended::of(stream)),
@@ -87,13 +91,23 @@ impl<'a> Arrival<'a> {
         // The answer to a refused segment may be too soon.
         let is_old = stream.stats().duplicates_received > self.duplicates && self.segment.payload.len == 0;
         let is_refused = self.is_dropped || stream.answers_refused() || is_old;
-        self.segment.flags.has(Flags::ACK) && !is_predicted && !is_refused
+        self.segment.flags.has(Flags::ACK) && !is_predicted && (self.is_predicted_old_ack || !is_refused)
     }
 
     /// What the segment has ended, if it has reset the connection.
     pub(super) fn reset(self, stream: &Connection) -> Option<Ended> {
         self.ended.filter(|_| stream.closed() == Some(CloseReason::Reset))
     }
+}
+
+/// Whether header prediction takes an ACK, if its place and its header are the usual ones, and whether it acknowledges less than
+/// an earlier one. What `tcp_ack()` returns does not matter then (`tcp_rcv_established()`).
+fn is_predicted_old_ack(stream: &Connection, segment: &Segment) -> bool {
+    segment.payload.len == 0
+        && segment.flags == Flags::ACK
+        && stream.is_acknowledged_beyond(segment.ack)
+        && stream.announces_same_window(segment)
+        && !stream.is_stamped_before(segment)
 }
 
 /// Whether a segment is one of data that header prediction may take.

@@ -202,6 +202,16 @@ impl Connection {
         stamps.is_some_and(|stamps| self.rcv.is_older(stamps.value))
     }
 
+    /// Whether more than this acknowledgment number is acknowledged already.
+    pub fn is_acknowledged_beyond(&self, ack: Seq) -> bool {
+        self.snd.space().is_old_ack(ack)
+    }
+
+    /// Whether a segment behind the handshake announces the present window of the peer.
+    pub fn announces_same_window(&self, segment: &Segment) -> bool {
+        self.cx.agreed.read_window(segment.window, &segment.options) == self.snd.space().wnd()
+    }
+
     /// The stream offset of the byte with this sequence number, as the offset nearest to the next expected byte. It
     /// serves drivers with real bytes and is undefined before the peer's SYN.
     #[inline]
