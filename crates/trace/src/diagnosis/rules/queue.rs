@@ -1,6 +1,6 @@
 //! The path is full: `bottleneck`, `cross-traffic`, `shaper`.
 
-use super::shaper::after_burst;
+use super::shaper::{after_burst, delays_small_flight_later};
 use super::window::delays_acks;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::moment::Moment;
@@ -78,6 +78,9 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
         |first: usize| (first..facts.slices.len().min(first + GROUP)).find(|&i| facts.path.now[i].is_full());
     let found: Vec<Option<(Limit, f64)>> =
         groups.map(|first| full(first).and_then(|index| fills(facts, index))).collect();
+    if found.iter().all(Option::is_none) && delays_small_flight_later(facts) {
+        return vec![Limit::Shaper; found.len()];
+    }
     let rates = |limit| found.iter().flatten().filter(move |found| found.0 == limit).map(|found| found.1);
     // A bucket has one rate.
     let mut shaped: Vec<f64> = rates(Limit::Shaper).collect();

@@ -1,6 +1,7 @@
 //! A token bucket delays what exceeds its rate: `shaper`.
 
 use crate::diagnosis::facts::Facts;
+use crate::diagnosis::median::median;
 
 /// The rate of the link exceeds that of the bucket by this factor at least.
 const FASTER: f64 = 1.3;
@@ -52,6 +53,35 @@ pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
     fast >= LEAST_TRAINS
 }
 
+/// Of the slices in which a path is full, two of three have the median delay, but for this part of it.
+const OF_DELAY: u64 = 50;
+const LEAST_SLICES: usize = 16;
+/// For so many round trips a faster link has passed more.
+const FASTER_ROUNDS: u64 = 4;
+
+/// Whether a path that delays a small flight by always the same time has passed it faster before: beside the sender, and without trains.
+///
+/// A flight of few segments has no trains. If it never changes, the queue of a link delays it by the same time from the first round trip on;
+/// a bucket of tokens does so once it is empty. Delays of other traffic change.
+pub(super) fn delays_small_flight_later(facts: &Facts) -> bool {
+    let now = &facts.path.now;
+    let full: Vec<usize> =
+        (0..now.len()).filter(|&index| now[index].is_full() && facts.flight[index] > 0).collect();
+    let usual = median(full.iter().map(|&index| now[index].queueing));
+    let is_usual = |&&index: &&usize| now[index].queueing.abs_diff(usual) * OF_DELAY <= usual;
+    let Some(&first) = full.iter().find(is_usual).filter(|_| facts.path.beside_sender) else { return false };
+    let same = full.iter().filter(is_usual).count();
+    let flight_at = |index: usize| u64::from(facts.flight[index]);
+    let rate = median(full.iter().map(|&index| flight_at(index) * 1_000_000_000 / now[index].rtt.max(1)));
+    let flight = median(full.iter().map(|&index| flight_at(index)));
+    let faster = (0..first).filter(|&index| {
+        now[index].rate > rate as f64 * FASTER
+            && flight_at(index).abs_diff(flight) <= u64::from(facts.totals.segment)
+    });
+    let lasted: u64 = faster.map(|index| facts.slices[index].until - facts.began(index)).sum();
+    full.len() >= LEAST_SLICES && same * 3 >= full.len() * 2 && lasted >= FASTER_ROUNDS * facts.path.base
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +97,42 @@ mod tests {
         let none = Trains::default();
         let parts = (0, 40_000_000);
         Facts::new(slices, parts, Totals::default(), [&none, &none], Incidents::default())
+    }
+
+    /// A flight of four segments on a path of 40 ms: 4 kB each 40 ms, and from the slice `full` on each 80 ms, with a queue of 40 ms that
+    /// varies by so many milliseconds.
+    fn is_delayed_later(full: u64, parts: (u64, u64), varies: u64) -> bool {
+        is_delayed_later_than(4000, full, parts, varies)
+    }
+
+    /// The same with this flight before that.
+    fn is_delayed_later_than(before: u32, full: u64, parts: (u64, u64), varies: u64) -> bool {
+        let slice = |n: u64| Slice {
+            until: n * 10_000_000,
+            flight: if n < full { before } else { 4000 },
+            delivered: if n < full { 1000 } else { 500 },
+            ..Slice::default()
+        };
+        let none = Trains::default();
+        let slices = (1..=200).map(slice).collect();
+        let totals = Totals { segment: 1000, ..Totals::default() };
+        let mut facts = Facts::new(slices, parts, totals, [&none, &none], Incidents::default());
+        for (n, now) in (1..).zip(&mut facts.path.now) {
+            let queueing = if n < full { 0 } else { 40_000_000 + n % 4 * varies * 1_000_000 };
+            (now.full, now.queueing, now.rtt) = (n >= full, queueing, 40_000_000 + queueing);
+        }
+        delays_small_flight_later(&facts)
+    }
+
+    #[test]
+    fn a_small_flight_that_was_faster_before_a_queue_of_one_length_shows_a_burst() {
+        let at_sender = (0, 40_000_000);
+        assert!(is_delayed_later(40, at_sender, 0));
+        assert!(!is_delayed_later(8, at_sender, 0), "a window opens for as long");
+        assert!(!is_delayed_later_than(9000, 40, at_sender, 0), "a larger flight has filled the path");
+        assert!(!is_delayed_later(40, at_sender, 5), "others wait there too");
+        assert!(!is_delayed_later(190, at_sender, 0), "too short a time");
+        assert!(!is_delayed_later(40, (40_000_000, 0), 0), "away from the sender");
     }
 
     #[test]
