@@ -165,12 +165,12 @@ pub(super) fn conclude(
         view.totals.bytes = view.bytes_acknowledged();
     }
     let by_sender = !view.is_beside_sender();
-    let shared_link = view.comb.shared_link();
+    let (shared_link, even) = (view.comb.shared_link(), view.comb.is_even());
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
     let in_host = trips.reply.is_some_and(|ns| ns <= IN_HOST_NS);
-    let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, shared_link, ..totals };
+    let totals = Totals { handshake: trips.handshake.unwrap_or(0), in_host, shared_link, even, ..totals };
     let mut slices = meter.finish(end);
     if by_sender {
         departures.leave_out_ack_delays(&mut slices, parts.0);

@@ -5,7 +5,8 @@
 //! waits for ACKs repeats the times of the round trip before, so a pause of its own comes once in a round trip.
 
 use crate::diagnosis::median::median;
-use crate::diagnosis::sender::meter::Slice;
+use crate::diagnosis::path::busy::BUSIER;
+use crate::diagnosis::sender::meter::{Since, Slice};
 
 /// A time is a multiple of another one if it differs by less than this share of it, and if it is so many of them at most.
 const SAME: u64 = 50;
@@ -18,6 +19,7 @@ const ROUNDS: u64 = 4;
 /// Without pauses, so many times in four are multiples, and so many of them show that.
 const MOSTLY: u32 = 3;
 const SURE: u32 = 12;
+const EVEN: u32 = 32;
 /// So many equal round trips show that it is always the same.
 const FEW: usize = 4;
 
@@ -30,7 +32,11 @@ pub(in crate::diagnosis) struct Comb {
     sum: (u64, u64),
     /// When the last segment came, if it was one of full size.
     latest: Option<u64>,
+    /// The time before the last segment.
+    apart: u64,
     longer: Longer,
+    /// Times of less than two of the least one: all, and those that are the least one.
+    shorter: (u32, u32),
 }
 
 /// Longer times than the least one: all, multiples of it, and those that differ from the multiple before by two or more.
@@ -43,30 +49,48 @@ struct Longer {
 }
 
 impl Comb {
-    /// A segment of `len` bytes comes. Returns how many packets of others the link has transmitted since the last one, if it has
-    /// transmitted all the time.
-    pub(in crate::diagnosis) fn note(&mut self, at: u64, len: u32) -> Option<u16> {
+    /// A segment of `len` bytes comes. Returns what the link has done since the last one.
+    pub(in crate::diagnosis) fn note(&mut self, at: u64, len: u32) -> Since {
         if len > self.longest {
             *self = Self { longest: len, ..Self::default() };
         }
         let full = len == self.longest;
-        let latest = core::mem::replace(&mut self.latest, full.then_some(at)).filter(|_| full)?;
+        let Some(latest) = core::mem::replace(&mut self.latest, full.then_some(at)).filter(|_| full) else {
+            return Since::Unknown;
+        };
         let apart = at.saturating_sub(latest);
         // The mean of many is more exact than one of them.
         let least = self.sum.0 / self.sum.1.max(1);
         if least == 0 || apart + least / SAME < least {
-            (self.sum, self.longer) = ((apart, 1), Longer::default());
-            return None;
+            (self.sum, self.longer, self.shorter) = ((apart, 1), Longer::default(), (0, 0));
+            return Since::Unknown;
         }
         let times = (apart + least / 2) / least;
-        let multiple = times <= MOST && apart.abs_diff(times * least) * SAME <= least;
+        let off = |time: u64| apart.abs_diff(time) * SAME > least;
+        let multiple = times <= MOST && !off(times * least);
+        // Tokens come at one rate, whatever the link needs.
+        let even = !off(core::mem::replace(&mut self.apart, apart));
+        let paused = off(times * least) && !even;
         if multiple {
             self.sum = (self.sum.0 + apart, self.sum.1 + times);
+        }
+        if apart < 2 * least - least / SAME {
+            self.shorter = (self.shorter.0 + 1, self.shorter.1 + u32::from(multiple));
         }
         if times > 1 {
             self.longer.note(multiple.then_some(times));
         }
-        multiple.then_some(times as u16 - 1)
+        match multiple {
+            true => Since::Others(times as u16 - 1),
+            false if paused => Since::Pause(apart - least.min(apart)),
+            false => Since::Unknown,
+        }
+    }
+
+    /// Whether segments that follow each other come at even times: behind their queue, nothing delays single ones.
+    pub(in crate::diagnosis) const fn is_even(&self) -> bool {
+        let (all, even) = self.shorter;
+        even >= EVEN && even * 10 >= all * 9
     }
 
     /// The time in nanoseconds that a link which others use needs for a segment; `None` if the segments have passed no such link, as far
@@ -120,6 +144,23 @@ pub(super) fn of_others(slices: &[Slice], round: u64, serial: u64) -> Vec<bool> 
     of_others
 }
 
+/// For each slice: whether the link had pauses for more of the round trip before its end than a full one has.
+pub(super) fn had_pauses(slices: &[Slice], round: u64) -> Vec<bool> {
+    let pauses: Vec<(u64, u64)> = slices
+        .iter()
+        .filter(|slice| slice.paused > 0)
+        .map(|slice| (slice.until.saturating_sub(u64::from(slice.paused)), slice.until))
+        .collect();
+    let had = |slice: &Slice| {
+        let (from, until) = (slice.until.saturating_sub(round), slice.until);
+        let first = pauses.partition_point(|pause| pause.1 <= from);
+        let near = pauses[first..].iter().take_while(|pause| pause.1 < until + 2 * round);
+        let within: u64 = near.map(|pause| pause.1.min(until).saturating_sub(pause.0.max(from))).sum();
+        within as f64 > round as f64 * (1.0 - BUSIER)
+    };
+    slices.iter().map(had).collect()
+}
+
 /// Whether most round trips to the sender are the same.
 fn is_one_trip(slices: &[Slice], serial: u64) -> bool {
     let trips = || slices.iter().map(|slice| u64::from(slice.behind)).filter(|&trip| trip > 0);
@@ -171,12 +212,54 @@ mod tests {
     }
 
     #[test]
+    fn a_link_had_a_pause_before_a_segment_that_comes_at_another_time_unless_tokens_make_it() {
+        let since = |apart: [u64; 5]| {
+            let (mut comb, mut at) = (Comb::default(), 0);
+            comb.note(at, 1000);
+            apart.map(|us| {
+                at += us * 1000;
+                comb.note(at, 1000)
+            })
+        };
+        let [unknown, own, pause] = [Since::Unknown, Since::Others(0), Since::Pause(2_400_000)];
+        assert_eq!(since([1000, 1000, 1000, 3400, 1000]), [unknown, own, own, pause, own]);
+        assert_eq!(since([1000, 1000, 3400, 3400, 3400]), [unknown, own, pause, unknown, unknown]);
+    }
+
+    #[test]
+    fn a_pause_of_the_link_counts_for_a_round_trip_if_it_is_not_short() {
+        let during = |ms: u32| -> Vec<usize> {
+            let paused = |n| if n == 20 { ms * 1_000_000 } else { 0 };
+            let slice =
+                |n: u32| Slice { until: u64::from(n) * 10_000_000, paused: paused(n), ..Slice::default() };
+            let had = had_pauses(&(1..=40).map(slice).collect::<Vec<_>>(), 40_000_000);
+            (0..40).filter(|&index| had[index]).collect()
+        };
+        assert_eq!(during(15), [18, 19, 20, 21, 22]);
+        assert!(during(1).is_empty(), "a full path may have that");
+    }
+
+    #[test]
+    fn segments_that_follow_each_other_come_at_even_times_unless_the_path_delays_single_ones() {
+        let is_even = |later: fn(u64) -> u64| {
+            let mut comb = Comb::default();
+            for n in 0..200 {
+                comb.note(n * 1_000_000 + n / 20 * 30_000_000 + later(n) * 1000, 1000);
+            }
+            comb.is_even()
+        };
+        assert!(is_even(|_| 0), "bursts of 20, with pauses between them");
+        assert!(!is_even(|n| n * n * 7 % 5 * 150));
+    }
+
+    #[test]
     fn a_segment_that_is_shorter_shows_nothing_of_the_link() {
         let mut comb = Comb::default();
         let others: Vec<_> = [(0, 1000), (1, 1000), (4, 1000), (5, 300), (7, 1000), (9, 1000)]
             .map(|(ms, len)| comb.note(ms * 1_000_000, len))
             .to_vec();
-        assert_eq!(others, [None, None, Some(2), None, None, Some(1)]);
+        let [unknown, two, one] = [Since::Unknown, Since::Others(2), Since::Others(1)];
+        assert_eq!(others, [unknown, unknown, two, unknown, unknown, one]);
     }
 
     /// Whether others have the link of 40 slices of 10 ms, on a path of 40 ms and a link that needs 1 ms for a segment.

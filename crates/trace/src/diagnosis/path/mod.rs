@@ -10,7 +10,7 @@ mod steady;
 pub(super) mod trains;
 
 use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};
-use crate::diagnosis::path::comb::of_others;
+use crate::diagnosis::path::comb::{had_pauses, of_others};
 pub(super) use crate::diagnosis::path::now::PathNow;
 use crate::diagnosis::path::steady::steady;
 use crate::diagnosis::path::trains::Trains;
@@ -29,6 +29,8 @@ const LEAST_SAMPLES: usize = 12;
 const LASTS_ROUNDS: u64 = 4;
 /// One of so many samples is above or below both of its neighbours where the delay varies by itself.
 const TURNING: usize = 4;
+/// Of a path that never passed more than its capacity divided by this, the rate of trains is that of a link behind it.
+const USED: f64 = 4.0;
 /// A queue shows where it exceeds the noise by this factor.
 const ABOVE_NOISE: f64 = 2.0;
 /// Fewer segments in a round trip do not fill a path, unless their sender has more.
@@ -94,7 +96,11 @@ impl Path {
         let least = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
         // Bursts give no delay of single packets.
         let beside_sender = parts.0 * 10 <= base && !totals.behind_bottleneck;
-        let jitter = if beside_sender || !totals.by_bursts { noise(&now, slices, has_waited) } else { 0 };
+        // Segments that come at even times were not delayed one by one: what varies is the queue of bursts.
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        let even = totals.behind_bottleneck && totals.even && most * USED > capacity;
+        let jitter =
+            if !even && (beside_sender || !totals.by_bursts) { noise(&now, slices, has_waited) } else { 0 };
         let threshold = least.max((jitter as f64 * ABOVE_NOISE) as u64);
         let passes_more = more_passed(slices, base, capacity);
         let exceeds = |rate: f64, share: f64| capacity > 0.0 && !passes_more && rate > capacity * share;
@@ -113,6 +119,7 @@ impl Path {
         };
         let link = totals.shared_link.filter(|_| totals.behind_bottleneck);
         let of_others = link.map_or_else(Vec::new, |serial| of_others(slices, base, serial));
+        let pauses = if even { had_pauses(slices, base) } else { Vec::new() };
         // Behind the bottleneck, only timestamps show the queue; bursts do while it is short.
         let count = |has: &dyn Fn(&Slice) -> bool| slices.iter().filter(|slice| has(slice)).count();
         let shows_queue = beside_sender
@@ -135,6 +142,9 @@ impl Path {
                 || beside_sender && totals.handshake > 0 && busy[index]
                 || behind.get(index).is_some_and(|&busy| busy)
                 || path.of_others;
+            if pauses.get(index).is_some_and(|&had_pauses| had_pauses) {
+                (path.full, path.even) = (false, false);
+            }
         }
         let joined = trains.joined(capacity);
         Self {

@@ -3,6 +3,16 @@
 /// Maximum number of slices; above that, neighbours are joined.
 const MOST: usize = 1 << 13;
 
+/// What the time since the last segment shows of the link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::diagnosis) enum Since {
+    Unknown,
+    /// It had pauses of so many nanoseconds, if nobody else has used it.
+    Pause(u64),
+    /// It has transmitted all the time: so many packets of others.
+    Others(u16),
+}
+
 /// Counts and measurements of a short time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::diagnosis) struct Slice {
@@ -47,10 +57,12 @@ pub(in crate::diagnosis) struct Slice {
     /// The same for the segments themselves, and not for their ACKs.
     pub(in crate::diagnosis) arrivals: u32,
     /// Segments since the one before which the link has transmitted without a pause, how many packets of others, and segments before
-    /// which it had a pause.
+    /// which it may have had one.
     pub(in crate::diagnosis) together: u16,
     pub(in crate::diagnosis) between: u16,
     pub(in crate::diagnosis) apart: u16,
+    /// How long its pauses before segments were, in nanoseconds.
+    pub(in crate::diagnosis) paused: u32,
     /// Position after the last byte sent so far.
     pub(in crate::diagnosis) end: i64,
 }
@@ -86,14 +98,22 @@ impl Slice {
         self.together = self.together.saturating_add(next.together);
         self.between = self.between.saturating_add(next.between);
         self.apart = self.apart.saturating_add(next.apart);
+        self.paused = self.paused.saturating_add(next.paused);
         self.end = next.end;
     }
 
-    /// A segment came; `others`: how many packets of others the link has transmitted since the one before, if it had no pause.
-    pub(in crate::diagnosis) fn note_link(&mut self, others: Option<u16>) {
-        self.together = self.together.saturating_add(u16::from(others.is_some()));
-        self.apart = self.apart.saturating_add(u16::from(others.is_none()));
-        self.between = self.between.saturating_add(others.unwrap_or(0));
+    /// A segment came; what the link has done since the one before.
+    pub(in crate::diagnosis) fn note_link(&mut self, since: Since) {
+        let busy = matches!(since, Since::Others(_));
+        self.together = self.together.saturating_add(u16::from(busy));
+        self.apart = self.apart.saturating_add(u16::from(!busy));
+        match since {
+            Since::Others(others) => self.between = self.between.saturating_add(others),
+            Since::Pause(ns) => {
+                self.paused = self.paused.saturating_add(u32::try_from(ns).unwrap_or(u32::MAX));
+            }
+            Since::Unknown => {}
+        }
     }
 
     /// Records a round trip from here to the receiver.

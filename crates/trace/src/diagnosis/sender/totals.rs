@@ -25,6 +25,8 @@ pub(in crate::diagnosis) struct Totals {
     pub(in crate::diagnosis) in_host: bool,
     /// The time in nanoseconds that a link which others use needs for a segment, if segments have passed such a link before.
     pub(in crate::diagnosis) shared_link: Option<u64>,
+    /// Whether segments that follow each other come at even times.
+    pub(in crate::diagnosis) even: bool,
     /// Whether segments had passed the bottleneck before they were captured.
     pub(in crate::diagnosis) behind_bottleneck: bool,
     /// How regularly data is acknowledged.
