@@ -57,7 +57,7 @@ pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
 const OF_DELAY: u64 = 50;
 const LEAST_SLICES: usize = 16;
 /// For so many round trips a faster link has passed more.
-const FASTER_ROUNDS: u64 = 4;
+const FASTER_ROUNDS: u64 = 2;
 
 /// Whether a path that delays a small flight by always the same time has passed it faster before: beside the sender, and without trains.
 ///
