@@ -435,3 +435,48 @@ fn few_delays_that_agree_show_the_link_to_a_short_transfer() {
         assert!(truth > least && found > least, "{seed}: {truth:.2}, {found:.2}");
     }
 }
+
+#[test]
+fn the_times_between_segments_show_a_link_that_others_have() {
+    let folder = Folder::new("comb");
+    for (seed, place) in
+        [(9_950_131, Place::Receiver), (9_950_131, Place::Between), (9_900_191, Place::Receiver)]
+    {
+        let [truth, found] = folder.shares_of(&draw_mixture(seed), place, Limit::CrossTraffic);
+        assert!(truth > 0.9 && found > 0.9, "{seed} at the {}: {truth:.2}, {found:.2}", place.name());
+    }
+    // A window of one size, and a shaper, repeat the same times; so does a slow reader.
+    for seed in [9_300_351, 9_300_160, 9_100_279] {
+        let [truth, found] = folder.shares_of(&draw(seed), Place::Receiver, Limit::CrossTraffic);
+        assert!(truth < 0.1 && found < 0.1, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn near_its_sender_a_capture_may_be_behind_the_bottleneck() {
+    let folder = Folder::new("near");
+    for seed in [9_100_163, 9_300_275] {
+        let [truth, found] = folder.shares(seed, "cross-traffic", Place::Between, Limit::CrossTraffic);
+        assert!(truth > 0.9 && found > 0.9, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn a_window_that_was_full_before_limits_also_while_the_path_holds_packets() {
+    let folder = Folder::new("held");
+    for seed in [9_900_057, 9_950_163] {
+        let (model, case) = draw_on_model(seed);
+        assert_eq!(model, "wifi");
+        let [truth, found] = folder.shares_of(&case, Place::Receiver, Limit::ReceiveWindow);
+        assert!(truth > 0.8 && found > 0.6, "{seed}: {truth:.2}, {found:.2}");
+    }
+}
+
+#[test]
+fn away_from_the_sender_a_queue_of_bursts_is_no_noise() {
+    let folder = Folder::new("noise");
+    let [truth, found] = folder.shares_of(&draw_mixture(9_700_159), Place::Receiver, Limit::Shaper);
+    assert!(truth > 0.8 && found > 0.8, "{truth:.2}, {found:.2}");
+    let [truth, found] = folder.shares_of(&draw_mixture(9_700_005), Place::Between, Limit::SendBuffer);
+    assert!(truth > 0.8 && found > 0.8, "the link has pauses: {truth:.2}, {found:.2}");
+}
