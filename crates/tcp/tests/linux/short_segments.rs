@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
-use netspurt_tcp::config::{Config, CwndCounts, Grows};
+use netspurt_tcp::config::{Config, CwndCounts, Grows, MssCounts, OldSegments};
 use netspurt_tcp::reason::Reason::{NewData, TailProbeData, Timeout};
 use netspurt_tcp::segment::Flags;
 use netspurt_tcp::transmit::Transmit;
@@ -68,4 +68,19 @@ fn a_fin_beside_a_full_segment_takes_no_room_in_a_recovery() {
     while lab.tcp.poll_transmit(lab.now).is_some() {}
     lab.at(320).sack(7, &[(9, 9)]).at(400);
     assert_eq!(lab.tcp.info().recovery_window.map(|window| window.div_ceil(u64::from(MSS))), Some(2));
+}
+
+#[test]
+fn a_corked_segment_that_reports_make_shorter_is_a_full_one() {
+    // tcp_nagle_test() compares with tcp_current_mss(), which knows of the SACK blocks.
+    for (len, leaves) in [(988, 1), (987, 0)] {
+        let (mss_counts, old_segments) = (MssCounts::DataAndOptions, OldSegments::Linux);
+        let mut lab =
+            Lab::with_sack(Config { transmit: Transmit::Cork, mss_counts, old_segments, ..linux() });
+        lab.write(1);
+        lab.data(200, 100);
+        lab.out();
+        lab.write_bytes(len);
+        assert_eq!(lab.out().len(), leaves, "{len} beside one SACK block");
+    }
 }
