@@ -25,8 +25,9 @@ const LEAST_TRAIN_S: f64 = 1e-4;
 const STEADY: f64 = 1.05;
 /// A link bounds the rates of trains: the highest of them exceed the 90th percentile by less.
 const BUNCHED: f64 = 1.5;
-/// Rates that differ by less than this factor are that of one bucket.
+/// Rates that differ by less than this factor are that of one bucket, if so many of ten have it.
 const SAME: f64 = 1.1;
+const SAME_OF_TEN: usize = 9;
 
 /// Slices on each side that show whether a sender has more data.
 const NEAR: usize = 4;
@@ -87,7 +88,7 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
     shaped.sort_unstable_by(f64::total_cmp);
     let middle = shaped.get(shaped.len() / 2).copied().unwrap_or(0.0);
     let same = shaped.iter().filter(|&&rate| rate < middle * SAME && middle < rate * SAME).count();
-    let shaper = if same * 2 > shaped.len() { same } else { 0 };
+    let shaper = if same * 10 > shaped.len() * SAME_OF_TEN { same } else { 0 };
     let others = rates(Limit::CrossTraffic).count();
     let own = rates(Limit::Bottleneck).count();
     // A shaper stays where it is: where others have the path mostly, an even rate is theirs too by chance.
@@ -316,6 +317,18 @@ mod tests {
         assert_eq!(of(400, false), Limit::CrossTraffic);
         assert_eq!(of(150, false), Limit::Bottleneck, "they came late");
         assert_eq!(of(400, true), Limit::Bottleneck, "the packets of the sender explain the delays");
+    }
+
+    #[test]
+    fn a_path_that_is_full_at_several_rates_has_no_bucket() {
+        // A burst at the rate of the link, then an even rate, and from one slice on another one.
+        let of = |changes: u64| {
+            let rate = |n| if n < 4 { 900 } else { 310 + if n < changes { 0 } else { 60 } };
+            let trains: Vec<u32> = (0..600).map(rate).collect();
+            limits_if(&trains, |n| if n < 4 { 40 } else { 60 }, [false; 2])[0]
+        };
+        assert_eq!(of(600), Limit::Shaper);
+        assert_eq!(of(350), Limit::CrossTraffic);
     }
 
     #[test]
