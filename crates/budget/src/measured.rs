@@ -127,11 +127,20 @@ impl Measured {
 
 fn seconds(span: Span) -> String {
     let seconds = span.as_secs_f64();
-    if seconds >= 1.0 { format!("{seconds:.2} s") } else { format!("{:.1} ms", seconds * 1e3) }
+    if seconds >= 1.0 { format!("{seconds:.2} s") } else { below_a_second(seconds, 1) }
 }
 
 fn milliseconds(seconds: f64) -> String {
-    if seconds >= 0.1 { format!("{:.0} ms", seconds * 1e3) } else { format!("{:.1} ms", seconds * 1e3) }
+    below_a_second(seconds, usize::from(seconds < 0.1))
+}
+
+/// In milliseconds with so many digits, below one in microseconds: that long are the round trips within a data centre.
+fn below_a_second(seconds: f64, digits: usize) -> String {
+    match seconds {
+        1e-3.. => format!("{:.digits$} ms", seconds * 1e3),
+        1e-5.. => format!("{:.0} µs", seconds * 1e6),
+        _ => format!("{:.1} µs", seconds * 1e6),
+    }
 }
 
 fn bytes(bytes: f64) -> String {
@@ -171,6 +180,16 @@ mod tests {
             measured.sentence(Limit::FastRecovery, Span::from_ms(80)),
             "For 80.0 ms one lost segment was sent again."
         );
+    }
+
+    #[test]
+    fn times_within_a_data_centre_are_in_microseconds() {
+        let measured = Measured { rtt_s: 2.01e-6, ..Measured::default() };
+        assert_eq!(
+            measured.sentence(Limit::SlowStart, Span::from_us(25)),
+            "For 25 µs cwnd was in slow start at a round trip of 2.0 µs."
+        );
+        assert_eq!([milliseconds(0.001), milliseconds(0.1)], ["1.0 ms", "100 ms"]);
     }
 
     #[test]
