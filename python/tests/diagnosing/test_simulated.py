@@ -74,6 +74,14 @@ def test_each_line_of_a_simulated_budget_has_its_numbers_and_a_sentence(scenario
     assert all(line["sentence"].startswith("For ") for line in client["budget"])
 
 
+def test_a_connection_whose_syn_has_not_arrived_has_both_directions(scenario: Path) -> None:
+    run = ns.load(scenario).set({"duration": "10 ms"}).run(record=["limits"])
+    (flow,) = ns.why(run).documents()
+    client, server = flow["directions"]
+    assert (client["from"], client["bytes"], client["limit"]) == ("client", 0, "unknown")
+    assert (server["from"], server["limit"], server["sentence"]) == ("server", "unknown", "No data was sent.")
+
+
 def test_a_sender_with_a_coarse_clock_does_not_hide_the_round_trip() -> None:
     satellite = Path(__file__).parents[3] / "examples" / "satellite.toml"
     (flow,) = ns.why(ns.load(satellite).run(record=["limits"])).documents()

@@ -39,13 +39,17 @@ pub(crate) fn flows(limits: &[Limited], flows: &[FlowResult]) -> Value {
         .into_iter()
         .map(|((number, connection), directions)| {
             let flow = flows.get(number as usize);
+            let side = |end: End| {
+                let of = directions.iter().find(|limited| limited.direction.end == end);
+                of.map_or_else(|| silent(end, &directions), |limited| direction(limited))
+            };
             json!({
                 "flow": flow.map(|flow| &*flow.flow),
                 "index": flow.map(|flow| flow.index),
                 "from": flow.map(|flow| &*flow.from),
                 "to": flow.map(|flow| &*flow.to),
                 "connection": connection,
-                "directions": directions.iter().map(|limited| direction(limited)).collect::<Value>(),
+                "directions": [side(End::Client), side(End::Server)],
                 "transfers": transfers(&directions),
             })
         })
@@ -83,6 +87,31 @@ fn transfer(exchange: &Exchange, client: &Limited, server: &Limited) -> Value {
     })
 }
 
+/// The direction of an end to which no packet of this connection has come.
+fn silent(end: End, others: &[&Limited]) -> Value {
+    let budget = Budget::of(&Timeline::default());
+    let opened = others.iter().map(|other| other.opened).min().unwrap_or(Time::ZERO);
+    json!({
+        "from": name_of(end),
+        "bytes": 0,
+        "start_s": opened.as_secs_f64(),
+        "duration_s": 0.0,
+        "sentence": budget.sentence(None),
+        "retransmitted": 0,
+        "limit": Limit::Unknown.name(),
+        "rtt_min_s": 0.0,
+        "budget": [],
+        "intervals": [],
+    })
+}
+
+const fn name_of(end: End) -> &'static str {
+    match end {
+        End::Client => "client",
+        End::Server => "server",
+    }
+}
+
 fn direction(limited: &Limited) -> Value {
     let budget = Budget::of(&limited.timeline);
     let measured: Vec<Measured> = budget.lines().iter().map(|line| limited.measured(line.limit)).collect();
@@ -102,10 +131,7 @@ fn direction(limited: &Limited) -> Value {
         })
         .collect();
     json!({
-        "from": match limited.direction.end {
-            End::Client => "client",
-            End::Server => "server",
-        },
+        "from": name_of(limited.direction.end),
         "bytes": limited.bytes,
         "start_s": limited.opened.as_secs_f64(),
         "duration_s": limited.timeline.end().since(Time::ZERO).as_secs_f64(),

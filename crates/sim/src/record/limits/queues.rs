@@ -123,7 +123,11 @@ impl Queues {
         for ((direction, channel), union) in waits {
             all.entry(direction).or_default().push((channel, union.0));
         }
-        Full { channels, waits: all, policed }
+        let packets = channels
+            .iter()
+            .flat_map(|(&channel, of)| of.packets.iter().map(move |packet| (packet.1, channel)));
+        let used = packets.collect();
+        Full { channels, used, waits: all, policed }
     }
 }
 
@@ -131,6 +135,8 @@ impl Queues {
 #[derive(Debug)]
 pub(super) struct Full {
     channels: BTreeMap<u32, Carried>,
+    /// The channels through which packets of each direction passed. There may be thousands of directions.
+    used: BTreeSet<(Direction, u32)>,
     waits: BTreeMap<Direction, Vec<(u32, Vec<Interval>)>>,
     policed: BTreeMap<u32, u64>,
 }
@@ -174,8 +180,7 @@ impl Full {
 
     /// The channels that carried packets of `direction`.
     pub(super) fn channels_of(&self, direction: Direction) -> Vec<u32> {
-        let carried = self.channels.keys().filter(|&&channel| self.uses(channel, direction));
-        carried.copied().collect()
+        self.used.range((direction, 0)..=(direction, u32::MAX)).map(|&(_, channel)| channel).collect()
     }
 
     /// Whether a channel was busy from `from` to `until`.
@@ -185,9 +190,7 @@ impl Full {
 
     /// Whether a packet of `direction` passed through a channel.
     pub(super) fn uses(&self, channel: u32, direction: Direction) -> bool {
-        self.channels
-            .get(&channel)
-            .is_some_and(|carried| carried.packets.iter().any(|packet| packet.1 == direction))
+        self.used.contains(&(direction, channel))
     }
 
     /// Whether a channel carried as much from `from` to `until` as its policer permits, or nearly. All flows count: they share its
@@ -248,6 +251,7 @@ mod tests {
         assert!(full.is_shaped(3, 60, 100));
         assert!(!full.is_shaped(3, 300, 340));
         assert!(full.uses(3, ONE) && !full.uses(3, OTHER));
+        assert_eq!((full.channels_of(ONE), full.channels_of(OTHER)), (vec![3], vec![]));
     }
 
     #[test]
