@@ -25,7 +25,8 @@ const LEAST_TRAIN_S: f64 = 1e-4;
 const STEADY: f64 = 1.05;
 /// A link bounds the rates of trains: the highest of them exceed the 90th percentile by less.
 const BUNCHED: f64 = 1.5;
-/// Rates that differ by less than this factor are that of one bucket, if so many of ten have it.
+/// Rates that differ by less than this factor are that of one bucket, if so many of ten have it. The share of a flow among long ones changes
+/// more, but slowly.
 const SAME: f64 = 1.1;
 const SAME_OF_TEN: usize = 9;
 
@@ -352,5 +353,16 @@ mod tests {
         );
         let burst: Vec<u32> = (0..200).map(|n| if n < 4 { 900 } else { 310 }).collect();
         assert_eq!([of(&burst, [true, false]), of(&burst, [true; 2])], [Limit::Shaper, Limit::Bottleneck]);
+    }
+
+    #[test]
+    fn an_even_rate_that_changes_over_time_is_not_that_of_a_bucket() {
+        let of = |change: u32| {
+            let train = |n| if n < 4 { 900 } else { 310 - n * change / 2000 };
+            let trains: Vec<u32> = (0..2000).map(train).collect();
+            limits_if(&trains, |n| if n < 4 { 40 } else { 60 }, [true, false])
+        };
+        assert!(of(10).iter().all(|limit| *limit == Limit::Shaper));
+        assert!(of(70).iter().all(|limit| *limit == Limit::CrossTraffic));
     }
 }
