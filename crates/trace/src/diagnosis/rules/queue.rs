@@ -354,15 +354,4 @@ mod tests {
         let burst: Vec<u32> = (0..200).map(|n| if n < 4 { 900 } else { 310 }).collect();
         assert_eq!([of(&burst, [true, false]), of(&burst, [true; 2])], [Limit::Shaper, Limit::Bottleneck]);
     }
-
-    #[test]
-    fn an_even_rate_that_changes_over_time_is_not_that_of_a_bucket() {
-        let of = |change: u32| {
-            let train = |n| if n < 4 { 900 } else { 310 - n * change / 2000 };
-            let trains: Vec<u32> = (0..2000).map(train).collect();
-            limits_if(&trains, |n| if n < 4 { 40 } else { 60 }, [true, false])
-        };
-        assert!(of(10).iter().all(|limit| *limit == Limit::Shaper));
-        assert!(of(70).iter().all(|limit| *limit == Limit::CrossTraffic));
-    }
 }
