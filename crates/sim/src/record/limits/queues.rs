@@ -117,7 +117,14 @@ impl Queues {
         carried.packets.push((from, of, octets));
     }
 
-    pub(super) fn finish(self) -> Full {
+    /// At the end of the run. Packets that are still in a queue have waited until the link last transmitted.
+    pub(super) fn finish(mut self) -> Full {
+        for ((direction, channel), (count, since)) in core::mem::take(&mut self.kept) {
+            let busy = self.channels.get(&channel).and_then(|carried| carried.busy.0.last());
+            if let Some(&(_, until)) = busy.filter(|_| count > 0) {
+                self.waited(channel, direction, since, until);
+            }
+        }
         let Self { channels, waits, policed, .. } = self;
         let mut all: BTreeMap<Direction, Vec<(u32, Vec<Interval>)>> = BTreeMap::new();
         for ((direction, channel), union) in waits {
@@ -264,5 +271,18 @@ mod tests {
         queues.left(1, ONE, 70);
         let full = queues.finish().of(ONE, 4);
         assert_eq!(full, [(10, 74, 1)]);
+    }
+
+    #[test]
+    fn packets_that_are_never_without_another_in_the_queue_wait_until_the_end() {
+        let mut queues = Queues::default();
+        for n in 0..10 {
+            queues.kept(1, ONE, n * 10);
+            queues.transmits(1, ONE, 100, n * 10, n * 10 + 10);
+            if n > 0 {
+                queues.left(1, ONE, n * 10);
+            }
+        }
+        assert_eq!(queues.finish().of(ONE, 40), [(30, 100, 1)]);
     }
 }
