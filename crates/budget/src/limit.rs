@@ -26,7 +26,7 @@ pub enum Limit {
     Bottleneck,
     /// The path is full, mostly of packets of others.
     CrossTraffic,
-    /// cwnd, after losses.
+    /// cwnd, after losses or ECN marks.
     CongestionWindow,
     /// The sender paces below the capacity of the path.
     Pacing,

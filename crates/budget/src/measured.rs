@@ -99,7 +99,10 @@ impl Measured {
                 rate(self.rate_bps)
             ),
             Limit::CongestionWindow => {
-                format!("cwnd limited the data in flight to about {} after losses", bytes(self.flight_bytes))
+                format!(
+                    "cwnd limited the data in flight to about {} after losses or ECN marks",
+                    bytes(self.flight_bytes)
+                )
             }
             Limit::Pacing => format!("the sender paced at {}", rate(self.rate_bps)),
             Limit::Policer => format!("a policer dropped what exceeded {}", rate(self.rate_bps)),

@@ -16,7 +16,7 @@ LIMITS = {
     "slow-start": "cwnd is still in slow start",
     "bottleneck": "the path is full",
     "cross-traffic": "the path is full, mostly of other traffic",
-    "congestion-window": "cwnd limits the data in flight after losses",
+    "congestion-window": "cwnd limits the data in flight after losses or ECN marks",
     "pacing": "the sender paces below the capacity of the path",
     "policer": "a token bucket drops packets",
     "shaper": "a token bucket delays packets",

@@ -1,5 +1,6 @@
 //! Follows the connections of a capture and diagnoses each when it ends.
 
+use super::marks::Marks;
 use super::sender::SenderView;
 use super::transfers::Exchanges;
 use super::verdict::{ConnectionDiagnosis, RoundTrips, SetBack, Shown, conclude};
@@ -40,6 +41,7 @@ struct Ends {
     views: Option<[SenderView; 2]>,
     trips: [RoundTrips; 2],
     exchanges: Exchanges,
+    marks: Marks,
     /// Whether the SYN of each end was captured with its options: only then the scales of their windows are known.
     opened: [bool; 2],
     /// Bytes in flight after the segment before.
@@ -73,6 +75,7 @@ impl Ends {
             views: None,
             trips: [RoundTrips::default(); 2],
             exchanges: Exchanges::default(),
+            marks: Marks::default(),
             opened: [false; 2],
             flight: [0; 2],
             set_back: None,
@@ -119,6 +122,9 @@ impl Ends {
             theirs.set_scale_known(scale_known);
             theirs.note_ack(at, seen.number, (ack, stamp), seen.fields.window, len == 0 && !syn);
             self.exchanges.note_ack(at, seen.number, seen.side, ack);
+        }
+        if self.marks.note(seen.side, flags) {
+            theirs.note_mark(at, seen.number);
         }
         if syn {
             if let Some(mss) = seen.segment.options.mss {

@@ -15,6 +15,7 @@ mod confidence;
 mod diagnoser;
 mod evidence;
 mod facts;
+mod marks;
 mod median;
 mod moment;
 mod path;

@@ -4,6 +4,7 @@ pub(super) mod bucket;
 mod busy;
 pub(super) mod comb;
 mod joining;
+mod marked;
 mod now;
 pub(super) mod replay;
 mod steady;
@@ -11,6 +12,7 @@ pub(super) mod trains;
 
 use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};
 use crate::diagnosis::path::comb::{had_pauses, of_others};
+use crate::diagnosis::path::marked::marked;
 pub(super) use crate::diagnosis::path::now::PathNow;
 use crate::diagnosis::path::steady::steady;
 use crate::diagnosis::path::trains::Trains;
@@ -130,18 +132,21 @@ impl Path {
         // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
         let known = !shows_queue
             || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
+        let marked = marked(slices, base);
         for (index, ((path, rate), standing)) in now.iter_mut().zip(rates).zip(standing).enumerate() {
             path.rate = rate;
             path.even = !shows_queue && is_even(slices, base, index, rate / busy_share);
             let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
             path.many = standing.1 && (segments || !shows_queue);
             path.steady = steady.get(index).is_some_and(|&steady| steady);
+            path.marked = marked[index];
             path.of_others = of_others.get(index).is_some_and(|&others| others);
             path.full = standing.0
                 || known && at_capacity(rate) && (shows_less || rate > capacity * BUSIER)
                 || beside_sender && totals.handshake > 0 && busy[index]
                 || behind.get(index).is_some_and(|&busy| busy)
-                || path.of_others;
+                || path.of_others
+                || path.marked;
             if pauses.get(index).is_some_and(|&had_pauses| had_pauses) {
                 (path.full, path.even) = (false, false);
             }

@@ -14,6 +14,8 @@ pub(in crate::diagnosis) struct PathNow {
     pub(in crate::diagnosis) steady: bool,
     /// Whether the times between segments show that its link transmits all the time, and mostly packets of others.
     pub(in crate::diagnosis) of_others: bool,
+    /// Whether the path marked packets in the last round trips.
+    pub(in crate::diagnosis) marked: bool,
     /// Whether the path was full during the last round trip.
     pub(in crate::diagnosis) full: bool,
     /// Where no delays show a queue: segments came without pauses, as they leave a queue.

@@ -134,7 +134,9 @@ fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     }
     // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
     let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
-    Some(if let Some(even) = slower().find(|pace| pace.capacity < pace.usual * STEADY) {
+    // A sender whose packets are marked all the time paces them; a bucket of tokens marks nothing.
+    let tokens = slower().find(|pace| pace.capacity < pace.usual * STEADY).filter(|_| !now.marked);
+    Some(if let Some(even) = tokens {
         (if now.exact { Limit::Bottleneck } else { Limit::Shaper }, even.usual)
     } else if !now.alone && alone().count() == slower().count() {
         (Limit::CrossTraffic, usual)

@@ -11,6 +11,13 @@ const MOST_SCALE: u8 = 14;
 const MOST_ACKS: usize = 1 << 12;
 
 impl SenderView {
+    /// An ACK reports that the path has marked data: a queue stands where it was marked, and cwnd becomes smaller.
+    pub(in crate::diagnosis) fn note_mark(&mut self, at: u64, packet: u64) {
+        self.totals.first_loss.get_or_insert(at);
+        let slice = self.meter.at(at, packet);
+        slice.marks = slice.marks.saturating_add(1);
+    }
+
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(in crate::diagnosis) fn note_ack(
         &mut self,

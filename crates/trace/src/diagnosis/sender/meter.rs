@@ -63,6 +63,8 @@ pub(in crate::diagnosis) struct Slice {
     pub(in crate::diagnosis) apart: u16,
     /// How long its pauses before segments were, in nanoseconds.
     pub(in crate::diagnosis) paused: u32,
+    /// ACKs that report congestion marks.
+    pub(in crate::diagnosis) marks: u16,
     /// Position after the last byte sent so far.
     pub(in crate::diagnosis) end: i64,
 }
@@ -99,6 +101,7 @@ impl Slice {
         self.between = self.between.saturating_add(next.between);
         self.apart = self.apart.saturating_add(next.apart);
         self.paused = self.paused.saturating_add(next.paused);
+        self.marks = self.marks.saturating_add(next.marks);
         self.end = next.end;
     }
 
