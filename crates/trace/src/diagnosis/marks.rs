@@ -28,8 +28,11 @@ pub(super) struct Marks {
     client_has_begun: bool,
 }
 
-/// The three flags of the counter.
+/// The three flags of the counter; all of them in a SYN ask for it.
 const COUNTER: u16 = Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0;
+/// These in a SYN ask for echoes, and the second one agrees to that.
+const ASKS_FOR_ECHO: u16 = Flags::CWR.0 | Flags::ECE.0;
+const ECHO: u16 = Flags::ECE.0;
 
 impl Marks {
     /// A segment of `side` with these flags. Returns whether it reports that packets of the other end were marked.
@@ -53,26 +56,20 @@ impl Marks {
     }
 
     fn note_syn(&mut self, answer: bool, bits: u16) {
-        let classic = Flags::CWR.0 | Flags::ECE.0;
-        if !answer {
+        if answer {
+            self.agreed = match (self.asked, bits) {
+                (Feedback::None, _) | (_, 0 | COUNTER) => Feedback::None,
+                (_, ECHO) => Feedback::Echo,
+                (Feedback::Counter, _) => Feedback::Counter,
+                (Feedback::Echo, _) => Feedback::None,
+            };
+        } else {
             self.asked = match bits {
                 COUNTER => Feedback::Counter,
-                _ if bits == classic => Feedback::Echo,
+                ASKS_FOR_ECHO => Feedback::Echo,
                 _ => Feedback::None,
             };
-            return;
         }
-        self.agreed = match (self.asked, bits) {
-            (Feedback::None, _) | (_, 0 | COUNTER) => Feedback::None,
-            (_, bits) if bits == Flags::ECE.0 => Feedback::Echo,
-            (asked, _) => {
-                if asked == Feedback::Counter {
-                    asked
-                } else {
-                    Feedback::None
-                }
-            }
-        };
     }
 }
 
