@@ -438,7 +438,7 @@ fn few_delays_that_agree_show_the_link_to_a_short_transfer() {
 
 #[test]
 fn the_times_between_segments_show_a_link_that_others_have() {
-    let folder = Folder::new("comb");
+    let folder = Folder::new("spacing");
     for (seed, place) in
         [(9_950_131, Place::Receiver), (9_950_131, Place::Between), (9_900_191, Place::Receiver)]
     {

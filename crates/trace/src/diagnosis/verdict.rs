@@ -165,7 +165,7 @@ pub(super) fn conclude(
         view.totals.bytes = view.bytes_acknowledged();
     }
     let by_sender = !view.is_beside_sender();
-    let (shared_link, even) = (view.comb.shared_link(), view.comb.is_even());
+    let (shared_link, even) = (view.spacing.shared_link(), view.spacing.is_even());
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));

@@ -2,18 +2,18 @@
 
 pub(super) mod bucket;
 mod busy;
-pub(super) mod comb;
 mod joining;
 mod marked;
 mod now;
 pub(super) mod replay;
+pub(super) mod spacing;
 mod steady;
 pub(super) mod trains;
 
 use crate::diagnosis::path::busy::{BUSIER, busy, busy_behind};
-use crate::diagnosis::path::comb::{had_pauses, of_others};
 use crate::diagnosis::path::marked::marked;
 pub(super) use crate::diagnosis::path::now::PathNow;
+use crate::diagnosis::path::spacing::{had_pauses, of_others};
 use crate::diagnosis::path::steady::steady;
 use crate::diagnosis::path::trains::Trains;
 use crate::diagnosis::sender::meter::Slice;

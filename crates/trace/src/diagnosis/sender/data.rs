@@ -79,7 +79,7 @@ impl SenderView {
         let segment = u64::from(self.totals.segment);
         let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);
         self.look_for_bottleneck();
-        let others = self.comb.note(at, len);
+        let others = self.spacing.note(at, len);
         let slice = self.meter.at(at, packet);
         slice.note_link(others);
         slice.arrivals = slice.arrivals.max(rate.map_or(0, |rate| (rate / 1e3) as u32 + 1));
@@ -232,7 +232,7 @@ impl SenderView {
         self.totals.first_loss.get_or_insert(at);
         self.incidents.note_length(len);
         self.note_pause_before_repair(at, (start, len));
-        let others = self.comb.note(at, len);
+        let others = self.spacing.note(at, len);
         let slice = self.meter.at(at, packet);
         slice.note_link(others);
         slice.resent = slice.resent.saturating_add(1);

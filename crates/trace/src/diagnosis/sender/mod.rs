@@ -15,7 +15,7 @@ pub(super) mod probes;
 mod settle;
 pub(super) mod totals;
 
-use crate::diagnosis::path::comb::Comb;
+use crate::diagnosis::path::spacing::Spacing;
 use crate::diagnosis::path::trains::{Trains, come_no_faster};
 use crate::diagnosis::sender::departures::Departures;
 use crate::diagnosis::sender::incidents::{HeldOne, Incidents};
@@ -115,7 +115,7 @@ pub(super) struct SenderView {
     clocked: bool,
     pace: Pace,
     /// The times between segments.
-    pub(super) comb: Comb,
+    pub(super) spacing: Spacing,
     delayed_acks: DelayedAcks,
     /// The largest payload that the peer permits, without options, and with those of the latest data; `u32::MAX` if it is not known.
     mss: u32,
@@ -173,7 +173,7 @@ impl SenderView {
             behind_bottleneck: false,
             clocked: false,
             pace: Pace::default(),
-            comb: Comb::default(),
+            spacing: Spacing::default(),
             delayed_acks: DelayedAcks::default(),
             mss: 0,
             most: u32::MAX,
@@ -272,7 +272,7 @@ impl SenderView {
     fn look_for_bottleneck(&mut self) {
         if self.totals.segments.is_power_of_two() && self.behind.least() > IN_HOST_NS {
             self.behind_bottleneck =
-                self.comb.shared_link().is_some() || come_no_faster(&self.trains, &self.arrivals);
+                self.spacing.shared_link().is_some() || come_no_faster(&self.trains, &self.arrivals);
         }
     }
 

@@ -25,7 +25,7 @@ const FEW: usize = 4;
 
 /// The times between segments of full size.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::diagnosis) struct Comb {
+pub(in crate::diagnosis) struct Spacing {
     /// The most bytes in a segment.
     longest: u32,
     /// The sum of times between two such segments that are multiples of the least one, in nanoseconds, and how many of the least one.
@@ -48,7 +48,7 @@ struct Longer {
     latest: u64,
 }
 
-impl Comb {
+impl Spacing {
     /// A segment of `len` bytes comes. Returns what the link has done since the last one.
     pub(in crate::diagnosis) fn note(&mut self, at: u64, len: u32) -> Since {
         if len > self.longest {
@@ -194,12 +194,12 @@ mod tests {
 
     /// The link of segments that come after these times in microseconds, again and again.
     fn link(apart: &[u64]) -> Option<u64> {
-        let (mut comb, mut at) = (Comb::default(), 0);
+        let (mut spacing, mut at) = (Spacing::default(), 0);
         for n in 0..100 {
             at += apart[n % apart.len()] * 1000;
-            comb.note(at, 1000);
+            spacing.note(at, 1000);
         }
-        comb.shared_link()
+        spacing.shared_link()
     }
 
     #[test]
@@ -214,11 +214,11 @@ mod tests {
     #[test]
     fn a_link_had_a_pause_before_a_segment_that_comes_at_another_time_unless_tokens_make_it() {
         let since = |apart: [u64; 5]| {
-            let (mut comb, mut at) = (Comb::default(), 0);
-            comb.note(at, 1000);
+            let (mut spacing, mut at) = (Spacing::default(), 0);
+            spacing.note(at, 1000);
             apart.map(|us| {
                 at += us * 1000;
-                comb.note(at, 1000)
+                spacing.note(at, 1000)
             })
         };
         let [unknown, own, pause] = [Since::Unknown, Since::Others(0), Since::Pause(2_400_000)];
@@ -242,11 +242,11 @@ mod tests {
     #[test]
     fn segments_that_follow_each_other_come_at_even_times_unless_the_path_delays_single_ones() {
         let is_even = |later: fn(u64) -> u64| {
-            let mut comb = Comb::default();
+            let mut spacing = Spacing::default();
             for n in 0..200 {
-                comb.note(n * 1_000_000 + n / 20 * 30_000_000 + later(n) * 1000, 1000);
+                spacing.note(n * 1_000_000 + n / 20 * 30_000_000 + later(n) * 1000, 1000);
             }
-            comb.is_even()
+            spacing.is_even()
         };
         assert!(is_even(|_| 0), "bursts of 20, with pauses between them");
         assert!(!is_even(|n| n * n * 7 % 5 * 150));
@@ -254,9 +254,9 @@ mod tests {
 
     #[test]
     fn a_segment_that_is_shorter_shows_nothing_of_the_link() {
-        let mut comb = Comb::default();
+        let mut spacing = Spacing::default();
         let others: Vec<_> = [(0, 1000), (1, 1000), (4, 1000), (5, 300), (7, 1000), (9, 1000)]
-            .map(|(ms, len)| comb.note(ms * 1_000_000, len))
+            .map(|(ms, len)| spacing.note(ms * 1_000_000, len))
             .to_vec();
         let [unknown, two, one] = [Since::Unknown, Since::Others(2), Since::Others(1)];
         assert_eq!(others, [unknown, unknown, two, unknown, unknown, one]);
