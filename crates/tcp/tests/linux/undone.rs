@@ -312,21 +312,3 @@ fn data_that_is_sent_soon_after_the_opening_makes_a_connection_interactive() {
         assert_eq!(lab.data(0, 100).len(), answers, "{sent}");
     }
 }
-
-/// A timeout, which the delivery of new data shows to be spurious. `first` segments were sent long before that, and are lost.
-fn undone_by_new_data(first: u64) -> Lab {
-    let mut lab = Lab::with_sack(linux());
-    lab.write(first).at(1090).write(2).at(1150);
-    assert_eq!(lab.out().last(), Some(&(1, Timeout)));
-    let new = first as u32 + 1;
-    lab.at(1190).sack(0, &[(new, new)]);
-    assert_eq!(lab.tcp.stats().undone, 1);
-    lab
-}
-
-#[test]
-fn no_more_is_sent_again_than_counts_as_lost_beside_what_an_undo_finds_in_the_network() {
-    // tcp_xmit_retransmit_queue(): `retrans_out` has the retransmission of the timeout, `lost_out` has not.
-    assert_eq!(undone_by_new_data(2).out(), []);
-    assert_eq!(undone_by_new_data(3).out(), [(2, RackLoss)]);
-}

@@ -210,7 +210,7 @@ impl LossRecovery {
 
     /// Bytes in the network with so much `padding`, if losses are detected by time.
     pub(crate) fn pipe(&self, una: u64, max: u64, padding: u64) -> Option<u64> {
-        self.rack().map(|rack| rack.pipe((una, max), self.loss.reported(), padding))
+        self.rack().map(|rack| rack.pipe(una, max, self.loss.sacked(), padding))
     }
 
     /// Whether the timer of a tail loss probe may be set when new data up to `max` leaves, and when the retransmission timer
@@ -270,12 +270,6 @@ impl LossRecovery {
     /// Whether new data was looked for since the last ACK.
     pub(crate) fn has_looked_for_new(&self) -> bool {
         self.rack().is_some_and(|rack| rack.has_looked_for_new)
-    }
-
-    /// Whether lost data must wait because as much was sent again as counts as lost.
-    pub(crate) fn resends_all_lost(&self) -> bool {
-        let Some(Departures { flight, rack: Some(rack), .. }) = self.log.read() else { return false };
-        rack.resends_all_lost(flight, self.loss.reported())
     }
 
     /// Whether lost data must wait for the next ACK, because the last one showed that data was only late.

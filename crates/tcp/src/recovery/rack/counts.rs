@@ -14,12 +14,9 @@ impl Rack {
         Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
-    /// Bytes in the network, with so much `padding`: what duplicate ACKs report includes it. A retransmission that was there at
-    /// an undo counts beside its original, which is not lost any more (`tcp_packets_in_flight()`).
-    pub(in crate::recovery) fn pipe(&self, (una, max): (u64, u64), sacked: &RangeSet, padding: u64) -> u64 {
-        let gone = sacked.covered() + self.counted() + self.repairs.lost.covered();
-        let twice = self.repairs.spared.iter_down().flat_map(|range| sacked.missing_in(range));
-        (max - una + padding + twice.map(|piece| piece.len()).sum::<u64>()).saturating_sub(gone)
+    /// Bytes in the network, with so much `padding`: what duplicate ACKs report includes it.
+    pub(in crate::recovery) fn pipe(&self, una: u64, max: u64, sacked: u64, padding: u64) -> u64 {
+        (max - una + padding).saturating_sub(sacked + self.counted() + self.repairs.lost.covered())
     }
 
     /// Bytes that duplicate ACKs report.
@@ -56,16 +53,6 @@ impl Rack {
     /// Bytes of these that count as lost until they are acknowledged: no undo has removed the mark.
     pub(in crate::recovery) fn resent_as_lost(&self, sacked: &RangeSet) -> u64 {
         self.resent(sacked).saturating_sub(self.repairs.spared.covered())
-    }
-
-    /// Whether as many segments were sent again as count as lost: then no other is. Retransmissions that were in the network at an
-    /// undo count among the former alone (`tcp_xmit_retransmit_queue()`).
-    pub(in crate::recovery) fn resends_all_lost(&self, flight: &Flight, sacked: &RangeSet) -> bool {
-        if self.repairs.spared.is_empty() {
-            return false;
-        }
-        let all = self.segments(flight, sacked);
-        all.lost <= all.spared
     }
 
     /// All outstanding segments, by what is known of them.

@@ -82,19 +82,8 @@ fn what_left_before_something_that_arrived_is_lost_after_the_reordering_window()
     assert_eq!(rack.deadline, at(50));
     assert!(rack.detect(at(50), window, &sacked));
     assert_eq!((rack.repairs.lost.first(), rack.repairs.lost.covered()), (Some(Range::new(1, 101)), 100));
-    assert_eq!(rack.pipe((1, 1001), &sacked, 0), 800);
-    assert_eq!(rack.pipe((1, 1001), &sacked, 50), 850);
-}
-
-#[test]
-fn a_retransmission_that_an_undo_finds_in_the_network_is_there_beside_its_original() {
-    let (mut rack, sacked) = after(&[1]);
-    let window = rack.window(false, Some(Span::from_ms(40)));
-    rack.detect(at(50), window, &sacked);
-    rack.resend(Range::new(1, 101), at(51));
-    assert_eq!(rack.pipe((1, 1001), &sacked, 0), 900);
-    rack.repairs.change().hold_nothing_lost(true);
-    assert_eq!(rack.pipe((1, 1001), &sacked, 0), 1000);
+    assert_eq!(rack.pipe(1, 1001, 100, 0), 800);
+    assert_eq!(rack.pipe(1, 1001, 100, 50), 850);
 }
 
 #[test]
