@@ -44,7 +44,8 @@ pub(super) fn explained(error: &str, text: &str, at: &Range<usize>) -> String {
         }
         return format!("{value} is neither a number nor a text in quotes: write \"{value}\"");
     }
-    let right = RIGHT.iter().find(|(words, _)| error.replace('\n', ", ").contains(words));
+    let one_line = error.replace('\n', ", ");
+    let right = RIGHT.iter().find(|(words, _)| one_line.contains(words));
     right.map_or_else(|| error.replace('\n', "; "), |(_, right)| (*right).to_owned())
 }
 

@@ -59,18 +59,18 @@ impl Spacing {
             return Since::Unknown;
         };
         let apart = at.saturating_sub(latest);
-        // The mean of many is more exact than one of them.
-        let least = self.sum.0 / self.sum.1.max(1);
+        let least = self.least();
         if least == 0 || apart + least / SAME < least {
             (self.sum, self.longer, self.shorter) = ((apart, 1), Longer::default(), (0, 0));
             return Since::Unknown;
         }
         let times = (apart + least / 2) / least;
         let off = |time: u64| apart.abs_diff(time) * SAME > least;
-        let multiple = times <= MOST && !off(times * least);
+        let between = off(times * least);
+        let multiple = times <= MOST && !between;
         // Tokens come at one rate, whatever the link needs.
         let even = !off(core::mem::replace(&mut self.apart, apart));
-        let paused = off(times * least) && !even;
+        let paused = between && !even;
         if multiple {
             self.sum = (self.sum.0 + apart, self.sum.1 + times);
         }
@@ -87,6 +87,11 @@ impl Spacing {
         }
     }
 
+    /// The least time between segments, as a mean: that of many is more exact than one of them.
+    fn least(&self) -> u64 {
+        self.sum.0 / self.sum.1.max(1)
+    }
+
     /// Whether segments that follow each other come at even times: behind their queue, nothing delays single ones.
     pub(in crate::diagnosis) const fn is_even(&self) -> bool {
         let (all, even) = self.shorter;
@@ -98,7 +103,7 @@ impl Spacing {
     pub(in crate::diagnosis) fn shared_link(&self) -> Option<u64> {
         let Longer { all, multiples, varied, .. } = self.longer;
         let shared = multiples >= SURE && multiples * 4 >= all * MOSTLY && varied * 4 >= multiples;
-        shared.then(|| self.sum.0 / self.sum.1.max(1))
+        shared.then(|| self.least())
     }
 }
 

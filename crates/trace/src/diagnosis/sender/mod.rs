@@ -263,7 +263,7 @@ impl SenderView {
         self.ahead + self.behind.least()
     }
 
-    /// Whether the capture was taken beside the sender. Behind a bottleneck near it, queues delay what comes from it.
+    /// Whether the capture was taken beside the sender, and not behind a bottleneck: a queue there delays the segments before they are captured.
     pub(super) fn is_beside_sender(&self) -> bool {
         !self.behind_bottleneck && self.behind.least() * 10 < self.round()
     }
