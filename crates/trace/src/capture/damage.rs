@@ -2,13 +2,13 @@
 
 use super::packed::Packing;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a capture cannot be opened.
 #[derive(thiserror::Error, Debug)]
 pub enum OpenError {
     /// The system reports an error.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}", named(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -16,15 +16,22 @@ pub enum OpenError {
         source: io::Error,
     },
     /// The file is empty.
-    #[error("{} is empty; expected a capture in pcap or pcapng format", path.display())]
+    #[error("{} is empty; expected a capture in pcap or pcapng format", named(path))]
     Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file begins as a capture and ends before its first packet could.
+    #[error("{} ends within the header of a capture in pcap format: it has no packets", named(path))]
+    Cut {
         /// The file.
         path: PathBuf,
     },
     /// The file has another format.
     #[error(
         "{} is not a capture: it begins with {}, expected pcap or pcapng (uncompressed, gzip or zstd)",
-        path.display(), beginning(head)
+        named(path),
+        beginning(head)
     )]
     Foreign {
         /// The file.
@@ -34,10 +41,15 @@ pub enum OpenError {
     },
 }
 
+/// The name of a source in messages; `-` is standard input.
+fn named(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
 /// Text in quotation marks, other bytes in hexadecimal.
 fn beginning(bytes: &[u8]) -> String {
     if let Ok(text) = str::from_utf8(bytes)
-        && !text.chars().any(char::is_control)
+        && !text.chars().any(|each| each.is_control() && !each.is_ascii_whitespace())
     {
         return format!("{text:?}");
     }

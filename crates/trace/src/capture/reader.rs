@@ -66,6 +66,7 @@ impl CaptureReader {
             return Err(match input.failure() {
                 Some(source) => OpenError::Read { path, source },
                 None if head.is_empty() => OpenError::Empty { path },
+                None if Pcap::begins(&head) => OpenError::Cut { path },
                 None => OpenError::Foreign { path, head },
             });
         };

@@ -25,16 +25,16 @@ impl Pcap {
     /// Reads the file header; `None` if the file is not pcap.
     pub(in crate::capture) fn recognize(input: &mut Input) -> Option<Self> {
         let header = input.whole(FILE_HEADER)?;
-        let magic = |order: Order| match order.long(header, 0) {
-            MICROSECONDS => Some((order, 1000)),
-            NANOSECONDS => Some((order, 1)),
-            _ => None,
-        };
-        let (order, unit) = magic(Order::Little).or_else(|| magic(Order::Big))?;
+        let (order, unit) = magic(header)?;
         // The upper half of the field describes Ethernet's frame check sequence.
         let link = LinkType(order.long(header, 20) as u16);
         input.skip(FILE_HEADER as u64);
         Some(Self { order, unit, link })
+    }
+
+    /// Whether these are the first bytes of a pcap file, even if the file ends before its header does.
+    pub(in crate::capture) fn begins(head: &[u8]) -> bool {
+        head.len() >= 4 && magic(head).is_some()
     }
 
     /// Returns the next packet.
@@ -59,4 +59,13 @@ impl Pcap {
             whole: PACKET_HEADER as u64 + u64::from(captured),
         }))
     }
+}
+
+/// Byte order, and the unit of the fractional part of timestamps in nanoseconds, from the first four bytes.
+fn magic(header: &[u8]) -> Option<(Order, u64)> {
+    [Order::Little, Order::Big].into_iter().find_map(|order| match order.long(header, 0) {
+        MICROSECONDS => Some((order, 1000)),
+        NANOSECONDS => Some((order, 1)),
+        _ => None,
+    })
 }
