@@ -12,9 +12,9 @@ const NAMED: &str = "/run/netns";
 /// Why a namespace cannot be entered.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
-    /// It does not exist, or its file cannot be opened.
-    #[error("there is no network namespace {0}: {1}")]
-    Missing(PathBuf, io::Error),
+    /// It does not exist.
+    #[error("there is no network namespace {0}: 'ip netns' lists those with names")]
+    Missing(PathBuf),
     /// The user may not enter it.
     #[error("entering the network namespace {0} needs root or the capability cap_sys_admin")]
     Denied(PathBuf),
@@ -35,7 +35,11 @@ pub(super) fn file_of(text: &str) -> PathBuf {
 pub(super) fn within<T: Send>(namespace: &Path, job: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
     let file = File::open(namespace).map_err(|why| match why.kind() {
         io::ErrorKind::PermissionDenied => NamespaceError::Denied(namespace.to_owned()),
-        _ => NamespaceError::Missing(namespace.to_owned(), why),
+        io::ErrorKind::NotFound => NamespaceError::Missing(namespace.to_owned()),
+        _ => NamespaceError::System(
+            namespace.to_owned(),
+            why.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw),
+        ),
     })?;
     let inside = std::thread::scope(|scope| {
         let thread = scope.spawn(|| setns(&file, CloneFlags::CLONE_NEWNET).map(|()| job()));
