@@ -52,7 +52,7 @@ fn of_app(flow: usize, path: &[&str], message: String) -> Objection {
 /// All checks except those of the choices about TCP.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Objection> {
     if scenario.duration.is_nothing() && !scenario.flow.is_empty() {
-        let message = "duration must be there, and more than zero: say when the simulation ends";
+        let message = "duration is missing or zero: it says when the simulation ends, such as \"60 s\"";
         return Err(object(&["duration"], Part::Value, message.to_owned()));
     }
     let nodes: IndexSet<&str> = scenario.nodes().into_iter().collect();

@@ -29,7 +29,7 @@ impl<'a> Walk<'a> {
         let forms = forms(self.root, schema);
         let form = |wanted: &str| forms.iter().find(|form| form["type"] == wanted).copied();
         let at = node.at;
-        let mismatch = || self.fault(at, format!("expected {}", expected(self.root, &forms)));
+        let mismatch = || self.fault(at, format!("expected {}", expected(self.root, &forms, &self.path)));
         if forms.iter().any(|form| form["format"] == share::FORMAT)
             && let Value::String(text) = &node.value
         {
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
         if forms.iter().any(|form| form["type"] == "string") {
             return Ok(());
         }
-        Err(self.fault(at, format!("expected {}", expected(self.root, forms))))
+        Err(self.fault(at, format!("expected {}", expected(self.root, forms, &self.path))))
     }
 
     fn range(&self, form: &Json, at: At, number: f64) -> Result<(), Fault> {
@@ -267,20 +267,37 @@ fn names<'a>(forms: &[&'a Json]) -> Vec<&'a str> {
 }
 
 /// A list, with how it is written if its entries are all tables or all texts.
-fn list_of(root: &Json, list: &Json) -> &'static str {
+fn list_of(root: &Json, list: &Json, path: &[String]) -> String {
     let entries = self::forms(root, &list["items"]);
     let all = |wanted: &str| entries.iter().all(|entry| entry["type"] == wanted);
     if all("object") {
-        "a list of tables: each begins with its name in two pairs of brackets, [[…]], and not in one"
+        match path {
+            [key] => format!("a list of tables, each of which begins with [[{key}]]"),
+            _ => "a list of tables".to_owned(),
+        }
     } else if all("string") && entries.iter().all(|&entry| quantity_of(entry).is_none()) {
-        "a list such as [\"a\", \"b\"]"
+        "a list such as [\"a\", \"b\"]".to_owned()
     } else {
-        "a list"
+        "a list".to_owned()
+    }
+}
+
+/// A table, with the keys that it must have, or how tables with names are written.
+fn table_of(form: &Json, path: &[String]) -> String {
+    let required: Vec<String> =
+        form["required"].as_array().into_iter().flatten().map(|key| format!("{key}")).collect();
+    match (path, required.as_slice()) {
+        ([key], []) if form["additionalProperties"].is_object() => {
+            format!("tables with names, each of which begins with [{key}.NAME]")
+        }
+        (_, []) => "a table".to_owned(),
+        (_, [one]) => format!("a table with the key {one}"),
+        (_, keys) => format!("a table with the keys {}", keys.join(", ")),
     }
 }
 
 /// What would be correct, as text.
-fn expected(root: &Json, forms: &[&Json]) -> String {
+fn expected(root: &Json, forms: &[&Json], path: &[String]) -> String {
     let mut words: Vec<String> = Vec::new();
     if let Some(format) = forms.iter().find_map(|form| quantity_of(form)) {
         let example = format.examples.first().copied().unwrap_or_default();
@@ -300,8 +317,8 @@ fn expected(root: &Json, forms: &[&Json]) -> String {
             Some("integer") => "a whole number",
             Some("number") => "a number",
             Some("array") if is_directed(form) => "a list of two for the two directions",
-            Some("array") => list_of(root, form),
-            Some("object") if kinds.is_empty() => "a table",
+            Some("array") => &list_of(root, form, path),
+            Some("object") if kinds.is_empty() => &table_of(form, path),
             Some("string") if form["format"] == share::FORMAT => "a percentage such as \"0.1%\"",
             Some("string") if names.is_empty() && quantity_of(form).is_none() => "a text in quotation marks",
             _ => continue,

@@ -5,7 +5,7 @@
 use core::ops::Range;
 
 /// What the parser says where it stops, and what would be right.
-const RIGHT: [(&str, &str); 15] = [
+const RIGHT: [(&str, &str); 18] = [
     ("invalid basic string, expected `\"`", "the text has no closing quote: write \" at its end"),
     ("invalid literal string, expected `'`", "the text has no closing quote: write ' at its end"),
     ("missing comma between array elements", LIST),
@@ -23,6 +23,15 @@ const RIGHT: [(&str, &str); 15] = [
     ("missing assignment between key-value pairs", PAIR),
     ("missing value", MISSING),
     ("invalid mantissa", "a number has a digit on each side of its point, such as 0.5"),
+    ("cannot recurse further", "lists or tables are nested too deeply"),
+    (
+        "invalid basic string, expected non-double-quote visible characters",
+        "the text has a character that TOML does not allow in quotes: remove it",
+    ),
+    (
+        "invalid unquoted key",
+        "a key with characters other than a-z, A-Z, 0-9, - and _ needs quotes around it",
+    ),
     ("unexpected leading zero", "a number has no zero before its other digits"),
 ];
 
@@ -95,6 +104,9 @@ mod tests {
             ("a =\n", "missing behind \"=\""),
             ("a = .5", "such as 0.5"),
             ("a = 05", "no zero before"),
+            ("a = \"6\u{1}0 s\"", "a character that TOML does not allow"),
+            ("[link.l\u{f6}we]", "needs quotes around it"),
+            (&format!("a = {}", "[".repeat(500)), "nested too deeply"),
         ] {
             assert!(of(text).contains(right), "{text:?}: {}", of(text));
         }

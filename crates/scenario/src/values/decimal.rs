@@ -77,8 +77,13 @@ fn rounded(text: &str, units: &[Units]) -> Result<(u64, bool), String> {
 /// The sentence for a number that stands alone.
 pub(crate) fn no_unit<'a>(number: &str, units: impl Iterator<Item = &'a str>) -> String {
     let units: Vec<&str> = units.collect();
-    let example = units.iter().find(|unit| ["ms", "Mbit/s", "KiB"].contains(unit)).or_else(|| units.first());
+    let usual = ["packets", "ms", "Mbit/s", "KiB"];
+    let example = units.iter().find(|unit| usual.contains(unit)).or_else(|| units.first());
     match example {
+        Some(example) if number.starts_with('-') => {
+            let positive = number.trim_start_matches('-');
+            format!("{number} is negative and has no unit: write a value such as \"{positive} {example}\"")
+        }
         Some(example) => {
             format!("{number} has no unit: write \"{number} {example}\", or another of {}", units.join(", "))
         }

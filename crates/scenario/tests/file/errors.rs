@@ -72,9 +72,34 @@ fn what_is_no_list_is_told_how_one_is_written() {
         changed("[\"earth\", \"space\"]", "\"earth\""),
         "bad.toml:3:11: link.satellite.between: expected a list such as [\"a\", \"b\"]"
     );
-    let message = changed("[[flow]]", "[flow]");
-    assert!(message.starts_with("bad.toml:9:1: flow: expected a list of tables: "), "{message}");
-    assert!(message.contains("[[…]]"), "{message}");
+    assert_eq!(
+        changed("[[flow]]", "[flow]"),
+        "bad.toml:9:1: flow: expected a list of tables, each of which begins with [[flow]]"
+    );
+}
+
+#[test]
+fn what_is_no_table_is_told_how_one_is_written() {
+    assert_eq!(
+        changed("[link.satellite]", "[[link]]"),
+        "bad.toml:2:1: link: expected tables with names, each of which begins with [link.NAME]"
+    );
+    let message = changed("rate = \"1.544", "mtu = 1500\nrate = \"1.544");
+    assert!(
+        message.starts_with(
+            "bad.toml:4:7: link.satellite.mtu: expected a table with the key \"size\", or a list"
+        ),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_negative_number_without_a_unit_is_not_repeated() {
+    let message = changed("\"290 ms\"", "-290");
+    assert!(
+        message.ends_with("-290 is negative and has no unit: write a value such as \"290 ms\""),
+        "{message}"
+    );
 }
 
 #[test]
@@ -255,7 +280,7 @@ fn a_network_alone_is_a_scenario_and_flows_want_a_duration() {
     let error = changed("duration = \"10 s\"", "");
     assert_eq!(
         error,
-        "bad.toml:1:1: duration must be there, and more than zero: say when the simulation ends"
+        "bad.toml:1:1: duration is missing or zero: it says when the simulation ends, such as \"60 s\""
     );
     assert!(
         Scenario::parse("", "bad.toml", &[]).expect_err("nothing").to_string().starts_with("bad.toml:1:1: ")
@@ -293,10 +318,7 @@ fn links_without_sense_are_placed() {
         changed("between = [\"earth\", \"space\"]\n", "")
             .starts_with("bad.toml:2:1: link.satellite: the key")
     );
-    assert!(
-        changed("\"10 s\"", "\"0 s\"")
-            .starts_with("bad.toml:1:12: duration must be there, and more than zero")
-    );
+    assert!(changed("\"10 s\"", "\"0 s\"").starts_with("bad.toml:1:12: duration is missing or zero"));
     let listed = changed(
         "loss = { kind = \"bit-error\", rate = 1e-6 }",
         "loss = [{ kind = \"bit-error\", rate = 1e-6, direction = \"a->b\" }]",
