@@ -6,6 +6,7 @@ Must not live here: what the files contain.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -16,8 +17,15 @@ from pathlib import Path
 
 from netspurt.errors import OutputError, RequestError, system_error
 
+LEAST_SPACE = 1 << 16
+"""A file system with fewer free bytes is taken for full where a library cannot write a table."""
+
 MANIFEST = "manifest.json"
 """Lists every file that netspurt wrote into a directory, so that a later run can remove those it no longer writes."""
+
+
+class DiscardedError(Exception):
+    """Raised where files are being written of which nothing shall stay: no input could be read."""
 
 
 @contextmanager
@@ -94,10 +102,19 @@ def _as_output_error(destination: Path) -> Iterator[None]:
     except OSError as error:
         raise OutputError(destination, error) from error
     except Exception as error:
-        # The library for tables has its own error for a full disk. Its text contains the system's error number.
-        if (cause := system_error(error)) is None:
+        # The library for tables has its own errors for a full disk. Their text need not contain the system's number.
+        if (cause := system_error(error) or _full(destination, error)) is None:
             raise
         raise OutputError(destination, cause) from error
+
+
+def _full(destination: Path, error: Exception) -> OSError | None:
+    """That no space is left, if the library for tables failed and that is so."""
+    if not type(error).__module__.startswith("polars"):
+        return None
+    there = os.statvfs(destination.parent)
+    full = there.f_bavail * there.f_frsize < LEAST_SPACE
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) if full else None
 
 
 def _existing(path: Path) -> Path:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 from netspurt.cli import main
@@ -83,6 +85,18 @@ def test_every_writer_reports_a_full_disk_in_a_sentence(
     assert main([*words, name]) == 2
     error = capsys.readouterr().err
     assert error == f"netspurt: cannot write {name}: no space is left there; nothing was left there\n"
+
+
+@pytest.mark.parametrize("free", [0, 1 << 30])
+def test_a_table_that_cannot_be_written_is_a_full_disk_only_if_the_disk_is_full(
+    free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = pl.exceptions.ComputeError("parquet: File out of specification: Invalid thrift: transport error")
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free, f_frsize=1))
+    expected = pl.exceptions.ComputeError if free else OutputError
+    with pytest.raises(expected), output.file(tmp_path / "x.parquet"):
+        raise wrong
+    assert not _names(tmp_path)
 
 
 def test_a_place_below_a_file_is_refused_before_any_work(tmp_path: Path) -> None:

@@ -115,7 +115,8 @@ def command(options: argparse.Namespace) -> int:
         raise RequestError("--write copies one capture: give one file")
     captures: dict[int, Capture] = {}
     failures: dict[int, str] = {}
-    with contextlib.ExitStack() as writing:
+    whole = True
+    with contextlib.suppress(output.DiscardedError), contextlib.ExitStack() as writing:
         writers = {
             name: writing.enter_context(_writer(Path(path), name))
             for name, path in (("samples", options.samples), ("events", options.events))
@@ -143,6 +144,8 @@ def command(options: argparse.Namespace) -> int:
         if not whole and not captures and not failures:
             # Nothing is complete: what is being written is discarded.
             raise KeyboardInterrupt
+        if not captures:
+            raise output.DiscardedError
         if page is not None:
             from netspurt.report.capture import page_of
             from netspurt.report.page import write

@@ -130,7 +130,9 @@ def _diagnose(options: argparse.Namespace) -> int:
     min_bytes = 1 if options.min_bytes is None else options.min_bytes
     found: dict[int, Diagnosis] = {}
     failures: dict[int, str] = {}
-    with contextlib.ExitStack() as writing:
+    chosen: dict[int, list[int]] = {}
+    whole = True
+    with contextlib.suppress(output.DiscardedError), contextlib.ExitStack() as writing:
         writer = writing.enter_context(_writer(Path(options.out))) if options.out else None
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         advance = writing.enter_context(progress(sum(map(steps_of, options.files)), "reading"))
@@ -160,6 +162,8 @@ def _diagnose(options: argparse.Namespace) -> int:
         chosen = {number: _chosen(found[number], options) for number in sorted(found)}
         if options.connections and not any(chosen.values()) and not failures:
             raise RequestError(_missing(options.connections[0], [found[number] for number in sorted(found)]))
+        if not found:
+            raise output.DiscardedError
         if writer is not None:
             for number, connections in chosen.items():
                 writer.write(_intervals(options.files[number], found[number], connections))
