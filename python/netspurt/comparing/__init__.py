@@ -82,6 +82,12 @@ class Comparison:
         return pl.DataFrame(self.rows, infer_schema_length=None)
 
     @property
+    def faults(self) -> list[str]:
+        """A sentence on each capture that is damaged or holds no TCP."""
+        captured = (each.capture for each in self.sides if isinstance(each, Captured))
+        return [capture.fault for capture in captured if capture.fault is not None]
+
+    @property
     def sentences(self) -> list[str]:
         """The result as sentences."""
         found = [row["sentence"] for row in self.rows if "sentence" in row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,15 @@ from netspurt.cli.arguments.options import (
     add_output,
     add_quiet,
 )
-from netspurt.cli.exits import FINE, interrupted
+from netspurt.cli.exits import FELL_SHORT, FINE, interrupted
 from netspurt.cli.views import tables
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs.typed import natural, positive, setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netspurt.comparing import Comparison
 
 ROWS_SHOWN = 60
@@ -88,6 +91,8 @@ def declare(command: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Prints a table, sentences, and where two runs diverge. Two that differ have not failed.
 
+    Captures that are damaged or hold no TCP are compared as far as they could be read; the exit status is 1 then.
+
     Raises:
         RequestError: an input is missing, or the two cannot be compared.
         ScenarioError: a scenario is wrong.
@@ -120,7 +125,11 @@ def command(options: argparse.Namespace) -> int:
         print(json.dumps(document(result)))
     else:
         _print(result)
-    return FINE if result.whole else interrupted(result.pairs or 0, options.seeds, "pairs of runs")
+    for fault in result.faults:
+        print(f"netspurt: {fault}", file=sys.stderr)
+    if not result.whole:
+        return interrupted(result.pairs or 0, options.seeds, "pairs of runs")
+    return FELL_SHORT if result.faults else FINE
 
 
 def document(result: Comparison) -> dict[str, Any]:
@@ -175,14 +184,27 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         value = row.get(name)
         return "–" if value is None else formats.quantity(column, value)
 
+    if "verdict" not in row:
+        return _shown_of_captures(row, form)
     values = {name: value for name, value in row.items() if name not in (*NUMBERS, "quantity")}
     shown = {**values, "quantity": formats.name(column), "A": form("a"), "B": form("b")}
+    shown["change"] = _change(row)
+    low, high = form("low"), form("high")
+    shown["95 % interval of B − A"] = (
+        "–" if low == "–" else f"{low} in every pair" if low == high else f"{low} … {high}"
+    )
+    return shown | {"verdict": row["verdict"], "pairs": row["runs"]}
+
+
+def _shown_of_captures(row: dict[str, Any], form: Callable[[str], str]) -> dict[str, Any]:
+    shown = {"quantity": formats.name(row["quantity"])}
+    for letter in ("a", "b"):
+        low, high = form(f"{letter}_low"), form(f"{letter}_high")
+        shown[letter.upper()] = form(letter)
+        shown[f"95 % interval of {letter.upper()}"] = "–" if low == "–" else f"{low} … {high}"
+    return shown | {"change": _change(row)}
+
+
+def _change(row: dict[str, Any]) -> str:
     relative = row.get("relative")
-    shown["change"] = "–" if relative is None else formats.percent(relative)
-    if "verdict" in row:
-        low, high = form("low"), form("high")
-        shown["95 % interval of B − A"] = (
-            "–" if low == "–" else f"{low} in every pair" if low == high else f"{low} … {high}"
-        )
-        shown |= {"verdict": row["verdict"], "pairs": row["runs"]}
-    return shown
+    return "–" if relative is None else formats.percent(relative)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from netspurt.cli.arguments import path_options, picture_options
 from netspurt.cli.arguments.ineffective import refuse
 from netspurt.cli.arguments.options import add_json, add_quiet, add_settings
-from netspurt.cli.exits import FINE
+from netspurt.cli.exits import FELL_SHORT, FINE
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.files.places import DRAWN, Destination
@@ -68,7 +69,7 @@ def declare(command: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Draws the picture, and prints its caption.
+    """Draws the picture, and prints its caption. The exit status is 1 where a capture is damaged.
 
     Raises:
         RequestError: nothing there to draw, a picture that this cannot give, or a place that cannot be written to.
@@ -94,7 +95,7 @@ def command(options: argparse.Namespace) -> int:
             _of_sweep(name, source, options) if isinstance(source, Sweep) else _of_run(name, source, options)
         )
     except ValueError as error:
-        raise RequestError(f"{path}: {error}") from error
+        raise RequestError(_without_segments(source) or f"{path}: {error}") from error
     out = Path(options.out or f"{path.stem or path.name}-{name}.svg")
     if not options.out:
         options.places.admit(Destination(str(out), "--out", DRAWN))
@@ -103,7 +104,11 @@ def command(options: argparse.Namespace) -> int:
         print(json.dumps(_document(picture, name, out)))
     else:
         print(f"{out}: {picture.alt()}")
-    return FINE
+    fault = _fault(source)
+    if fault is None:
+        return FINE
+    print(f"netspurt: {fault}", file=sys.stderr)
+    return FELL_SHORT
 
 
 def _source(options: argparse.Namespace) -> Recording | Sweep:
@@ -115,6 +120,21 @@ def _source(options: argparse.Namespace) -> Recording | Sweep:
     if path_options.described(options) is None:
         return of_path(Path(options.what), options.seed, path_options.settings_of(options))
     return Simulated(Scenario(path_options.load(options)), 1 if options.seed is None else options.seed)
+
+
+def _fault(source: Recording | Sweep) -> str | None:
+    """A sentence on a capture that is damaged or holds no TCP."""
+    from netspurt.inputs.capture import Captured
+
+    return source.capture.fault if isinstance(source, Captured) else None
+
+
+def _without_segments(source: Recording | Sweep) -> str | None:
+    """Why a capture has nothing to draw."""
+    from netspurt.inputs.capture import Captured
+
+    empty = isinstance(source, Captured) and not source.capture.tally["segments"]
+    return _fault(source) if empty else None
 
 
 def _check_ending(out: Path) -> None:
