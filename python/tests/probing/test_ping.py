@@ -123,10 +123,10 @@ def test_lines_have_the_outcome_of_each_packet(capsys: pytest.CaptureFixture[str
     found = rows(HOSTS[0], [("reply", 12.3456), ("lost", None), ("late", 31000.0), ("duplicate", 2.0)])
     Lines().update(found, Sums(HOSTS))
     assert capsys.readouterr().out.splitlines() == [
-        "a: 84 octets, number 0: 12.346 ms",
-        "a: 84 octets, number 1: lost",
-        "a: 84 octets, number 2: late reply after 31000.000 ms",
-        "a: 84 octets, number 3: duplicate reply after 2.000 ms",
+        "a: 84 bytes, number 0: 12.346 ms",
+        "a: 84 bytes, number 1: lost",
+        "a: 84 bytes, number 2: late reply after 31000.000 ms",
+        "a: 84 bytes, number 3: duplicate reply after 2.000 ms",
     ]
     row = rows(HOSTS[0], [("time-exceeded", 1.0)]).row(0, named=True)
     row |= {"from": "198.51.100.7", "icmp_type": 11, "icmp_code": 0}

@@ -221,7 +221,7 @@ def test_ctrl_c_prints_the_summary_and_keeps_what_was_found(tmp_path: Path) -> N
     run = subprocess.Popen(["unshare", "-rn", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None
     lines = [run.stdout.readline() for _ in range(4)]
-    assert all(line.startswith("127.0.0.1: 84 octets, number ") for line in lines)
+    assert all(line.startswith("127.0.0.1: 84 bytes, number ") for line in lines)
     run.send_signal(signal.SIGINT)
     rest = run.stdout.read()
     assert run.wait() == 130

@@ -158,7 +158,7 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
             table = Table(box=None, header_style="bold", pad_edge=False)
             for head in (
                 "line",
-                "octets",
+                "bytes",
                 "delay ms",
                 "95 % interval",
                 "rate bit/s",
@@ -172,7 +172,7 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
         for each in result["loss_by_length"] if result["lost"] else ():
             low, high = each["loss_interval"]
             console.print(
-                f"lost of {each['from_octets']}–{each['to_octets']} octets: {each['lost']} of {each['packets']} "
+                f"lost of {each['from_octets']}–{each['to_octets']} bytes: {each['lost']} of {each['packets']} "
                 f"({100 * low:.1f}–{100 * high:.1f} %)",
                 highlight=False,
             )

@@ -164,7 +164,7 @@ def line(row: dict[str, object]) -> str:
     """A row in words."""
     import os
 
-    what = f"{row['host']}: {row['length_octets']} octets, number {row['number']}"
+    what = f"{row['host']}: {row['length_octets']} bytes, number {row['number']}"
     rtt = "" if row["rtt_ms"] is None else f"{row['rtt_ms']:.3f} ms"
     by = f" by {row['from']}" if row["from"] else ""
     match row["event"]:
