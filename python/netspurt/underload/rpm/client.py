@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from netspurt.errors import RequestError
+from netspurt.errors import RequestError, reason
 from netspurt.underload.rpm.algorithm import Interval, Judge, Parameters, Responsiveness
 
 WELL_KNOWN = "/.well-known/nq"
@@ -173,7 +173,8 @@ def fetch(url: SplitResult, connector: Connector) -> tuple[bytes, Opened, float]
     head, _, body = bytes(received).partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].split(b" ")
     if len(status) < 2 or status[1] != b"200":
-        raise OSError(f"{url.geturl()}: the server answers {head[:60].decode('latin-1')!r}")
+        shown = b" ".join(status)[:60].decode("latin-1")
+        raise OSError(f"{url.geturl()}: the server answers '{shown}', and not 200")
     return body, opened, took_ms
 
 
@@ -191,8 +192,18 @@ def discover(url: str, *, verify: bool = True) -> Server:
     try:
         body, _, _ = fetch(whole, Connector(verify=verify))
     except OSError as error:
-        raise RequestError(f"{whole.geturl()}: {error}") from error
+        raise RequestError(_why(whole.geturl(), error)) from error
     return Server.read(body.decode("utf-8", "replace"), whole.geturl())
+
+
+def _why(url: str, error: OSError) -> str:
+    """Why the configuration cannot be read; an answer of the server names the URL itself."""
+    why = str(error) if error.errno is None else reason(error)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = f"{error.verify_message}; if the certificate is your own, give --insecure"
+    elif isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
+        why = "the server does not use TLS at this port: write http://"
+    return why if url in why else f"cannot read {url}: {why}"
 
 
 class Load:

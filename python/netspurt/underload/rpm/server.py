@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from netspurt.errors import RequestError
+from netspurt.errors import RequestError, reason
 from netspurt.underload.rpm.client import CHUNK, UPLOAD_BYTES, WELL_KNOWN
 
 TIME_LIMIT_S = 60.0
@@ -110,7 +110,7 @@ def serving(
             context.load_cert_chain(cert, key)
         server = _Server((address, port), context)
     except OSError as error:
-        raise RequestError(f"cannot serve at {address}, port {port}: {error}") from error
+        raise RequestError(f"cannot serve at {address}, port {port}: {reason(error)}") from error
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
