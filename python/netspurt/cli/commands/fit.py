@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netspurt.analysis import formats
 from netspurt.cli.arguments.options import add_input, add_json, add_output
 from netspurt.cli.exits import FELL_SHORT, FINE
 from netspurt.cli.progress import Gauge
@@ -16,7 +17,12 @@ from netspurt.files.places import SCENARIO, SCENARIO_MARK
 from netspurt.inputs.typed import natural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netspurt.fitting import Fit, Row
+
+WORDS = {"rtt_median": "median RTT", "rtt_p95": "95 % RTT"}
+"""Quantities of the check whose names in the JSON document are no words."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -90,17 +96,17 @@ def _print(found: Fit, out: str | None) -> None:
 
 
 def _row(row: Row) -> dict[str, str]:
-    """The line as text, in units that people read."""
-    factor, unit = {
-        "s": (1.0, "s"),
-        "bit/s": (1e-6, "Mbit/s"),
-        "share": (100.0, "%"),
-        "packets": (1.0, "packets"),
-    }[row.unit]
-    captured, simulated = (f"{value * factor:.4g} {unit}" for value in (row.captured, row.simulated))
+    """The line as text, in words and units that people read."""
+    forms: dict[str, Callable[[float], str]] = {
+        "s": formats.span,
+        "bit/s": formats.rate,
+        "share": formats.share,
+        "packets": lambda count: formats.counted(round(count), "packet"),
+    }
+    form = forms[row.unit]
     return {
-        "quantity": row.quantity,
-        "captured": captured,
-        "simulated": simulated,
+        "quantity": WORDS.get(row.quantity, row.quantity),
+        "captured": form(row.captured),
+        "simulated": form(row.simulated),
         "agrees": "yes" if row.agrees else "no",
     }
