@@ -48,6 +48,6 @@ def is_sweep(file: Path) -> bool:
     """Whether the file names a scenario that it varies."""
     try:
         return "scenario" in tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         # Reading it as a scenario gives the error and its place.
         return False

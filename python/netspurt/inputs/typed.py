@@ -68,7 +68,7 @@ def seconds(text: str) -> float:
     found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text)
     value = float(found[1]) * UNITS.get(found[2], 0.0) if found else 0.0
     if not 0 < value <= LONGEST_S:
-        raise ArgumentTypeError(f"'{text}' is not a time such as 0.2, 200ms or 2min")
+        raise ArgumentTypeError(f"'{text}' is not a time above zero, such as 0.2, 200ms or 2min")
     return value
 
 

@@ -136,6 +136,8 @@ def read(path: Path) -> tuple[Path, Request]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise RequestError(f"{path}: lists or tables are nested too deeply") from error
     try:
         return _scenario(path, document), _request(document)
     except RequestError as error:

@@ -208,7 +208,7 @@ def test_an_unwritable_place_is_reported_before_any_work_and_leaves_nothing(
     (tmp_path / "file").write_text("x")
     before = sorted(tmp_path.iterdir())
     for option in ("--out", "--pcap", "--trace"):
-        assert main(["run", scenario, option, str(tmp_path / "file" / "x")]) == 2
+        assert main(["run", scenario, option, str(tmp_path / "file" / "x.parquet")]) == 2
         assert "cannot write" in _one_sentence(capsys.readouterr().err)
     assert main(["reproduce", "--out", str(tmp_path / "file" / "x")]) == 2
     assert "cannot write" in _one_sentence(capsys.readouterr().err)

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -40,7 +41,9 @@ MISTAKES = {
     "host lisen 9": "did you mean 'listen'?",
     "completion bsh": "did you mean 'bash'?",
     "reproduce rfc1107": "did you mean 'rfc1106'?",
-    "profiles linus": "did you mean 'linux'?",
+    "profiles linus": "there is no profile 'linus', did you mean 'linux'?",
+    "mechanisms tcp.congestoin": "there is no family of mechanisms 'tcp.congestoin', did you mean 'tcp.congestion'?",
+    "mechanisms cubic": "'netspurt mechanisms tcp.congestion' describes it",
     "run s.toml --set tcp.congestoin=cubic": 'did you mean "congestion"?',
     "run s.toml --set tcp.congestion=cubik": 'did you mean "cubic"?',
     "run s.toml --set link.lime.delay=3ms": 'did you mean "line"?',
@@ -55,10 +58,10 @@ MISTAKES = {
     "run --rate=-10mbit --delay 40ms": "--rate -10mbit",
     f"run {PATH} --loss 0.1": "write 0.1% or 10%",
     f"run {PATH} --loss 150%": "between 0% and 100%",
-    f"run {PATH} --queue 100": 'write "100 KiB"',
+    f"run {PATH} --queue 100": 'write "100 packets"',
     f"run {PATH} --bytes lots": '"lots" does not begin with a number',
     f"run {PATH} -P 0": "must be at least 1",
-    f"run {PATH} -t 0s": "more than zero",
+    f"run {PATH} -t 0s": "duration is missing or zero",
     "run s.toml --seed three": "'three' is not a whole number of at least 0",
     "run s.toml --seeds 0": "at least 1",
     "run s.toml --set tcp.congestion": "not of the form path=value",
@@ -69,7 +72,7 @@ MISTAKES = {
     "host sink 99999": "from 1 to 65535",
     "lab --port http": "from 0 to 65535",
     "ping 127.0.0.1 -c 0": "at least 1",
-    "ping 127.0.0.1 -i 5x": "a time such as 0.2, 200ms or 2min",
+    "ping 127.0.0.1 -i 5x": "a time above zero, such as 0.2, 200ms or 2min",
     "ping 127.0.0.1 -i 1ms": "--fast",
     "ping no-such-host.invalid -c 1": "cannot find an address of 'no-such-host.invalid'",
     # Something is missing, or there is too much of it.
@@ -123,6 +126,9 @@ MISTAKES = {
     "plot s.tmol": "did you mean 's.toml'?",
     "plot notes.txt": "give a scenario, the folder of",
     "plot folder": "give a scenario, the folder of",
+    "plot void.pcap": "void.pcap contains no packets",
+    "run deep.toml": "deep.toml:1:",
+    "sweep deep.toml": "nested too deeply",
     "plot s.toml --out x.jpgg": "end the name in .svg, .pdf, .png",
     "compare s.toml s.pcapng": "compare two of the same kind",
     "delays none.csv": "there is no file none.csv",
@@ -131,10 +137,16 @@ MISTAKES = {
     "rto notes.txt": "required are time_s and delay_ms",
     "capture s.pcapng --filter portt": "known are host, net, port",
     "why s.pcapng --filter portt": "write a filter such as",
+    "why s.pcapng --connection 99": "the last one has the number 0",
+    "why --sockets --for 0s": "is not a time above zero, such as",
+    "why --sockets s.pcapng": "name no file beside it",
+    "responsiveness --server http://127.0.0.1:1/": "cannot read http://127.0.0.1:1/.well-known/nq: connection refused",
     "host http 8080 --root none": "name the folder whose files are served",
     "run s.toml --algorithm mine=none.py:Class": "there is no file none.py",
     # Outputs.
     "run s.toml --pcap none/x.pcapng": "make the folder none first",
+    "run s.toml --trace x.csv": "end its name in .parquet",
+    "why s.pcapng --report none/x.html": "make the folder none first",
     "run s.toml --pcap folder": "name a file in it",
     "run s.toml --pcap s.toml": "this command also reads it; name another file",
     "run s.toml --report notes.txt": "name another file, or replace it with --force",
@@ -151,6 +163,10 @@ ONE_OF_SEVERAL = {
     "capture empty.pcapng": "expected a capture in pcap or pcapng format",
     "capture notes.txt": "expected pcap or pcapng",
     "capture cut.pcapng": "the packets before the damage were read",
+    "plot cut.pcapng": "the packets before the damage were read",
+    "compare s.pcapng cut.pcapng": "the packets before the damage were read",
+    "capture void.pcap": "void.pcap contains no packets",
+    "why header.pcap": "ends within the header of a capture in pcap format",
     "why none.pcapng": "check the name",
     "why notes.txt": "expected pcap or pcapng",
 }
@@ -172,6 +188,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lost.toml").write_text('scenario = "none.toml"\nseeds = 1\n')
     (tmp_path / "d.csv").write_text("time_s,delay_ms\n" + "".join(f"{n},{20 + n % 7}\n" for n in range(200)))
     netspurt.load("s.toml").run().write_pcap("s.pcapng")
+    (tmp_path / "deep.toml").write_text("x = " + "[" * 5000 + "]" * 5000 + "\n")
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "void.pcap").write_bytes(header)
+    (tmp_path / "header.pcap").write_bytes(header[:20])
     whole = (tmp_path / "s.pcapng").read_bytes()
     (tmp_path / "cut.pcapng").write_bytes(whole[: len(whole) // 2 + 3])
     return tmp_path
@@ -205,6 +225,14 @@ def test_an_input_that_cannot_be_read_is_named(words: str, capsys: pytest.Captur
     assert said.startswith("netspurt: "), said
     assert said.count("\n") == 1, said
     assert ONE_OF_SEVERAL[words] in said
+
+
+@pytest.mark.parametrize("command", ["why", "capture"])
+def test_an_earlier_report_stays_where_nothing_can_be_read(command: str, here: Path) -> None:
+    assert main([command, "s.pcapng", "--report", "page.html"]) == 0
+    whole = (here / "page.html").read_bytes()
+    assert main([command, "none.pcapng", "--report", "page.html"]) == 1
+    assert (here / "page.html").read_bytes() == whole
 
 
 @pytest.mark.usefixtures("here")

@@ -59,10 +59,22 @@ def _chosen(entries: list[dict[str, Any]], names: list[str]) -> list[dict[str, A
     for name in names:
         found = [entry for entry in entries if name in _names(entry)]
         if not found:
-            known = sorted({each for entry in entries for each in _names(entry)})
-            raise RequestError(f"there is no '{name}'{nearest(name, known)} (without a name, all are listed)")
+            raise RequestError(_unknown(name, entries))
         chosen += [entry for entry in found if entry not in chosen]
     return chosen
+
+
+def _unknown(name: str, entries: list[dict[str, Any]]) -> str:
+    """The sentence for a name that is not in the list; a choice of a mechanism leads to its family."""
+    having = [
+        entry["path"] for entry in entries if name in (choice["name"] for choice in entry.get("choices", ()))
+    ]
+    if having:
+        others = f" (also of {', '.join(having[1:])})" if having[1:] else ""
+        return f"'{name}' is a choice of {having[0]}{others}: 'netspurt mechanisms {having[0]}' describes it"
+    known = sorted({each for entry in entries for each in _names(entry)})
+    what = "profile" if "name" in entries[0] else "family of mechanisms"
+    return f"there is no {what} '{name}'{nearest(name, known)} (without a name, all are listed)"
 
 
 def _names(entry: dict[str, Any]) -> set[str]:

@@ -119,6 +119,8 @@ def command(options: argparse.Namespace) -> int:
     captures = _captures(options)
     if options.seeds > 1 and (captures or options.trace):
         raise RequestError("--capture and --trace hold one run: leave out --seeds, or run the seed you want")
+    if options.trace:
+        output.check_parquet(Path(options.trace), or_pipe=True)
     if options.snaplen and not captures:
         raise RequestError(
             "--snaplen limits the bytes captured of each packet: name a place and a file with --capture"
