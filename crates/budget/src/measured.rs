@@ -99,10 +99,10 @@ impl Measured {
                 rate(self.rate_bps)
             ),
             Limit::CongestionWindow => {
-                format!(
-                    "cwnd limited the data in flight to about {} after losses or ECN marks",
-                    bytes(self.flight_bytes)
-                )
+                let lossless = self.retransmitted_in_all == 0;
+                let cause =
+                    if lossless { ", although nothing was lost" } else { " after losses or ECN marks" };
+                format!("cwnd limited the data in flight to about {}{cause}", bytes(self.flight_bytes))
             }
             Limit::Pacing => format!("the sender paced at {}", rate(self.rate_bps)),
             Limit::Policer => format!("a policer dropped what exceeded {}", rate(self.rate_bps)),
@@ -183,6 +183,17 @@ mod tests {
             measured.sentence(Limit::FastRecovery, Span::from_ms(80)),
             "For 80.0 ms one lost segment was sent again."
         );
+    }
+
+    #[test]
+    fn a_cwnd_that_no_loss_has_reduced_is_not_called_one_after_losses() {
+        let of = |retransmitted_in_all| {
+            let measured = Measured { flight_bytes: 4096.0, retransmitted_in_all, ..Measured::default() };
+            measured.sentence(Limit::CongestionWindow, Span::from_ms(80))
+        };
+        let same = "For 80.0 ms cwnd limited the data in flight to about 4 KiB";
+        assert_eq!(of(0), format!("{same}, although nothing was lost."));
+        assert_eq!(of(1), format!("{same} after losses or ECN marks."));
     }
 
     #[test]

@@ -203,11 +203,45 @@ def _below(bps: float) -> str:
     return f"{formats.digits(0.95 * bps / 1e6, 3)}mbit" if bps > 0 else "RATE"
 
 
+def _congestion_window(_evidence: Line, direction: Line) -> list[_Words]:
+    if direction.get("retransmitted") == 0:
+        return [
+            (
+                "path",
+                "No segment was lost: ECN marks of a queue, or a congestion control that avoids delay, keep cwnd "
+                "small. Find the queue that marks. An interval of CoDel that is shorter than the RTT makes it mark too "
+                "early.",
+                (
+                    "tc -s qdisc show dev DEV",
+                    "tc qdisc replace dev DEV root fq_codel interval 200ms target 10ms",
+                ),
+            ),
+            (
+                "sender",
+                "A congestion control that marks and delay slow down less.",
+                ("sysctl -w net.ipv4.tcp_congestion_control=cubic",),
+            ),
+        ]
+    return [
+        (
+            "path",
+            "Find the place of the losses and repair it: interface errors, a bad cable, weak radio.",
+            ("ethtool -S DEV", "tc -s qdisc show dev DEV"),
+        ),
+        (
+            "sender",
+            "A congestion control that sparse losses slow down less.",
+            ("sysctl -w net.core.default_qdisc=fq", "sysctl -w net.ipv4.tcp_congestion_control=bbr"),
+        ),
+    ]
+
+
 _SIZED: dict[str, Callable[[Line, Line], list[_Words]]] = {
     "application": _application,
     "receive-window": _receive_window,
     "send-buffer": _send_buffer,
     "bottleneck": _bottleneck,
+    "congestion-window": _congestion_window,
     "policer": _policer,
     "handshake": _handshake,
 }
@@ -260,21 +294,6 @@ _PLAIN: dict[str, tuple[_Words, ...]] = {
             "Others share the path. Fair queueing at the bottleneck gives each connection its share and keeps the "
             "delay low.",
             ("tc qdisc replace dev DEV root fq_codel",),
-        ),
-    ),
-    "congestion-window": (
-        (
-            "path",
-            "Find the place of the losses and repair it: interface errors, a bad cable, weak radio.",
-            ("ethtool -S DEV", "tc -s qdisc show dev DEV"),
-        ),
-        (
-            "sender",
-            "A congestion control that sparse losses slow down less.",
-            (
-                "sysctl -w net.core.default_qdisc=fq",
-                "sysctl -w net.ipv4.tcp_congestion_control=bbr",
-            ),
         ),
     ),
     "pacing": (

@@ -55,6 +55,13 @@ def test_a_long_queue_is_named_bufferbloat() -> None:
     assert "100 ms to a round trip of 20 ms" in found[1].words
 
 
+def test_where_nothing_was_lost_no_loss_is_to_be_repaired() -> None:
+    lossy, marked = (of_limit("congestion-window", {}, {**direction(), "retransmitted": n}) for n in (3, 0))
+    assert "losses" in lossy[0].words
+    assert "marks" in marked[0].words
+    assert not any("losses" in each.words for each in marked)
+
+
 def test_limits_of_little_time_get_no_advice() -> None:
     lines = [("timeout", 0.9, {}), ("slow-start", LEAST_SHARE / 2, {})]
     assert {each.limit for each in advice(direction(*lines))} == {"timeout"}
