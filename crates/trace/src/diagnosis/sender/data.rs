@@ -22,7 +22,7 @@ impl SenderView {
     /// New data `start..end` with `len` bytes of payload.
     pub(in crate::diagnosis) fn note_data(&mut self, at: u64, packet: u64, start: i64, end: i64, len: u32) {
         let largest = self.totals.segment.max(1);
-        let short = len < largest && len > 0;
+        let short = len < self.full(len) && len > 0;
         let had_more = !short && self.had_more();
         self.arrive_before_segment(at);
         self.advance(at);
@@ -93,7 +93,19 @@ impl SenderView {
         self.meter.set_outstanding(flight);
         self.sent_at = at;
         self.unanswered = None;
-        self.short = !len.is_multiple_of(self.totals.segment.max(1));
+        self.several |= self.next - self.una > i64::from(self.totals.segment);
+        self.short = !len.is_multiple_of(self.full(0));
+    }
+
+    /// The length of a full segment, with one of `len` bytes: the longest one so far.
+    ///
+    /// A sender that has never had two of them outstanding may write so little that it has filled none. Then they are as long as
+    /// both ends permit.
+    fn full(&self, len: u32) -> u32 {
+        let longest = self.totals.segment.max(1);
+        let permitted = self.permitted();
+        let unfilled = !self.several && permitted < u32::MAX && longest.max(len) < permitted / 2;
+        if unfilled { permitted } else { longest }
     }
 
     /// Whether the sender had more data after the last segment, if a full one follows. What an application writes ends with a short
@@ -384,6 +396,32 @@ mod tests {
         };
         assert!(shorter(500));
         assert!(!shorter(1000));
+    }
+
+    #[test]
+    fn alone_segments_far_below_the_mss_are_short_although_none_is_longer() {
+        // A write of 100 bytes, an ACK of it 200 ms later, and the next write on that ACK.
+        let held = |mss: u32, together: bool| {
+            let mut view = far(mss);
+            view.set_own_mss(mss);
+            view.most = mss;
+            let mut end = 0;
+            for n in 0..8 {
+                let at = n * 400 * MS;
+                for _ in 0..if together { 2 } else { 1 } {
+                    view.note_data(at, n, end, end + 100, 100);
+                    end += 100;
+                }
+                view.note_ack(at + 200 * MS, n, (end, 0), 60_000, true);
+                view.note_data(at + 240 * MS, n, end, end + 100, 100);
+                end += 100;
+                view.note_ack(at + 241 * MS, n, (end, 0), 60_000, false);
+            }
+            view.phases.iter().any(|(_, stretch)| stretch.phase == Phase::ShortHeld)
+        };
+        assert!(held(1460, false));
+        assert!(!held(100, false), "they are full");
+        assert!(!held(1460, true), "no policy for short segments holds them");
     }
 
     #[test]

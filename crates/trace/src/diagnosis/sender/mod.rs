@@ -81,6 +81,8 @@ pub(super) struct SenderView {
     unanswered: Option<(u64, i64)>,
     /// Whether the last new segment was shorter than the largest, or is split into segments of which the last one is.
     short: bool,
+    /// Whether more than one segment has been outstanding.
+    several: bool,
     /// Whether duplicate ACKs have arrived since the last ACK of new data.
     duplicates: u32,
     /// Phases since the sender last sent new data: what they were is known when it sends again.
@@ -153,6 +155,7 @@ impl SenderView {
             bare: false,
             unanswered: None,
             short: false,
+            several: false,
             duplicates: 0,
             tentative: Vec::new(),
             clock: 0,
