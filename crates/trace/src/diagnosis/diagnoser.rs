@@ -1,5 +1,6 @@
 //! Follows the connections of a capture and diagnoses each when it ends.
 
+use super::hosts::{Hosts, SendingHost};
 use super::marks::Marks;
 use super::sender::SenderView;
 use super::transfers::Exchanges;
@@ -25,6 +26,7 @@ const HEADER: u8 = 20;
 #[derive(Debug, Default)]
 pub struct Diagnoser {
     open: BTreeMap<ConnectionId, Box<Ends>>,
+    hosts: Hosts,
     finished: Vec<ConnectionDiagnosis>,
     /// Connections that carried less are dropped.
     least_bytes: u64,
@@ -33,6 +35,7 @@ pub struct Diagnoser {
 /// Both directions of an open connection.
 #[derive(Debug)]
 struct Ends {
+    client: SendingHost,
     first: Option<Stamp>,
     /// The packet and its time that is being processed.
     packet: u64,
@@ -67,8 +70,9 @@ const fn ns(span: Span) -> u64 {
 }
 
 impl Ends {
-    fn new() -> Self {
+    fn new(client: SendingHost) -> Self {
         Self {
+            client,
             first: None,
             packet: 0,
             at: 0,
@@ -79,6 +83,13 @@ impl Ends {
             opened: [false; 2],
             flight: [0; 2],
             set_back: None,
+        }
+    }
+
+    const fn host(&self, side: Side) -> SendingHost {
+        match side {
+            Side::A => self.client,
+            Side::B => self.client.other(),
         }
     }
 
@@ -163,8 +174,9 @@ impl Ends {
 }
 
 impl Watch for Diagnoser {
-    fn opened(&mut self, id: ConnectionId, _who: &Endpoints) {
-        self.open.insert(id, Box::new(Ends::new()));
+    fn opened(&mut self, id: ConnectionId, who: &Endpoints) {
+        let client = self.hosts.open(who);
+        self.open.insert(id, Box::new(Ends::new(client)));
     }
 
     fn segment(&mut self, id: ConnectionId, seen: &Seen<'_>) {
@@ -211,8 +223,11 @@ impl Watch for Diagnoser {
             return;
         }
         let (at, packet) = (ends.at, ends.packet);
+        let others = self.hosts.acknowledged(ends.host(happened.side));
+        let others = others.zip(ends.first).map_or(0, |(others, first)| ns(others.since(first)));
         let Some(views) = &mut ends.views else { return };
         let view = &mut views[happened.side as usize];
+        view.set_others(others);
         for data in view.segments_of((happened.start, happened.len)) {
             match happened.event {
                 Event::Retransmitted { cause, after } => {
@@ -241,11 +256,15 @@ impl Watch for Diagnoser {
             && let Some(views) = &mut ends.views
         {
             views[side].note_delivered(at, u32::try_from(delivered).unwrap_or(u32::MAX));
+            let first = ends.first.map_or(0, |first| first.0);
+            self.hosts.note_acknowledged(ends.host(flight.side), Stamp(first.saturating_add(at)));
         }
     }
 
     fn rests(&mut self, id: ConnectionId) {
-        self.open.remove(&id);
+        if let Some(ends) = self.open.remove(&id) {
+            self.hosts.close(ends.client);
+        }
     }
 
     fn wakes(&mut self, _id: ConnectionId) -> bool {
@@ -254,6 +273,7 @@ impl Watch for Diagnoser {
 
     fn closed(&mut self, id: ConnectionId, report: &ConnectionReport) {
         let Some(ends) = self.open.remove(&id) else { return };
+        self.hosts.close(ends.client);
         // If the ACKs were not captured, what was sent counts.
         let of = |stream: &StreamReport, acks: &StreamReport| match acks.packets {
             0 => stream.bytes - stream.retransmitted_bytes.min(stream.bytes),

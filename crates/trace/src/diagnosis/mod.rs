@@ -8,6 +8,7 @@
 //! * `vantage/`: where the capture was taken
 //! * `path/`: round trips, queueing delay and capacity; `facts.rs`: the input of the rules
 //! * `rules/`: one file for each family of limits; `moment.rs`: the piece that they judge
+//! * `hosts.rs`: what passes between two hosts on their other connections
 //! * `transfers.rs`: requests and responses of persistent connections
 //! * `verdict.rs`: the timeline and the budget; `evidence.rs`, `confidence.rs`: what shows each of its lines
 
@@ -15,6 +16,7 @@ mod confidence;
 mod diagnoser;
 mod evidence;
 mod facts;
+mod hosts;
 mod marks;
 mod median;
 mod moment;

@@ -58,7 +58,7 @@ pub(super) fn is_in_black_hole(facts: &Facts, at: u64) -> bool {
 mod tests {
     use super::*;
     use crate::diagnosis::path::trains::Trains;
-    use crate::diagnosis::sender::incidents::Incidents;
+    use crate::diagnosis::sender::incidents::{Incidents, NONE_PASSED};
     use crate::diagnosis::sender::meter::Slice;
     use crate::diagnosis::sender::totals::Totals;
 
@@ -84,7 +84,7 @@ mod tests {
         let mut incidents = Incidents::default();
         incidents.note_ack(400 * MS, 1, 30_000, 40 * MS);
         for (at, len) in [(700, 1000), (1100, 1000), (1900, last)] {
-            incidents.note_resent(at * MS, (30_000, len), 40_000, false);
+            incidents.note_resent(at * MS, (30_000, len), 40_000, false, NONE_PASSED);
         }
         incidents.note_ack(1940 * MS, 2, 30_500, 40 * MS);
         incidents

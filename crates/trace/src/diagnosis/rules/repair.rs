@@ -34,7 +34,7 @@ pub(super) fn repairing(facts: &Facts, moment: &Moment) -> Limit {
 mod tests {
     use super::*;
     use crate::diagnosis::path::trains::Trains;
-    use crate::diagnosis::sender::incidents::Incidents;
+    use crate::diagnosis::sender::incidents::{Incidents, NONE_PASSED};
     use crate::diagnosis::sender::meter::Slice;
     use crate::diagnosis::sender::totals::Totals;
 
@@ -43,11 +43,11 @@ mod tests {
         let of = |acks_lost| {
             let mut incidents = Incidents::default();
             if acks_lost {
-                incidents.note_resent(10, (0, 1000), 5000, false);
-                incidents.note_resent(30, (0, 1000), 5000, false);
+                incidents.note_resent(10, (0, 1000), 5000, false, NONE_PASSED);
+                incidents.note_resent(30, (0, 1000), 5000, false, NONE_PASSED);
                 incidents.note_ack(34, 1, 5000, 4);
             }
-            incidents.note_resent(100, (5000, 1000), 6000, false);
+            incidents.note_resent(100, (5000, 1000), 6000, false, NONE_PASSED);
             let slices = (1..=20).map(|n| Slice { until: n * 10, ..Slice::default() }).collect();
             let none = Trains::default();
             let facts = Facts::new(slices, (0, 4), Totals::default(), [&none, &none], incidents);
@@ -63,7 +63,7 @@ mod tests {
         let of = |at, heard| {
             let mut incidents = Incidents::default();
             incidents.note_ack(heard, 1, 1000, 20);
-            incidents.note_resent(60, (1000, 1000), 9000, false);
+            incidents.note_resent(60, (1000, 1000), 9000, false, NONE_PASSED);
             incidents.note_ack(80, 2, 2000, 20);
             incidents.note_needless(2, 1000, false);
             let slices = (1..=20).map(|n| Slice { until: n * 10, ..Slice::default() }).collect();

@@ -1,7 +1,7 @@
 //! What the segments of a sender show: new data, retransmissions, a FIN.
 
 use crate::diagnosis::sender::departures::After;
-use crate::diagnosis::sender::incidents::LONG_NS;
+use crate::diagnosis::sender::incidents::{LONG_NS, Others};
 use crate::diagnosis::sender::phase::Phase;
 use crate::diagnosis::sender::{MOST_INITIAL, PROMPT_NS, Repair, SenderView, WAKES_LATE_NS, WAKES_NS};
 use crate::diagnosis::vantage::IN_HOST_NS;
@@ -236,7 +236,8 @@ impl SenderView {
         self.meter.note_lost(start);
         self.departures.note_resent(at, (start, len), seen);
         let fast = matches!(cause, Cause::Fast | Cause::Nak);
-        self.incidents.note_resent(at, (start, len), self.next, fast);
+        let others = Others { acknowledged: self.others, round: self.round() };
+        self.incidents.note_resent(at, (start, len), self.next, fast, others);
         self.incidents.probes.note_resent((start, len));
         if self.duplicates > 0 {
             self.incidents.note_hole();

@@ -50,6 +50,18 @@ impl Episode {
     }
 }
 
+/// What other connections between the same hosts show of the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::diagnosis) struct Others {
+    /// When new data of the same host was acknowledged last; 0 without any.
+    pub(in crate::diagnosis) acknowledged: u64,
+    /// The round trip.
+    pub(in crate::diagnosis) round: u64,
+}
+
+#[cfg(test)]
+pub(in crate::diagnosis) const NONE_PASSED: Others = Others { acknowledged: 0, round: 0 };
+
 /// A time in which nothing was received from the other end and retransmissions had no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::diagnosis) struct Silence {
@@ -59,6 +71,11 @@ pub(in crate::diagnosis) struct Silence {
     pub(in crate::diagnosis) until: u64,
     /// Retransmissions.
     pub(in crate::diagnosis) resent: u32,
+    /// When the last of them was sent.
+    latest: u64,
+    /// So many had no answer before the next one, and data that other connections sent after them had one; and so many where none had.
+    overtaken: u32,
+    alone: u32,
     /// The length of the longest and of the last one.
     pub(in crate::diagnosis) longest: u32,
     pub(in crate::diagnosis) last: u32,
@@ -73,6 +90,22 @@ pub(in crate::diagnosis) struct Silence {
 }
 
 impl Silence {
+    /// A timer has retransmitted at `at`. What others sent at `others` has arrived, and its ACK too, after `round`.
+    fn note_others(&mut self, at: u64, others: Others) {
+        // Until then, nothing can show that another segment has passed.
+        if self.resent > 0 && at > self.latest + 2 * others.round {
+            let passed = others.acknowledged > self.latest + others.round;
+            let count = if passed { &mut self.overtaken } else { &mut self.alone };
+            *count += 1;
+        }
+        self.latest = at;
+    }
+
+    /// Whether other connections passed the path after each retransmission but the last one, so that it was not dead.
+    pub(in crate::diagnosis) const fn others_passed(&self) -> bool {
+        self.overtaken > 0 && self.alone == 0
+    }
+
     /// Whether nothing shows what was lost: there was no answer, or everything outstanding was retransmitted, so that the answer does
     /// not show which copy it is for.
     pub(in crate::diagnosis) const fn is_ambiguous(&self) -> bool {
@@ -168,7 +201,11 @@ impl Incidents {
         (start, len): (i64, u32),
         next: i64,
         fast: bool,
+        others: Others,
     ) {
+        if !fast {
+            self.now.note_others(at, others);
+        }
         // What duplicate ACKs asked for is lost as easily as any other segment. A timer shows that nothing came.
         self.now.resent += u32::from(!fast);
         self.now.front = if self.now.next == 0 { start } else { self.now.front.min(start) };
@@ -396,7 +433,7 @@ mod tests {
     #[test]
     fn an_ack_sooner_than_a_round_trip_shows_that_the_original_had_arrived() {
         let mut incidents = Incidents::default();
-        incidents.note_resent(1000, (500, 100), 900, true);
+        incidents.note_resent(1000, (500, 100), 900, true, NONE_PASSED);
         incidents.note_ack(1300, 7, 900, 1000);
         assert!(incidents.episode_in(900, 1200).unwrap().early);
         assert!(incidents.episode_in(1001, 1200).is_none());
@@ -405,11 +442,11 @@ mod tests {
     #[test]
     fn a_copy_reported_by_the_first_ack_shows_that_earlier_acks_were_lost() {
         let mut incidents = Incidents::default();
-        incidents.note_resent(1000, (500, 100), 900, false);
+        incidents.note_resent(1000, (500, 100), 900, false, NONE_PASSED);
         incidents.note_ack(2000, 7, 900, 1000);
         incidents.note_needless(7, 500, true);
         assert!(incidents.episodes[0].acks_lost);
-        incidents.note_resent(3000, (900, 100), 1900, false);
+        incidents.note_resent(3000, (900, 100), 1900, false, NONE_PASSED);
         incidents.note_ack(4000, 9, 1000, 1000);
         incidents.note_ack(5000, 10, 1900, 1000);
         incidents.note_needless(10, 900, true);
@@ -467,14 +504,14 @@ mod tests {
     fn retransmissions_at_each_expiry_show_missing_acks_and_a_late_one_shows_an_outage() {
         let (second, timer) = (1_000_000_000, 1_700_000_000);
         let mut incidents = Incidents::default();
-        incidents.note_resent(2 * second, (0, 100), 100, false);
+        incidents.note_resent(2 * second, (0, 100), 100, false, NONE_PASSED);
         incidents.note_acknowledged((second, 2 * second), timer);
-        incidents.note_resent(4 * second, (0, 100), 100, false);
+        incidents.note_resent(4 * second, (0, 100), 100, false, NONE_PASSED);
         incidents.note_acknowledged((2 * second, 4 * second), timer);
-        incidents.note_resent(8 * second, (0, 100), 100, false);
+        incidents.note_resent(8 * second, (0, 100), 100, false, NONE_PASSED);
         incidents.note_acknowledged((4 * second, 8 * second), timer);
         assert!(incidents.episodes[0].acks_lost && incidents.silences.is_empty());
-        incidents.note_resent(30 * second, (100, 100), 200, false);
+        incidents.note_resent(30 * second, (100, 100), 200, false, NONE_PASSED);
         incidents.note_acknowledged((9 * second, 30 * second), timer);
         assert!(!incidents.episodes[1].acks_lost);
         assert!(incidents.silence_at(20 * second).is_some());
@@ -484,7 +521,7 @@ mod tests {
     fn a_first_retransmission_that_is_late_shows_an_outage() {
         let silent = |timer| {
             let mut incidents = Incidents::default();
-            incidents.note_resent(3_000, (0, 100), 100, false);
+            incidents.note_resent(3_000, (0, 100), 100, false, NONE_PASSED);
             incidents.note_acknowledged((1_000, 3_000), timer);
             (incidents.silence_at(2_000).is_some(), incidents.episodes[0].acks_lost)
         };
@@ -497,7 +534,7 @@ mod tests {
             let mut incidents = Incidents::default();
             incidents.note_ack(100, 1, 1000, 20);
             if resent {
-                incidents.note_resent(300, (1000, 500), 9000, true);
+                incidents.note_resent(300, (1000, 500), 9000, true, NONE_PASSED);
             }
             incidents.held(sent, 500, 200).is_some_and(|silence| silence.until == 500)
         };
@@ -534,14 +571,14 @@ mod tests {
     fn retransmissions_without_an_answer_are_a_silence() {
         let mut incidents = Incidents::default();
         incidents.note_ack(10, 1, 0, 5);
-        incidents.note_resent(100, (0, 900), 900, false);
-        incidents.note_resent(300, (0, 500), 900, false);
+        incidents.note_resent(100, (0, 900), 900, false, NONE_PASSED);
+        incidents.note_resent(300, (0, 500), 900, false, NONE_PASSED);
         incidents.note_ack(310, 4, 500, 5);
-        incidents.note_resent(400, (500, 400), 900, false);
+        incidents.note_resent(400, (500, 400), 900, false, NONE_PASSED);
         incidents.note_ack(420, 6, 900, 5);
         let expected =
             Silence { from: 10, until: 310, resent: 2, longest: 900, last: 500, ..Silence::default() };
-        let silence = Silence { end: 900, next: 900, ..expected };
+        let silence = Silence { latest: 300, alone: 1, end: 900, next: 900, ..expected };
         assert_eq!(incidents.silences, [silence]);
         assert_eq!(incidents.silence_at(200), Some(&silence));
         assert_eq!(incidents.silence_at(310), None);
@@ -552,7 +589,7 @@ mod tests {
         let lost_acks = |behind_hole| {
             let mut incidents = Incidents::default();
             incidents.note_ack(10, 1, 0, 5);
-            incidents.note_resent(100, (0, 900), 1800, false);
+            incidents.note_resent(100, (0, 900), 1800, false, NONE_PASSED);
             if behind_hole {
                 incidents.note_hole();
             }
@@ -567,7 +604,7 @@ mod tests {
         // Sent until 5000; a timer sends 0 to 1000 again at 1000; a round trip takes 400.
         let after = |second_at, second| {
             let mut incidents = Incidents::default();
-            incidents.note_resent(1000, (0, 1000), 5000, false);
+            incidents.note_resent(1000, (0, 1000), 5000, false, NONE_PASSED);
             incidents.note_ack(1400, 1, 2000, 400);
             incidents.note_ack(second_at, 2, second, 400);
             incidents.episodes[0].early
@@ -576,7 +613,7 @@ mod tests {
         assert!(!after(1800, 3000), "what the first ACK let go has arrived");
         assert!(!after(1500, 2000), "a duplicate ACK");
         let mut jump = Incidents::default();
-        jump.note_resent(1000, (0, 1000), 5000, false);
+        jump.note_resent(1000, (0, 1000), 5000, false, NONE_PASSED);
         jump.note_ack(1400, 1, 5000, 400);
         jump.note_ack(1500, 2, 6000, 400);
         assert!(!jump.episodes[0].early, "only the first segment was lost");

@@ -102,6 +102,8 @@ pub(super) struct SenderView {
     held_one: Option<HeldOne>,
     /// When data was captured last.
     captured_at: u64,
+    /// When new data of the same host was acknowledged, on any of its connections to the receiver.
+    others: u64,
     /// When a segment of either side was.
     heard_at: u64,
     /// The latest time in which none was, for longer than a path that carries packets explains.
@@ -168,6 +170,7 @@ impl SenderView {
             echo: 0,
             held_one: None,
             captured_at: 0,
+            others: 0,
             heard_at: 0,
             quiet: (0, 0),
             ahead: 0,
@@ -189,6 +192,11 @@ impl SenderView {
             incidents: Incidents::default(),
             departures: Departures::default(),
         }
+    }
+
+    /// New data of this host was acknowledged last at `at`, on any of its connections to the receiver; 0 without any.
+    pub(super) fn set_others(&mut self, at: u64) {
+        self.others = at;
     }
 
     /// The peer's maximum segment size.
