@@ -20,6 +20,9 @@ def text(value: Any, digits: int = 6) -> str:
     return "–" if value is None else str(value)
 
 
+CAPITALS = {"rtt": "RTT", "rto": "RTO", "ack": "ACK", "acks": "ACKs", "mos": "MOS"}
+"""Abbreviations in the names of columns."""
+
 RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 SPANS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -59,12 +62,17 @@ def name(column: str) -> str:
     """The name of a column in words, without the unit that stands beside its values."""
     for ending in ("_bps", "_s"):
         column = column.removesuffix(ending)
-    return column.replace("_", " ")
+    return words(column)
+
+
+def words(column: str) -> str:
+    """The parts of a column's name as words, with the usual capitals."""
+    return " ".join(CAPITALS.get(part, part) for part in column.split("_"))
 
 
 def sentence_case(words: str) -> str:
-    """The words with a capital letter in front; an abbreviation in capitals."""
-    return {"mos": "MOS"}.get(words, words[:1].upper() + words[1:])
+    """The words with a capital letter in front."""
+    return words[:1].upper() + words[1:]
 
 
 def _with_unit(value: float | None, units: Sequence[tuple[float, str]]) -> str:

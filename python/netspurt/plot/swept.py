@@ -188,8 +188,8 @@ def in_units(quantity: str) -> tuple[str, float]:
         return quantity, 1.0
     for ending, (unit, factor) in UNITS.items():
         if quantity.endswith(ending):
-            return f"{quantity.removesuffix(ending).replace('_', ' ')} ({unit})", factor
-    return quantity.replace("_", " "), 1.0
+            return f"{formats.words(quantity.removesuffix(ending))} ({unit})", factor
+    return formats.words(quantity), 1.0
 
 
 def value_label(value: Any) -> str:

@@ -84,6 +84,8 @@ def _lead(result: Comparison) -> str:
     judged = [row["verdict"] for row in result.rows if "verdict" in row]
     if not judged:
         return f"{kind}, B against A."
+    if "too few" in judged:
+        return f"{kind}, B against A: one pair of runs does not show which differences are chance; --seeds N runs more."
     differ = judged.count("distinguishable")
     return f"{kind}, B against A: {differ} of {len(judged)} quantities differ by more than chance."
 

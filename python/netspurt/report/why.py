@@ -43,7 +43,7 @@ from netspurt.report.blocks import (
 from netspurt.report.page import facts
 
 COLUMNS = (
-    *("connection", "client", "server", "bytes", "duration_s", "lost_s", "limit", "vantage"),
+    *("connection", "client", "server", "bytes", "duration_s", "lost_s", "limit", "captured at"),
     "sentence",
 )
 
@@ -150,7 +150,7 @@ def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) 
     if rows.is_empty():
         return [Text("There is no connection to show.")]
     left = rows.height - MOST_ROWS
-    shown = rows.head(MOST_ROWS).to_dicts()
+    shown = rows.head(MOST_ROWS).rename({"vantage": "captured at"}).to_dicts()
     note = (
         "Time is lost while the limit is neither bottleneck (the path is full) nor application (there is nothing to "
         "send)."

@@ -27,3 +27,11 @@ def test_large_numbers_have_no_exponent() -> None:
     ]
     assert formats.plain(-140.2, 2) == "-140"
     assert formats.quantity("segments_sent", 642_900.2) == "642\u202f900"
+
+
+def test_abbreviations_in_the_name_of_a_column_have_capitals() -> None:
+    assert [formats.name(column) for column in ("rtt_mean_s", "goodput_bps", "duplicate_acks")] == [
+        "RTT mean",
+        "goodput",
+        "duplicate ACKs",
+    ]

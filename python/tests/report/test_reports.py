@@ -114,6 +114,14 @@ def test_a_page_names_its_command_and_versions(pages: dict[str, Path]) -> None:
     assert "seeds" in pages["seeds"].read_text(encoding="utf-8")
 
 
+def test_one_pair_of_runs_is_not_said_to_show_no_difference(tmp_path: Path) -> None:
+    scenario = ns.load(SATELLITE).set({"flow.0.app.bytes": "100 KiB"})
+    result = ns.compare(scenario, scenario.set({"link.satellite.delay": "50 ms"}), seeds=1)
+    from netspurt.report.compare import page_of
+
+    assert "one pair of runs does not show which differences are chance" in page_of(result, "").lead[0]
+
+
 def test_the_numbers_on_the_page_are_those_of_the_run(pages: dict[str, Path]) -> None:
     text = pages["run"].read_text(encoding="utf-8")
     found = re.search(
