@@ -49,17 +49,34 @@ REASONS = {
 BEST = "the best"
 """The mark of the best cell of a heat map, drawn as a star."""
 
-LIMITS = {
-    **dict.fromkeys(("bottleneck", "cross-traffic", "shaper", "round-trip"), BLUE),
-    **dict.fromkeys(("receive-window", "slow-receiver", "nagle-delayed-ack"), ORANGE),
-    **dict.fromkeys(("application", "application-window", "send-buffer"), GREEN),
-    **dict.fromkeys(("slow-start", "congestion-window", "idle-restart", "pacing"), VIOLET),
-    **dict.fromkeys(("fast-recovery", "timeout", "tail-loss", "reordering", "spurious"), RED),
-    **dict.fromkeys(("policer", "path-mtu", "outage", "ack-path"), BLACK),
-    **dict.fromkeys(("handshake", "teardown"), GREY),
-    "unknown": LIGHT,
+FAMILIES = {
+    BLUE: ("bottleneck", "cross-traffic", "shaper", "round-trip"),
+    ORANGE: ("receive-window", "slow-receiver", "nagle-delayed-ack"),
+    GREEN: ("application", "application-window", "send-buffer"),
+    VIOLET: ("congestion-window", "slow-start", "idle-restart", "pacing"),
+    RED: ("fast-recovery", "timeout", "tail-loss", "reordering", "spurious"),
+    BLACK: ("policer", "path-mtu", "outage", "ack-path"),
+    GREY: ("handshake", "teardown"),
+    LIGHT: ("unknown",),
 }
-"""The colour of each limit of a transfer, by the part that limits: path, receiver, sending host, cwnd, repair."""
+"""The limits by the part that limits: path, receiver, sending host, cwnd, repair, a fault of the path."""
+
+SHADES = (0.0, 0.34, 0.52, 0.64, 0.74)
+"""The shares of white in the colours of a family, in its order: neighbours in one band must differ."""
+
+
+def mixed(colour: str, white: float) -> str:
+    """A colour with a share of white."""
+    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
+
+
+LIMITS = {
+    limit: mixed(colour, white)
+    for colour, family in FAMILIES.items()
+    for limit, white in zip(family, SHADES, strict=False)
+}
+"""The colour of each limit of a transfer."""
 
 
 def limit_colour(limit: str) -> str:
