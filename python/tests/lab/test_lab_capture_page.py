@@ -185,3 +185,34 @@ def test_several_connections_are_listed_and_a_poor_simulation_of_one_is_named(
     expect(second).to_have_class(re.compile("chosen"), timeout=TIME_LIMIT_MS)
     number = second.get_attribute("data-connection")
     expect(page.locator("#capture-report")).to_have_attribute("href", re.compile(f"connection={number}$"))
+
+
+LATE = SLOW.replace('bytes = "300 kB"', 'bytes = "150 kB"') + (
+    '\n[[flow]]\nname = "late"\napp = { kind = "bulk", bytes = "300 kB" }\nfrom = "near"\nto = "far"\nstart = "20 s"\n'
+)
+"""The second connection lost more time. It starts long after the first."""
+
+DRAWN = """() => [...document.querySelectorAll("#capture-charts canvas")].map((canvas) => {
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const coloured = new Set();
+  for (let place = 0; place < pixels.length; place += 4) {
+    const [red, green, blue, alpha] = pixels.slice(place, place + 4);
+    const spread = Math.max(red, green, blue) - Math.min(red, green, blue);
+    if (alpha > 0 && spread > 60) coloured.add((place / 4) % canvas.width);
+  }
+  return coloured.size / canvas.width;
+})"""
+"""The part of the width of each captured graph in which something is drawn."""
+
+
+def test_a_connection_that_starts_late_lies_under_its_simulation(page: Page, tmp_path: Path) -> None:
+    late = tmp_path / "late.pcapng"
+    ns.parse(LATE).run(1, pcap=late)
+    remedied(page)
+    page.evaluate(DROP, ["late.pcapng", list(late.read_bytes())])
+    expect(page.locator("#capture-list tbody tr")).to_have_count(2, timeout=TIME_LIMIT_MS)
+    expect(page.locator("#capture-charts .key", has_text="simulated data")).to_be_visible(
+        timeout=TIME_LIMIT_MS
+    )
+    remedied(page)
+    assert min(page.evaluate(DRAWN)) > 0.7

@@ -16,6 +16,8 @@ let fitted = null;
 export const isCapture = (key) => key?.startsWith("capture/") ?? false;
 export const end = () => (state.capture && pair.answer ? pair.end : 0);
 export const join = () => { if (state.capture) pair.join(); };
+// Before the time range is set, and after it.
+export const align = (answer) => { if (state.capture && fitted) pair.align(answer); };
 export const simulated = (answer) => { if (state.capture && fitted) pair.overlay(answer); };
 
 export function begin(given) {

@@ -63,6 +63,7 @@ function draw() {
   if (answers.some((answer) => !answer)) return;
   const begun = performance.now();
   const [begin, last] = life(answers);
+  capture.align(answers[0]);
   const end = Math.max(last, capture.end());
   shared.extend(begin, end);
   held = null;

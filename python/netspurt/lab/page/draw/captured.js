@@ -48,20 +48,29 @@ export class Captured extends Chart {
   }
 }
 
-// The data of a run as a line: the end of each segment when it is sent, since the start of the connection.
+// The data of a run as a line: the end of each segment when it is sent.
 export function sent({ columns }) {
   if (!columns.time) return null;
   const rows = [];
   for (let row = 0; row < columns.time.length; row++) if (columns.data_way[row] && columns.length[row] > 0) rows.push(row);
-  return { time: Float64Array.from(rows, (row) => columns.time[row] - columns.time[0]), value: Float64Array.from(rows, (row) => columns.seq[row] + columns.length[row]) };
+  return { time: Float64Array.from(rows, (row) => columns.time[row]), value: Float64Array.from(rows, (row) => columns.seq[row] + columns.length[row]) };
 }
 
+// Columns of a connection with its start at another time.
+function shifted(columns, start) {
+  const isTime = (name) => name.endsWith("_time") || name === "limit_from" || name === "limit_until";
+  return Object.fromEntries(Object.entries(columns).map(([name, values]) =>
+    [name, isTime(name) ? Float64Array.from(values, (time) => time + start) : values]));
+}
+
+// The times of a connection count from its start. Over a simulation it begins where that connection does there.
 export class Pair {
   constructor() {
     this.sequence = new Captured();
     this.limits = new Limits({ title: "Limits", format: () => "", height: 74, about: () => this.answer?.head.verdict.sentence ?? "" });
     this.all = [this.sequence, this.limits];
     this.answer = null;
+    this.start = 0;
     this.simulated = null;
   }
 
@@ -70,18 +79,24 @@ export class Pair {
 
   load(answer) {
     this.answer = answer;
+    this.start = 0;
     this.simulated = null;
     this.sequence.words = answer.head.verdict.sentence;
     this.#draw();
-    this.limits.load(answer);
   }
 
+  align(run) { this.start = run.columns.time?.[0] ?? 0; }
+
   overlay(run) {
-    this.simulated = run && sent(run);
+    this.simulated = sent(run);
     if (this.answer) this.#draw();
   }
 
-  get end() { return Math.max(this.answer?.head.verdict.duration_s ?? 0, 1e-6); }
+  get end() { return this.start + Math.max(this.answer?.head.verdict.duration_s ?? 0, 1e-6); }
 
-  #draw() { this.sequence.load(this.answer.columns, this.end, this.simulated); }
+  #draw() {
+    const columns = shifted(this.answer.columns, this.start);
+    this.sequence.load(columns, this.end, this.simulated);
+    this.limits.load({ head: this.answer.head, columns });
+  }
 }
