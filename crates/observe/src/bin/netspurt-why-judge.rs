@@ -1,14 +1,15 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
-//! `netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | offload | page]`: the cases with the seeds from FIRST on; FILE is a capture
+//! `netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | queues | offload | page]`: the cases with the seeds from FIRST on; FILE is a capture
 //! that is overwritten.
 //! `list` prints each trial, the true and the found share of a policer, and what was taken for something else, of a single case both
-//! timelines too; `mixtures` and `models` do so for mixtures and for cases on path models, and `offload` for the cases themselves
+//! timelines too; `mixtures`, `models` and `queues` do so for mixtures, for cases on path models, and behind other queues, and `offload` for the cases themselves
 //! if they are captured above segmentation offload, at the sender. `page` prints a page of the documentation.
 
 use netspurt_budget::{Budget, Limit};
 use netspurt_observe::judge::{
-    Case, Matrix, Place, Sums, Trial, Twins, draw, draw_mixture, draw_on_model, draw_with_offload, page, run,
+    Case, Matrix, Place, Sums, Trial, Twins, draw, draw_behind_queue, draw_mixture, draw_on_model,
+    draw_with_offload, page, run,
 };
 use netspurt_trace::follow::Cause;
 use std::collections::BTreeMap;
@@ -78,9 +79,10 @@ fn whole_page((first, count): (u64, u64), cases: Cases, file: &Path) -> Result<S
     }
     let mixtures = Cases::of(quarter, (draw_mixture, &Place::ALL), file, false)?.all;
     let models = Cases::of(quarter, (on_model, &Place::ALL), file, false)?.all;
+    let queues = Cases::of(quarter, (draw_behind_queue, &Place::ALL), file, false)?.all;
     let offload = Cases::of((first, count), WITH_OFFLOAD, file, false)?.all;
     let seeds = (first, first + count - 1);
-    Ok(page(&Sums { seeds, places: all, mixtures, models, offload, twins, kinds }))
+    Ok(page(&Sums { seeds, places: all, mixtures, models, queues, offload, twins, kinds }))
 }
 
 /// The sums over the cases at each place, and those over each kind of case at each place.
@@ -133,11 +135,12 @@ impl Cases {
     }
 }
 
-/// Prints the page, or the sums over the cases; `list`, `mixtures` and `models` print each case before them.
+/// Prints the page, or the sums over the cases; `list`, `mixtures`, `models` and `queues` print each case before them.
 fn judge(what: Option<&str>, seeds: (u64, u64), file: &Path) -> Result<(), String> {
     let further_cases: Option<Drawn> = match what {
         Some("mixtures") => Some((draw_mixture, &Place::ALL)),
         Some("models") => Some((on_model, &Place::ALL)),
+        Some("queues") => Some((draw_behind_queue, &Place::ALL)),
         Some("offload") => Some(WITH_OFFLOAD),
         _ => None,
     };
@@ -159,7 +162,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
     let (Some(first), Some(count), Some(file)) = (number(0), number(1), arguments.get(2)) else {
-        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | offload | page]");
+        eprintln!(
+            "usage: netspurt-why-judge FIRST COUNT FILE [list | mixtures | models | queues | offload | page]"
+        );
         return ExitCode::from(2);
     };
     match judge(arguments.get(3).map(String::as_str), (first, count), Path::new(file)) {

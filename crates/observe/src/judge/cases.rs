@@ -3,6 +3,7 @@
 use super::apps::Writer;
 use super::draw::{Draw, Settings};
 use super::models::{KINDS as ON_MODELS, MODELS};
+use super::queues::{KINDS as BEHIND_QUEUES, queue};
 use super::troubles::trouble;
 use netspurt_scenario::Scenario;
 use netspurt_sim::random::Stream;
@@ -128,7 +129,7 @@ impl Draw {
                 let rate = self.between(0.0005, 0.03);
                 settings.loss = format!("loss = {{ kind = \"packet-error\", rate = {rate:.5} }}\n");
             }
-            "cross-traffic" => settings.others = OTHERS,
+            "cross-traffic" => settings.others = self.others.take().unwrap_or_else(|| OTHERS.to_owned()),
             _ => trouble(self, settings),
         }
     }
@@ -205,19 +206,22 @@ pub fn draw_on_model(seed: u64) -> (&'static str, Case) {
     let mut pick = |n: usize| (random.unit() * n as f64) as usize;
     let (kind, profile) = (ON_MODELS[pick(ON_MODELS.len())], PROFILES[pick(PROFILES.len())]);
     let (model, down) = (&MODELS[pick(MODELS.len())], pick(2) == 1);
-    let link = Some(model.link(down));
-    let mut draw = Draw {
-        random,
-        kind,
-        second: None,
-        model: link,
-        rate: model.rate(down),
-        rtt: model.rtt,
-        seconds: 0.0,
-    };
+    let mut draw = Draw::new(random, kind, None);
+    draw.path = Some(model.link(down));
+    (draw.rate, draw.rtt) = (model.rate(down), model.rtt);
     draw.seconds = draw.between(3.0, 20.0);
     // Both delays are those of the access links: the model has the delay of the path.
     (model.name, finish(seed, draw, profile, [1, 1]))
+}
+
+/// A case behind a queue with active management or marks, or beside other traffic than endless transfers, drawn from its seed.
+pub fn draw_behind_queue(seed: u64) -> Case {
+    let mut draw = Draw::new(Stream::new(seed, "queue"), "", None);
+    draw.kind = BEHIND_QUEUES[draw.pick(BEHIND_QUEUES.len())];
+    let unmarked = PROFILES[draw.pick(PROFILES.len())];
+    let delays = dimensions(&mut draw);
+    let profile = queue(&mut draw).unwrap_or(unmarked);
+    finish(seed, draw, profile, delays)
 }
 
 fn case(
@@ -226,13 +230,18 @@ fn case(
     profile: &'static str,
     (kind, second): (&'static str, Option<&'static str>),
 ) -> Case {
-    let mut draw = Draw { random, kind, second, model: None, rate: 0.0, rtt: 0.0, seconds: 0.0 };
+    let mut draw = Draw::new(random, kind, second);
+    let delays = dimensions(&mut draw);
+    finish(seed, draw, profile, delays)
+}
+
+/// Draws the rate, the round trip and the duration. Returns the one-way delays before and behind the bottleneck in microseconds.
+fn dimensions(draw: &mut Draw) -> [u64; 2] {
     draw.rate = draw.between(2e6, 200e6);
     draw.rtt = draw.between(0.005, 0.2);
     draw.seconds = draw.between(3.0, 20.0);
     let split = draw.between(0.05, 0.95);
-    let delays = [split, 1.0 - split].map(|share| (draw.rtt / 2.0 * share * 1e6).max(1.0) as u64);
-    finish(seed, draw, profile, delays)
+    [split, 1.0 - split].map(|share| (draw.rtt / 2.0 * share * 1e6).max(1.0) as u64)
 }
 
 fn finish(seed: u64, mut draw: Draw, profile: &'static str, delays: [u64; 2]) -> Case {
@@ -246,12 +255,13 @@ fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
     let (rate, packets) = (draw.rate as u64, draw.queue());
     let Settings { both, sender, receiver, reader, loss, others, changes } = draw.settings();
     let (app, [from, to]) = draw.app();
-    let path = draw.model.take().unwrap_or_else(|| {
+    let path = draw.path.take().unwrap_or_else(|| {
         format!(
             "between = [\"left\", \"right\"]\nrate = \"{rate} bit/s\"\n\
              queue = {{ kind = \"drop-tail\", limit = \"{packets} packets\" }}\n"
         )
     });
+    let tcp = draw.tcp;
     let (profile, more) = match profile {
         "bbr" => ("linux", "congestion = \"bbr\"\npacing = true\n"),
         "windows" => ("rfc", WINDOWS),
@@ -261,7 +271,7 @@ fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
         r#"duration = "60 s"
 [tcp]
 profile = "{profile}"
-{more}{both}[link.access]
+{more}{tcp}{both}[link.access]
 between = ["a", "left"]
 rate = "1 Gbit/s"
 delay = "{near} us"
@@ -311,6 +321,7 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
+    use super::super::queues::OWN_FEEDBACK;
     use super::*;
 
     #[test]
@@ -332,6 +343,23 @@ mod tests {
             let case = cases.iter().find(|case| case.profile == profile).expect(profile);
             assert!(case.world().is_ok(), "{}: {:?}", case.text, case.world().err());
         }
+    }
+
+    #[test]
+    fn cases_behind_queues_are_valid_and_have_every_queue_with_and_without_marks_and_every_kind_of_traffic() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..300 {
+            let case = draw_behind_queue(seed);
+            assert!(case.world().is_ok(), "{}: {:?}", case.text, case.world().err());
+            let queue = case.text.split("queue = ").nth(1).and_then(|text| text.split('"').nth(1));
+            let marks = case.text.contains("ecn = ") || OWN_FEEDBACK.contains(&case.profile);
+            seen.insert(format!("{queue:?} {marks}"));
+            if case.kind == "cross-traffic" {
+                let app = case.text.split("[[flow]]").last().and_then(|text| text.split('"').nth(1));
+                seen.insert(format!("{app:?}"));
+            }
+        }
+        assert_eq!(seen.len(), 2 * 8 + 4, "{seen:?}");
     }
 
     #[test]

@@ -8,8 +8,12 @@ pub(super) struct Draw {
     pub(super) kind: &'static str,
     /// A limit of the path beside `kind`, in a mixture.
     pub(super) second: Option<&'static str>,
-    /// Lines of the link between the routers, if it is a path model.
-    pub(super) model: Option<String>,
+    /// Lines of the link between the routers, in place of those of a link with a drop-tail queue.
+    pub(super) path: Option<String>,
+    /// Further lines for the TCP of all hosts.
+    pub(super) tcp: &'static str,
+    /// Flows that share the path, in place of three endless transfers.
+    pub(super) others: Option<String>,
     /// Bits per second of the bottleneck.
     pub(super) rate: f64,
     /// Least round trip in seconds.
@@ -19,6 +23,16 @@ pub(super) struct Draw {
 }
 
 impl Draw {
+    /// Nothing is drawn yet.
+    pub(super) const fn new(random: Stream, kind: &'static str, second: Option<&'static str>) -> Self {
+        Self { random, kind, second, path: None, tcp: "", others: None, rate: 0.0, rtt: 0.0, seconds: 0.0 }
+    }
+
+    /// One of `n` things.
+    pub(super) fn pick(&mut self, n: usize) -> usize {
+        (self.random.unit() * n as f64) as usize
+    }
+
     /// Evenly distributed on a logarithmic scale.
     pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
         least * (most / least).powf(self.random.unit())
@@ -45,7 +59,7 @@ pub(super) struct Settings {
     pub(super) reader: String,
     /// Of the bottleneck.
     pub(super) loss: String,
-    pub(super) others: &'static str,
+    pub(super) others: String,
     /// Sections at the end.
     pub(super) changes: String,
 }

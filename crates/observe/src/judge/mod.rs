@@ -2,6 +2,7 @@
 //!
 //! * `cases.rs`: paths, TCP settings and applications, drawn from a seed by `draw.rs`
 //! * `models.rs`: path models of the scenarios as paths of a case
+//! * `queues.rs`: queues with active management or marks, and other traffic
 //! * `troubles.rs`: paths that police, shape, reorder, delay or stop packets
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
@@ -16,12 +17,13 @@ mod margin;
 mod matrix;
 mod models;
 mod page;
+mod queues;
 mod reasons;
 mod trial;
 mod troubles;
 mod twins;
 
-pub use cases::{Case, draw, draw_mixture, draw_on_model, draw_with_offload};
+pub use cases::{Case, draw, draw_behind_queue, draw_mixture, draw_on_model, draw_with_offload};
 pub use margin::Margin;
 pub use matrix::{Matrix, Policers, Row};
 pub use page::{Sums, page};

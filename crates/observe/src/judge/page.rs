@@ -20,6 +20,8 @@ pub struct Sums {
     pub mixtures: Vec<(Place, Matrix)>,
     /// The cases on path models at each place.
     pub models: Vec<(Place, Matrix)>,
+    /// The cases behind other queues and beside other traffic, at each place.
+    pub queues: Vec<(Place, Matrix)>,
     /// All cases at the sender, captured above segmentation offload.
     pub offload: Vec<(Place, Matrix)>,
     /// Pairs of cases with the same packets at the sender.
@@ -30,7 +32,7 @@ pub struct Sums {
 
 /// The page, in Markdown.
 pub fn page(sums: &Sums) -> String {
-    let Sums { seeds, places, mixtures, models, offload, twins, kinds } = sums;
+    let Sums { seeds, places, mixtures, models, queues, offload, twins, kinds } = sums;
     let mut text = String::from(
         "# Accuracy of the diagnosis\n\nMade by `make diagnosis-accuracy`. Each case is a simulated transfer; its truth is the simulator's own \
          record of what held the sender. A diagnosis from a capture is compared with it instant by instant. The seeds of \
@@ -62,11 +64,26 @@ pub fn page(sums: &Sums) -> String {
     );
     totals(&mut text, models);
     text.push_str(
+        "\n## Queue management, marks and other traffic\n\nFurther cases, a quarter as many, behind CoDel, FQ-CoDel, PIE, FQ-PIE, RED, CAKE, \
+         DualPI2 or a queue that marks above a length, half of them with ECN (senders with Reno, CUBIC, BBR, DCTCP or Prague), beside one to nine transfers, transfers that \
+         arrive at a load of 0.3 to 0.95, ten to sixty users, or datagrams of 100 to 1400 bytes. A queue that serves flows in turn gives each the same \
+         share: to one of them it looks like a slower link, so `cross-traffic` is called `bottleneck` there.\n\n",
+    );
+    totals(&mut text, queues);
+    text.push_str("\n| without a policer | wrongly accused of one |\n| --- | --- |\n");
+    for (place, matrix) in queues {
+        let counts = matrix.policers();
+        let _ = writeln!(text, "| {} | {} of {} |", place.name(), counts.accused, counts.others);
+    }
+    text.push_str(
         "\n## Segmentation offload\n\nThe cases themselves, captured as in the host of a sender whose network card divides what TCP sends: \
          all segments that leave at one instant, without a gap, are one frame of up to 64 KiB.\n\n",
     );
     totals(&mut text, offload);
-    ties_and_margins(&mut text, [("cases", places), ("mixtures", mixtures), ("path models", models)]);
+    ties_and_margins(
+        &mut text,
+        [("cases", places), ("mixtures", mixtures), ("path models", models), ("other queues", queues)],
+    );
     what_packets_hide(&mut text, twins);
     by_kind(&mut text, places, kinds);
     policers_and_confidence(&mut text, places);
@@ -105,7 +122,7 @@ fn totals(text: &mut String, places: &[(Place, Matrix)]) {
 }
 
 /// How much of what is wrong is a tie, or lies near a change of the limit.
-fn ties_and_margins(text: &mut String, all: [(&str, &[(Place, Matrix)]); 3]) {
+fn ties_and_margins(text: &mut String, all: [(&str, &[(Place, Matrix)]); 4]) {
     text.push_str(
         "\n## Where the errors are\n\nA dominant limit can be wrong by little: where two true limits have nearly the same share of the time, \
          within 10 points, a few points decide which one is the largest. And a limit can be right but begin early or late: packets show \
