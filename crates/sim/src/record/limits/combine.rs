@@ -44,6 +44,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
     }
     full_path(&mut instants, direction, full, round.as_ps());
     paced_at_capacity(&mut instants, direction, full, round.as_ps());
+    paced_in_full_window(&mut instants, &log.changes);
     for (from, until) in unanswered {
         overlay(&mut instants, from, until, Limit::Application, |limit| limit == Limit::RoundTrip);
     }
@@ -107,6 +108,16 @@ fn filled_by(direction: Direction, full: &Full, channel: u32, (at, round): (u64,
         Limit::Shaper
     } else {
         Limit::Bottleneck
+    }
+}
+
+/// A sender whose congestion window is nearly full would gain nothing without pacing.
+fn paced_in_full_window(instants: &mut [(u64, Limit)], changes: &[Change]) {
+    for instant in instants.iter_mut().filter(|instant| instant.1 == Limit::Pacing) {
+        let behind = changes.partition_point(|change| change.at.as_ps() <= instant.0);
+        if behind.checked_sub(1).is_some_and(|last| changes[last].held == Held::Paced) {
+            instant.1 = Limit::CongestionWindow;
+        }
     }
 }
 
@@ -285,6 +296,7 @@ fn sender_timeline(log: &SenderLog, round: Span) -> (Instants, Periods) {
     for (index, change) in changes.iter().enumerate() {
         let limit = match change.held {
             Held::By(limit) => limit,
+            Held::Paced => Limit::Pacing,
             Held::Short => {
                 // An ACK of everything would have released it.
                 let filled = changes.get(index + 1).is_some_and(|next| {
@@ -418,6 +430,27 @@ mod tests {
         };
         assert_eq!(of(false), [(200, 400, false)], "another link passes it");
         assert_eq!(of(true), [(200, 400, true)]);
+    }
+
+    #[test]
+    fn a_sender_that_paces_in_a_full_congestion_window_is_limited_by_the_window() {
+        let changes = [
+            (0, Held::Paced, 9000, 0),
+            (100, Held::By(Limit::Pacing), 9000, 1000),
+            (200, Held::Paced, 9000, 2000),
+        ];
+        let log = log_of(&changes);
+        let mut instants = vec![
+            (0, Limit::Pacing),
+            (50, Limit::Bottleneck),
+            (70, Limit::Pacing),
+            (100, Limit::Pacing),
+            (200, Limit::Pacing),
+        ];
+        paced_in_full_window(&mut instants, &log.changes);
+        let limits: Vec<Limit> = instants.iter().map(|instant| instant.1).collect();
+        let (window, pacing) = (Limit::CongestionWindow, Limit::Pacing);
+        assert_eq!(limits, [window, Limit::Bottleneck, window, pacing, window]);
     }
 
     /// A sender with these changes: time, reason, bytes written, bytes acknowledged.

@@ -14,6 +14,8 @@ use netspurt_tcp::time::{Span, Time};
 pub(super) enum Held {
     /// This limit, independent of what happens later.
     By(Limit),
+    /// Pacing, in a congestion window that is nearly full. Where the path is not full either, the window is the limit.
+    Paced,
     /// Everything is sent but not acknowledged. What happens later decides between `application` and `round-trip`.
     AllSent,
     /// A short segment is held. What happens later decides: if an ACK releases it, the limit is `nagle-delayed-ack`; if
@@ -322,6 +324,7 @@ impl SenderLog {
             Hold::Pacing if nearly_full(connection.peer_window(), outstanding) => {
                 self.by_window(connection, apps)
             }
+            Hold::Pacing if nearly_full(connection.cwnd(), outstanding) => return Held::Paced,
             Hold::Pacing => Limit::Pacing,
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
                 // The segment is short only because the send buffer has no more room for the application.
