@@ -116,7 +116,7 @@ pub(super) fn filled_by(facts: &Facts) -> Vec<Limit> {
 /// What fills the path in a slice, and the usual rate of trains; `None` if too few of them show that.
 ///
 /// The capacity shows in trains of segments that happened to be neighbours in the queue. Others have most of the path if much
-/// less than that reaches this connection. Where segments or ACKs wait for each other and come together, trains show no capacity,
+/// less than that reaches this connection, and less than half of the highest rate. Where segments or ACKs wait for each other and come together, trains show no capacity,
 /// and so nothing of others. A path that delays each packet by itself brings some trains together by about the difference of two
 /// delays: so much longer they may have been. Where the packets of this sender alone explain the delays, nobody else has a part of it.
 fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
@@ -129,20 +129,17 @@ fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     }
     let now = &facts.path.now[index];
     let alone = || sides.iter().flatten().filter(|pace| pace.rate > pace.least_capacity * SHARE);
-    if !now.alone && alone().next().is_none() {
-        return Some((Limit::CrossTraffic, usual));
-    }
     // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
     let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
     // A sender whose packets are marked all the time paces them; a bucket of tokens marks nothing.
     let tokens = slower().find(|pace| pace.capacity < pace.usual * STEADY).filter(|_| !now.marked);
-    Some(if let Some(even) = tokens {
-        (if now.exact { Limit::Bottleneck } else { Limit::Shaper }, even.usual)
-    } else if !now.alone && alone().count() == slower().count() {
-        (Limit::CrossTraffic, usual)
-    } else {
-        (Limit::Bottleneck, usual)
-    })
+    if let Some(even) = tokens {
+        return Some((if now.exact { Limit::Bottleneck } else { Limit::Shaper }, even.usual));
+    }
+    let shared = !now.alone && alone().count() == slower().count();
+    let has_most = |pace: &Pace| pace.rate > facts.path.peak.max(pace.most) * HALF;
+    let others = shared && !sides.iter().flatten().any(has_most);
+    Some((if others { Limit::CrossTraffic } else { Limit::Bottleneck }, usual))
 }
 
 /// Whether packets wait at this moment.
@@ -294,11 +291,23 @@ mod tests {
 
     #[test]
     fn trains_that_a_varying_delay_may_have_brought_together_show_no_other_traffic() {
-        // Three segments in 7 ms, on a path whose delay varies by 10 ms, or by nothing.
-        let trains: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { 430 } else { 400 }).collect();
+        // Three segments in 5 ms, on a path whose delay varies by 10 ms, or by nothing.
+        let trains: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { 640 } else { 500 }).collect();
         let varying = limits_of(&trains, |n| if n < 4 { 40 } else { 80 + n as u32 % 2 * 10 });
         assert!(varying.iter().all(|limit| *limit == Limit::Bottleneck));
         assert!(limits(&trains).iter().all(|limit| *limit == Limit::CrossTraffic));
+    }
+
+    #[test]
+    fn a_connection_that_gets_more_than_half_of_the_highest_rate_has_most_of_the_path() {
+        let of = |highest: u32| {
+            let trains: Vec<u32> = (0..200).map(|n| if n % 3 == 0 { highest } else { 400 }).collect();
+            let limits = limits(&trains);
+            assert!(limits.iter().all(|limit| *limit == limits[0]));
+            limits[0]
+        };
+        assert_eq!(of(560), Limit::Bottleneck);
+        assert_eq!(of(640), Limit::CrossTraffic);
     }
 
     #[test]
