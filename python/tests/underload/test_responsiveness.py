@@ -150,7 +150,7 @@ def test_urls_of_several_hosts_are_refused_and_unknown_names_ignored() -> None:
         (["--serve", "x"], "write a port"),
         (["--serve", "1", "--server", "http://a"], "be a server, or measure to one"),
         (["--server", "http://127.0.0.1:9", "--plain"], "leave --plain out"),
-        (["--server", "http://127.0.0.1:9"], "Connection refused"),
+        (["--server", "http://127.0.0.1:9"], "connection refused"),
         (["--server", "ftp://a"], "write https://HOST"),
         (["--path", "leo", "-t", "1 s"], "shorter than one interval"),
     ],
