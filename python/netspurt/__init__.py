@@ -117,6 +117,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(_MODULES[name])
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "run":
+        raise AttributeError("module 'netspurt' has no attribute 'run': write ns.load(FILE).run(seed=1)")
     raise AttributeError(f"module 'netspurt' has no attribute {name!r}")
 
 

@@ -7,6 +7,7 @@ Must not live here: knowledge of scenario keys, of studies, or of plots.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from netspurt import display
 from netspurt.algorithms import Make, within
 from netspurt.errors import OutputError
-from netspurt.settings import Value, overrides
+from netspurt.settings import Value, overrides, several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,9 +38,12 @@ def load(path: str | Path, algorithms: Mapping[str, Make] | None = None) -> Scen
 
     Raises:
         ScenarioError: the file is missing or invalid; the message gives file, line and column.
+        TypeError: ``path`` is no path.
     """
     from netspurt import _core
 
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"load() reads the path of a scenario file, not {type(path).__name__}")
     scenario = Scenario(_core.Scenario.load(str(path)))
     return scenario.with_algorithms(algorithms) if algorithms else scenario
 
@@ -87,7 +91,7 @@ class Scenario:
 
         Raises:
             ScenarioError: an unknown path or an impossible value.
-            TypeError: a value that TOML cannot hold.
+            TypeError: no mapping, or a value that TOML cannot hold.
         """
         native = self._native.set(overrides(settings))
         classes = within(settings)
@@ -114,10 +118,10 @@ class Scenario:
     def run(
         self,
         seed: int = 1,
-        record: Sequence[str] = (),
+        record: str | Sequence[str] = (),
         pcap: str | Path | None = None,
         *,
-        capture: Sequence[str] = (),
+        capture: str | Sequence[str] = (),
         snaplen: int | None = None,
         threads: int | None = None,
     ) -> Result:
@@ -141,6 +145,7 @@ class Scenario:
             OutputError: the capture cannot be written.
             KeyboardInterrupt: Ctrl-C, within a second.
         """
+        record, capture = several(record), several(capture)
         unknown = [name for name in record if name not in RECORDABLE]
         if unknown:
             raise ValueError(f"cannot record '{unknown[0]}'; record accepts: {', '.join(RECORDABLE)}")
@@ -149,9 +154,9 @@ class Scenario:
         try:
             native = self._native.run(
                 seed,
-                list(record),
+                record,
                 None if pcap is None else str(pcap),
-                capture=list(capture),
+                capture=capture,
                 snaplen=snaplen,
                 threads=threads,
             )

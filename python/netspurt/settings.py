@@ -47,6 +47,19 @@ def toml(value: Value) -> str:
     raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")
 
 
+def several(names: str | Sequence[str]) -> list[str]:
+    """A list of names; one name may stand for a list of one."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def overrides(settings: Mapping[str, Value]) -> list[tuple[str, str]]:
-    """Pairs of dotted path and TOML text, in the given order; a later override applies after an earlier one."""
+    """Pairs of dotted path and TOML text, in the given order; a later override applies after an earlier one.
+
+    Raises:
+        TypeError: the settings are no mapping, or a value is none that TOML can hold.
+    """
+    if not isinstance(settings, Mapping):
+        raise TypeError(
+            f'settings are a mapping such as {{"tcp.congestion": "bbr"}}, not {type(settings).__name__}'
+        )
     return [(path, toml(value)) for path, value in settings.items()]

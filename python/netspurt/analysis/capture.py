@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
 from netspurt.errors import FilterError, RequestError, unreadable
+from netspurt.settings import several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +45,7 @@ STEP = 32 << 20
 
 def read_capture(
     path: str | Path,
-    record: Sequence[str] = (),
+    record: str | Sequence[str] = (),
     *,
     connections: int = MOST_CONNECTIONS,
     only: Sequence[int] | None = None,
@@ -65,7 +66,7 @@ def read_capture(
         RequestError: the file cannot be read, or is not a capture.
         ValueError: ``record`` contains an unknown name.
     """
-    return collect(Reading(path, record, connections=connections, only=only))
+    return collect(Reading(path, several(record), connections=connections, only=only))
 
 
 class Capture:

@@ -19,6 +19,7 @@ from netspurt.inputs.run import How, Runs, simulate
 from netspurt.inputs.sides import KINDS, Side, side
 from netspurt.inputs.sweep import Swept
 from netspurt.inputs.trace import Traced
+from netspurt.settings import several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,7 +164,7 @@ def compare(
     b: object,
     *,
     seeds: int | Sequence[int] = 1,
-    quantities: Sequence[str] = (),
+    quantities: str | Sequence[str] = (),
     jobs: int = 1,
     settings: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     algorithms: Mapping[str, Make] | None = None,
@@ -185,7 +186,10 @@ def compare(
         ScenarioError: a scenario is invalid.
         KeyboardInterrupt: Ctrl-C before a pair of runs was complete; later the comparison has those that were.
     """
+    quantities = several(quantities)
     which = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    if not which:
+        raise RequestError("there are no seeds: seeds must be at least 1, or a list of at least one seed")
     how = How(which, jobs, settings, algorithms or {})
     first, second = side(a, how, 0), side(b, how, 1)
     names = (first.name, second.name)

@@ -17,7 +17,7 @@ from netspurt.diagnosing.diagnosis import Diagnosis, collect
 from netspurt.diagnosing.simulated import Simulated
 from netspurt.errors import RequestError, unreadable
 from netspurt.inputs.kind import Kind, kind_of
-from netspurt.scenario import Result
+from netspurt.scenario import Result, Scenario
 
 PIPE_STEP = 1 << 16
 """Bytes read per step from standard input, which may be slow."""
@@ -27,7 +27,7 @@ TAKEN = 500
 
 
 def why(
-    path: str | Path | Result,
+    path: str | Path | Scenario | Result,
     *,
     filter: str | None = None,  # noqa: A002
     min_bytes: int = 1,
@@ -37,7 +37,7 @@ def why(
     Formats and link types as in ``read_capture``. The interpreter lock is released during the read.
 
     Args:
-        path: a capture (``-`` is standard input), a scenario, which is simulated with seed 1, or the result of a run
+        path: a capture (``-`` is standard input), a scenario or its file, simulated with seed 1, or the result of a run
             with ``record=["limits"]``. Of a simulation the limits are exact.
         filter: connections to keep, in the language of tcpdump: ``port 443 and not host 10.0.0.1``.
         min_bytes: connections with fewer acknowledged bytes are counted and left out.
@@ -49,13 +49,15 @@ def why(
         TypeError: ``path`` is something else, ``filter`` no text, or ``min_bytes`` no number.
         ValueError: the run did not record ``limits``, or ``min_bytes`` is negative.
     """
-    if not isinstance(path, (str, Path, Result)):
+    if not isinstance(path, (str, Path, Scenario, Result)):
         raise TypeError(
-            f"why() reads the path of a capture or scenario, or the result of a run with "
+            f"why() reads the path of a capture or scenario, a scenario, or the result of a run with "
             f'record=["limits"], not {type(path).__name__}'
         )
     if filter is not None and not isinstance(filter, str):
         raise TypeError(f"filter is a text such as 'port 443', not {type(filter).__name__}")
+    if not isinstance(min_bytes, int):
+        raise TypeError(f"min_bytes is a number of bytes, not {type(min_bytes).__name__}")
     if min_bytes < 0:
         raise ValueError(f"min_bytes is a number of bytes of at least 0, not {min_bytes}")
     wanted = None if filter is None else ConnectionFilter(filter)
@@ -65,8 +67,10 @@ def why(
     return collect(reading, wanted=wanted)
 
 
-def source(path: str | Path | Result, min_bytes: int = 1) -> Reading | Simulated:
-    """Opens the file or the result to be diagnosed."""
+def source(path: str | Path | Scenario | Result, min_bytes: int = 1) -> Reading | Simulated:
+    """Opens the file or the result to be diagnosed, or simulates the scenario."""
+    if isinstance(path, Scenario):
+        path = path.run(seed=1, record=["limits"])
     if isinstance(path, Result):
         if "limits" not in path.recorded:
             raise ValueError('the run did not record its limits: run it with record=["limits"]')

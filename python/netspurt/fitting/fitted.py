@@ -146,7 +146,7 @@ def fit(
     connection: int | None = None,
     loss: str = "script",
     rate: str | None = None,
-    advance: Callable[[int, int], object] = lambda done, whole: None,
+    advance: Callable[[int, int], object] | None = None,
 ) -> Fit:
     """Fits a scenario to a capture, simulates it and compares.
 
@@ -174,7 +174,7 @@ def fit(
         raise RequestError(f"{path} shows no rate: no two packets followed each other closely enough")
     flows = [replace(facts, lost=lost) for facts, lost in zip(flows, found.lost, strict=True)]
     captured = measure(flows)
-    search = Search(flows, captured, loss, advance)
+    search = Search(flows, captured, loss, advance or (lambda _done, _whole: None))
     found, tried = _best_path(search, path, found, rate)
     _, choice, simulated = tried[0]
     if simulated is None:

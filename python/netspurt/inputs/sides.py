@@ -6,6 +6,7 @@ Lives here: the source for each kind of input. Must not live here: the compariso
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TypeAlias
 
@@ -35,6 +36,7 @@ def side(what: object, how: How, which: int) -> Side:
     Raises:
         RequestError: the input cannot be compared, or there are settings but no scenario.
         ScenarioError: the scenario is invalid.
+        TypeError: the input is neither one of these nor a path.
     """
     settings = how.settings[which]
     if isinstance(what, Scenario):
@@ -47,7 +49,11 @@ def side(what: object, how: How, which: int) -> Side:
         return Swept(str(what.path), what)
     if isinstance(what, Capture):
         return Captured(what, str(what.path))
-    return _at(Path(str(what)), how, list(settings.items()))
+    if not isinstance(what, str | os.PathLike):
+        raise TypeError(
+            f"a scenario, a result, a sweep, a capture or a path can be compared, not {type(what).__name__}"
+        )
+    return _at(Path(what), how, list(settings.items()))
 
 
 def _may_be_set(what: object) -> bool:

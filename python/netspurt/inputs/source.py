@@ -5,6 +5,7 @@ Lives here: the recording for each kind of input. Must not live here: drawing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,10 +21,13 @@ from netspurt.sweeping.outcome import Sweep
 
 
 def recording(what: object) -> Recording:
-    """The recording of a ``Result``, a ``Capture``, or the path of a scenario, a run's folder, a trace or a capture.
+    """The recording of a ``Result``, a ``Capture``, a ``Scenario`` or a path.
+
+    A scenario is simulated with seed 1. The path is that of a scenario, a run's folder, a trace or a capture.
 
     Raises:
-        RequestError: the input is of another kind.
+        RequestError: the file is of another kind.
+        TypeError: the input is none of these.
         ScenarioError: the scenario is invalid.
     """
     if isinstance(what, Result):
@@ -32,7 +36,11 @@ def recording(what: object) -> Recording:
         return Captured(what)
     if isinstance(what, Simulated | OneConnection | Captured | Traced):
         return what
-    found = of_path(Path(str(what)))
+    if isinstance(what, Scenario):
+        return Simulated(what, 1)
+    if not isinstance(what, str | os.PathLike):
+        raise TypeError(f"a result, a capture, a scenario or a path can be drawn, not {type(what).__name__}")
+    found = of_path(Path(what))
     if isinstance(found, Sweep):
         raise RequestError(f"{what} is the folder of a sweep: draw it with heat_map, curves or distribution")
     return found

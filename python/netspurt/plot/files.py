@@ -26,7 +26,10 @@ def save(figure: Figure, name: str | Path) -> None:
     Raises:
         RequestError: the suffix is not a known format.
         OutputError: the file cannot be written.
+        TypeError: ``figure`` is none, as a chart before ``draw()``.
     """
+    if not hasattr(figure, "savefig"):
+        raise TypeError(f"save() writes a matplotlib figure, not {type(figure).__name__}")
     path = Path(name)
     form = path.suffix.lstrip(".")
     # Drawn in memory first: matplotlib's PDF compressor fails badly on a full disk.

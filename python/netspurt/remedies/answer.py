@@ -190,22 +190,22 @@ def _delay(outcome: Outcome) -> float:
 def what_if(
     source: str | Path | Scenario | Result | Fit,
     *,
-    tries: Sequence[str | Mapping[str, Value]] = (),
+    tries: str | Mapping[str, Value] | Sequence[str | Mapping[str, Value]] = (),
     flow: str | None = None,
     connection: int | None = None,
     seeds: int = SEEDS,
     jobs: int | None = None,
     limit_s: float = LIMIT_S,
     settings: Sequence[tuple[str, str]] = (),
-    report: Report = lambda _done, _total, _name: None,
-    first: Callable[[WhatIf], None] = lambda _answer: None,
+    report: Report | None = None,
+    first: Callable[[WhatIf], None] | None = None,
 ) -> WhatIf:
     """Simulates the remedies that the time budget of a transfer suggests, each with paired seeds.
 
     Args:
         source: a scenario, a run (folder or result), a capture, to which a path is fitted first, or the result of
             ``fit``.
-        tries: remedies of your own: settings as for ``Scenario.set``, or text ``"key=value; key=value"``.
+        tries: remedies of your own, or one: settings as for ``Scenario.set``, or text ``"key=value; key=value"``.
         flow: the name of the flow, or its number in the file; by default the one that lost most time.
         connection: of a capture, the number of the connection; by default as for ``fit``.
         seeds: pairs of runs of each remedy; fewer if there is no randomness, or no time.
@@ -218,7 +218,10 @@ def what_if(
     Raises:
         RequestError: the source cannot be read, or has no such flow.
         ScenarioError: the scenario, or a remedy of your own, is wrong.
+        ValueError: ``seeds`` is below 1.
     """
+    if seeds < 1:
+        raise ValueError(f"seeds is {seeds}; it must be at least 1")
     jobs = jobs or os.cpu_count() or 1
     start = start_of(source, connection)
     scenario = Scenario(start.scenario.native.set(list(settings))) if settings else start.scenario
@@ -228,7 +231,8 @@ def what_if(
         # The capture's own losses show what limited it; a remedy meets other ones.
         scenario = Scenario(start.for_remedies.native.set(list(settings))) if settings else start.for_remedies
         situation = replace(situation, scenario=scenario)
-    mine = [own(each) if isinstance(each, str) else given(each) for each in tries]
+    asked = [tries] if isinstance(tries, str | Mapping) else tries
+    mine = [own(each) if isinstance(each, str) else given(each) for each in asked]
     tried, warnings = _tried(scenario, situation, mine)
     measure = measure_of(situation.tree, situation.flow, result)
 
@@ -241,8 +245,8 @@ def what_if(
         range(1, seeds + 1),
         jobs=jobs,
         limit_s=limit_s,
-        report=report,
-        first=lambda: first(answer()),
+        report=report or (lambda _done, _total, _name: None),
+        first=lambda: first(answer()) if first else None,
     )
     found = answer()
     if start.waited is not None:

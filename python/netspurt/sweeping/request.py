@@ -69,9 +69,14 @@ def build(
 
     Raises:
         RequestError: a part has no points, two parts vary one path, or there are no seeds.
+        TypeError: the grid is no mapping.
     """
     parts: list[list[axes.Point]] = []
     if grid is not None:
+        if not isinstance(grid, Mapping):
+            raise TypeError(
+                f'a grid is a mapping such as {{"tcp.congestion": ["reno", "cubic"]}}, not {type(grid).__name__}'
+            )
         if not grid:
             raise RequestError("the grid is empty: give at least one path and its values, or omit the grid")
         parts.append(axes.grid(grid))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.errors import RequestError, nearest
-from netspurt.scenario import Result, Scenario
-from netspurt.settings import Value
+from netspurt.scenario import Result, Scenario, load
+from netspurt.settings import Value, several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +82,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class UnderLoad:
-    """The result.
+    """The result of ``rrul``: goodput and round trips, idle and under load.
 
     Attributes:
         result: the run, with its flows, links and records.
@@ -131,12 +132,15 @@ class UnderLoad:
 
 
 def rrul(
-    scenario: Scenario, test: Test | None = None, seed: int = 1, record: Sequence[str] = ()
+    scenario: Scenario | str | Path,
+    test: Test | None = None,
+    seed: int = 1,
+    record: str | Sequence[str] = (),
 ) -> UnderLoad:
     """Runs the test on the network of a scenario, whose own flows are left out.
 
     Args:
-        scenario: links and hosts; ``[tcp]`` says how all flows behave.
+        scenario: links and hosts, or the file; ``[tcp]`` says how all flows behave.
         test: what is done.
         seed: of the run.
         record: records for plots, such as ``segments``.
@@ -145,8 +149,10 @@ def rrul(
         RequestError: an unknown host, or no two hosts.
         ScenarioError: the network cannot carry the flows, such as hosts that no path joins.
     """
+    if not isinstance(scenario, Scenario):
+        scenario = load(scenario)
     test = with_hosts(tomllib.loads(scenario.merged()), test or Test())
-    result = scenario.set(_settings(test)).run(seed, [*dict.fromkeys(("rtt", *record))])
+    result = scenario.set(_settings(test)).run(seed, [*dict.fromkeys(("rtt", *several(record)))])
     idle, loaded = _latencies(result, test)
     received = _received(result)
     rates = {name: 8 * received.get(name, 0) / test.load_s for name in (DOWNLOAD, UPLOAD)}

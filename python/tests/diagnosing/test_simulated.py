@@ -219,7 +219,7 @@ def test_a_filter_of_a_simulation_is_refused_in_python_too(scenario: Path) -> No
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"path": 3}, TypeError, "the path of a capture or scenario, or the result of a run"),
+        ({"path": 3}, TypeError, "the path of a capture or scenario, a scenario, or the result of a run"),
         ({"path": None}, TypeError, "not NoneType"),
         ({"filter": 443}, TypeError, "filter is a text such as 'port 443', not int"),
         ({"min_bytes": -1}, ValueError, "at least 0, not -1"),
