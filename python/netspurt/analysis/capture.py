@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
 from netspurt.analysis import formats
 from netspurt.errors import FilterError, RequestError, unreadable
 from netspurt.settings import several
@@ -172,6 +173,10 @@ class Capture:
         ``sack_until`` (the first SACK block, or -1).
         """
         return self._tables["segments"]
+
+    def _repr_html_(self) -> str:
+        """The HTML form for notebooks: the largest connections."""
+        return display.shown("capture", self)
 
     def __repr__(self) -> str:
         return f"Capture({str(self.path)!r}, {formats.counted(self.connections.height, 'connection')})"

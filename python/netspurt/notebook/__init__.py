@@ -16,6 +16,8 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "result": displays.of_result,
     "comparison": displays.of_comparison,
     "sweep": displays.of_sweep,
+    "capture": displays.of_capture,
+    "under-load": displays.of_under_load,
     "diagnosis": diagnosis.of_diagnosis,
     "fit": predictions.of_fit,
     "what-if": predictions.of_what_if,

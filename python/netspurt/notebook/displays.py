@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import io
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,11 @@ from netspurt.analysis import formats
 if TYPE_CHECKING:
     import polars as pl
 
+    from netspurt.analysis.capture import Capture
     from netspurt.comparing import Comparison
     from netspurt.scenario import Result, Scenario
     from netspurt.sweeping.outcome import Sweep
+    from netspurt.underload import UnderLoad
 
 ROWS = 12
 """The number of rows shown of a table; a note counts the others."""
@@ -31,6 +34,13 @@ FLOWS = (
     "completed",
 )
 CHANGES = ("name", "quantity", "a", "b", "change", "verdict")
+STREAMS = (
+    *("connection", "client", "server", "from", "bytes", "goodput_bps", "rtt_min_s", "rtt_median_s"),
+    *("retransmitted", "reordered"),
+)
+UNITS = ("_bps", "_s", "_share")
+"""Endings of the names of columns that are shown with their unit."""
+
 LINKS = ("link", "direction", "packets", "bytes", "utilisation", "queue_mean_packets")
 
 _STEP, _RISE, _EDGE = 190, 70, 60
@@ -99,7 +109,10 @@ def of_comparison(comparison: Comparison) -> str:
         row | {"change": None if row.get("relative") is None else formats.percent(row["relative"])}
         for row in unlike
     ]
-    table = short_table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
+    table = ""
+    if rows:
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+        table = short_table(frame, CHANGES, lambda name, row: row["quantity"] if name in ("a", "b") else name)
     judged = {row.get("sentence") for row in comparison.rows}
     sentences = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
     return f"<div>{sides}{table}{sentences}</div>"
@@ -118,7 +131,37 @@ def of_sweep(sweep: Sweep) -> str:
     )
     means = sweep.summary()
     title = f"<strong>{escape(str(sweep.about['scenario']))}</strong>, {counted}"
-    return f"<div>{title}<p>goodput_bps, mean over seeds</p>{short_table(means, means.columns)}</div>"
+    rows = short_table(
+        means, means.columns, lambda name, _: "goodput_bps" if name in ("mean", "low", "high") else name
+    )
+    return f"<div>{title}<p>goodput, mean over seeds</p>{rows}</div>"
+
+
+def of_capture(capture: Capture) -> str:
+    """The direction with more bytes of each connection, the largest first."""
+    largest = capture.streams.sort("bytes", descending=True).unique(
+        "connection", keep="first", maintain_order=True
+    )
+    rows = largest.join(capture.connections.select("connection", "client", "server"), on="connection")
+    counts = [formats.counted(capture.tally[f"{name}s"], name) for name in ("packet", "connection")]
+    fault = f"<p>{escape(capture.fault)}</p>" if capture.fault else ""
+    return (
+        f"<div><strong>{escape(str(capture.path))}</strong>: {', '.join(counts)}{fault}"
+        f"{short_table(rows, STREAMS)}</div>"
+    )
+
+
+def of_under_load(found: UnderLoad) -> str:
+    """The goodput of both directions, and the round trips without and with the load."""
+    import polars as pl
+
+    rates = f"download {formats.rate(found.download_bps)}, upload {formats.rate(found.upload_bps)}"
+    rows = [
+        {"round trip": name, **asdict(each), "per_minute": each.per_minute}
+        for name, each in (("idle", found.idle), ("under load", found.loaded))
+    ]
+    title = f"<strong>{escape(found.result.scenario.name)}</strong>: {rates}"
+    return f"<div>{title}{short_table(pl.DataFrame(rows), rows[0])}</div>"
 
 
 def _flow(flow: Mapping[str, Any]) -> str:
@@ -172,8 +215,18 @@ def _node(name: str, place: tuple[int, int]) -> str:
     )
 
 
-def short_table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
-    """The wanted columns of the first rows as HTML."""
+def short_table(
+    table: pl.DataFrame,
+    wanted: Iterable[str],
+    quantity: Callable[[str, Mapping[str, Any]], str] = lambda name, _: name,
+) -> str:
+    """The wanted columns of the first rows as HTML.
+
+    Args:
+        table: the rows.
+        wanted: names of columns, in this order.
+        quantity: the quantity in a column of a row, whose name ends in the unit; by default the column.
+    """
     columns = [name for name in wanted if name in table.columns]
     styles = [
         f'style="text-align:{"right" if table[name].dtype.is_numeric() else "left"};padding:.2em .7em"'
@@ -183,10 +236,11 @@ def short_table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
     rows = [
         "<tr>"
         + "".join(
-            f"<td {style}>{escape(_cell(value))}</td>" for value, style in zip(row, styles, strict=True)
+            f"<td {style}>{escape(_cell(quantity(name, row), row[name]))}</td>"
+            for name, style in zip(columns, styles, strict=True)
         )
         + "</tr>"
-        for row in table.select(columns).head(ROWS).iter_rows()
+        for row in table.head(ROWS).iter_rows(named=True)
     ]
     more = f"<p>and {table.height - ROWS} more</p>" if table.height > ROWS else ""
     return (
@@ -195,8 +249,11 @@ def short_table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
     )
 
 
-def _cell(value: object) -> str:
-    return formats.arrows(formats.text(value))
+def _cell(quantity: str, value: object) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and (quantity.endswith(UNITS) or quantity == "utilisation" or quantity.startswith("bytes")):
+        return formats.quantity(quantity, value)  # type: ignore[arg-type]  # checked above
+    return formats.arrows(formats.text(value, 4))
 
 
 def picture(figure: Any, words: str) -> str:

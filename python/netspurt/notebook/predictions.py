@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from netspurt.remedies import WhatIf
 
 REMEDIES = ("remedy", "seconds", "low", "high", "gain", "distinguishable", "delay_now_s", "delay_then_s")
-CHECK = ("quantity", "unit", "captured", "simulated", "agrees")
+QUANTITIES = {"seconds": "_s", "low": "_s", "high": "_s", "gain": "_share"}
+CHECK = ("quantity", "captured", "simulated", "agrees")
+ENDINGS = {"s": "s", "bit/s": "bps", "share": "share", "packets": "packets"}
 
 
 def of_what_if(found: WhatIf) -> str:
     """The verdict, and a row for each remedy."""
-    rows = short_table(found.table, REMEDIES)
+    rows = short_table(found.table, REMEDIES, lambda name, _: QUANTITIES.get(name, name))
     return _page(f"{found.name}, flow {found.flow}", found.warnings, found.verdict, rows)
 
 
@@ -30,7 +32,12 @@ def of_fit(found: Fit) -> str:
     import polars as pl
 
     check = pl.DataFrame([row.document() for row in found.check], infer_schema_length=None)
-    return _page(found.source, found.warnings, found.summary, short_table(check, CHECK))
+    rows = short_table(
+        check,
+        CHECK,
+        lambda name, row: f"_{ENDINGS[row['unit']]}" if name in ("captured", "simulated") else name,
+    )
+    return _page(found.source, found.warnings, found.summary, rows)
 
 
 def _page(title: str, warnings: Sequence[str], sentence: str, rows: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
 from netspurt.errors import RequestError, nearest
 from netspurt.scenario import Result, Scenario, load
 from netspurt.settings import Value, several
@@ -80,7 +81,7 @@ class Latency:
         return MINUTE_S / self.mean_s if self.mean_s else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UnderLoad:
     """The result of ``rrul``: goodput and round trips, idle and under load.
 
@@ -99,6 +100,15 @@ class UnderLoad:
     upload_bps: float
     idle: Latency
     loaded: Latency
+
+    def __repr__(self) -> str:
+        """The scenario, and by how much the load lengthens the median round trip."""
+        added = "" if self.added_s is None else f": the load adds {1e3 * self.added_s:.3g} ms"
+        return f"<UnderLoad of {self.result.scenario.name}{added}>"
+
+    def _repr_html_(self) -> str:
+        """The HTML form for notebooks: goodput and round trips."""
+        return display.shown("under-load", self)
 
     @property
     def added_s(self) -> float | None:

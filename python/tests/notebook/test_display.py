@@ -150,3 +150,22 @@ def test_a_fit_and_remedies_show_what_they_found_with_a_short_table(tmp_path: Pa
     assert any("Mbit/s, least RTT" in text for text in page.texts)
     assert page.seen.count("tr") == 1 + len(fit.check)
     assert repr(fit) == f"Fit({str(capture)!r}, explains={fit.explains})"
+
+
+def test_values_have_their_units(tmp_path: Path) -> None:
+    scenario = ns.parse(SCENARIO.replace("count = 20", ""))
+    capture = tmp_path / "a.pcapng"
+    scenario.run(pcap=capture)
+    for shown, unit in (
+        (scenario.run(), "Mbit/s"),
+        (ns.compare(scenario, scenario.set({"link.second.delay": "80 ms"})), "Mbit/s"),
+        (ns.sweep(scenario, grid={"link.second.delay": ["5 ms", "80 ms"]}, seeds=2), "Mbit/s"),
+        (ns.fit(capture), "ms"),
+        (ns.read_capture(capture), "ms"),
+        (ns.rrul(scenario), "ms"),
+    ):
+        page = Page(shown._repr_html_())
+        assert page.open == []
+        assert any(text.endswith(f" {unit}") for text in page.texts), shown
+        assert not any("e+0" in text for text in page.texts), shown
+    assert len(repr(ns.rrul(scenario))) < 120
