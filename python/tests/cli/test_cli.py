@@ -43,6 +43,17 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
     assert re.search(rf"example: .*netspurt {command}\b", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_the_terminal_except_for_examples_that_are_copied(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80 and not line.lstrip().startswith("example")] == []
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; from netspurt.cli.entry import parser; from netspurt.cli.commands import COMMANDS; "

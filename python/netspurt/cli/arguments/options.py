@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from argparse import (
     SUPPRESS,
     Action,
@@ -30,7 +31,14 @@ Parser = TypeVar("Parser", bound=ArgumentParser)
 
 
 class Help(RawDescriptionHelpFormatter):
-    """Keeps the lines of a description, and sets a list of commands in two columns, by task where tasks are known."""
+    """Wraps descriptions but not examples, and sets a list of commands in two columns, by task where tasks are known."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = (
+            line if line.startswith(("example", " ")) else textwrap.fill(line, width - len(indent))
+            for line in text.splitlines()
+        )
+        return textwrap.indent("\n".join(lines), indent)
 
     def add_argument(self, action: Action) -> None:
         """Makes the first column as wide as the longest of the commands below."""

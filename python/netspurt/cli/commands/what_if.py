@@ -41,7 +41,8 @@ def declare(command: argparse.ArgumentParser) -> None:
         command,
         "what",
         metavar="WHAT",
-        words="a capture (pcap or pcapng), a scenario (.toml), or a folder of 'run --out'",
+        words="a capture (pcap or pcapng), a scenario (.toml), a folder of 'run --out', or the table of "
+        "'why --sockets --out'",
     )
     add_settings(command)
     command.add_argument(
