@@ -31,7 +31,7 @@ Parser = TypeVar("Parser", bound=ArgumentParser)
 
 
 class Help(RawDescriptionHelpFormatter):
-    """Wraps descriptions but not examples, and sets a list of commands in two columns, by task where tasks are known."""
+    """Wraps descriptions but not examples, and sets a list of commands in two columns, by task where known."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = (
