@@ -91,7 +91,8 @@ def _data_behind_fin(run: Run, difference: Difference) -> bool:
 
 
 def _compressed(run: Run, difference: Difference) -> bool:
-    if difference.kind not in ("sack of ACK", "kernel sends data, ours ACK"):
+    kinds = ("sack of ACK", "kernel sends data, ours ACK", "kernel sends data again, ours ACK")
+    if difference.kind not in kinds:
         return False
     one = run.played.sent[difference.index]
     same = [s.segment for s in run.played.sent[: difference.index] if s.segment.ack == one.segment.ack]
@@ -228,15 +229,27 @@ def _unread(run: Run, difference: Difference) -> int:
 
 
 def _slow_reader(run: Run, difference: Difference) -> bool:
-    # Our ACK may come before a segment of the kernel's timer.
+    # Our ACK may come before a segment of the kernel's timer, and the kernel's before one of ours.
     ours_first = difference.kind == "kernel sends data again, ours ACK"
     if difference.index < 0 or "ACK" not in difference.kind:
         return False
-    if "data again" in difference.kind and not ours_first:
+    if "data again" in difference.kind and not ours_first and not _answers_alone(run, difference):
         return False
-    longest = max((e.segment.length for e in run.script.events if isinstance(e, Arrival)), default=0)
+    # The kernel compares with the longest segment that has arrived (`rcv_mss`).
+    arrived = (e for e in run.script.events if isinstance(e, Arrival) and e.at <= difference.at)
+    longest = max((e.segment.length for e in arrived), default=0)
     unread = _unread(run, difference)
     return longest > 0 and (unread > longest or (unread > 0 and _shrinks_window(run, difference)))
+
+
+def _answers_alone(run: Run, difference: Difference) -> bool:
+    """Whether the kernel acknowledges data at once where ours sends nothing until a timer expires."""
+    at = run.played.sent[difference.index].at
+    return (
+        difference.kind == "kernel sends ACK, ours data again"
+        and difference.at == at
+        and _answers_data(run, at)
+    )
 
 
 def _shrinks_window(run: Run, difference: Difference) -> bool:
@@ -257,7 +270,8 @@ def _stamps_ahead(run: Run, difference: Difference) -> bool:
 
 def _cut_for_other_size(run: Run, difference: Difference) -> bool:
     """A segment was prepared for other options than it left with: its rest joins only what the next one had left."""
-    if difference.kind != "length of data":
+    # Ours may wait for the window to permit a full one.
+    if difference.kind not in ("length of data", "kernel sends data, ours ACK"):
         return False
     sent, index = run.played.sent, difference.index
     bursts = [one for one in sent[:index] if one.segment.length]

@@ -108,8 +108,9 @@ def test_data_may_carry_the_ack_of_out_of_order_data_that_waits(
 ) -> None:
     sent = [Sent(n * MS, Segment(ACK, 1, 1, 1000, sack=((101, 201 + 100 * n),))) for n in range(earlier)]
     sent.append(Sent(10 * MS + apart, Segment(ACK, 1, 1, 1000, 100, sack=(block,))))
-    difference = Difference("kernel sends data, ours ACK", earlier, "", 10 * MS)
-    assert reason(run([(10 * MS, data(601))], sent), difference) == expected
+    for kind in ("kernel sends data, ours ACK", "kernel sends data again, ours ACK"):
+        difference = Difference(kind, earlier, "", 10 * MS)
+        assert reason(run([(10 * MS, data(601))], sent), difference) == expected
 
 
 @pytest.mark.parametrize(
@@ -205,6 +206,21 @@ def test_a_slow_reader_explains_acks_while_more_than_a_segment_is_unread(
 
 
 @pytest.mark.parametrize(
+    ("arrives", "expected"), [(9_950_000, UNREAD), (5 * MS, None)], ids=["an answer", "of a timer"]
+)
+def test_a_slow_reader_explains_an_answer_of_the_kernel_where_ours_sends_nothing_before_a_timer(
+    arrives: int, expected: str | None
+) -> None:
+    # What comes later does not count: `rcv_mss` is the longest segment so far.
+    arrivals = [(MS, data(1)), (arrives, data(101)), (20 * MS, data(201, 1000))]
+    made = run(arrivals, [Sent(10 * MS, Segment(ACK, 1, 201, 1000))])
+    made.script = Script(
+        1, "reno", True, 0, tuple(Arrival(at, segment) for at, segment in arrivals), 1000 * MS
+    )
+    assert reason(made, Difference("kernel sends ACK, ours data again", 0, "", 10 * MS)) == expected
+
+
+@pytest.mark.parametrize(
     ("window", "read", "expected"),
     [(900, 0, UNREAD), (1000, 0, None), (900, 100, None)],
     ids=["a smaller window", "the same window", "all is read"],
@@ -251,7 +267,8 @@ def test_a_segment_that_was_prepared_for_other_options_leaves_a_short_rest(
 
     after = (10 + apart) * MS
     sent = [left(10 * MS, 1, 88, 1), left(after, 89, 80, blocks), left(after, 169, length, blocks)]
-    assert reason(run([], sent), Difference("length of data", 2, "", after)) == expected
+    for kind in ("length of data", "kernel sends data, ours ACK"):
+        assert reason(run([], sent), Difference(kind, 2, "", after)) == expected
 
 
 @pytest.mark.parametrize(
