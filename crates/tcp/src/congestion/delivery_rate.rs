@@ -236,10 +236,11 @@ impl DeliveryRate {
         });
     }
 
-    /// `range` is lost, which the segments of `transmissions` overlap: passes each lost segment to `report`.
+    /// `range` is lost, which the segments of `transmissions` overlap: passes each lost segment to `report`. `padding`: what these
+    /// lack of full ones, if each counts as one.
     pub(crate) fn lose(
         &mut self,
-        range: Range,
+        (range, padding): (Range, u64),
         transmissions: impl Iterator<Item = Transmission>,
         mut report: impl FnMut(&LostSegment),
     ) {
@@ -256,7 +257,7 @@ impl DeliveryRate {
                 app_limited: departure.app_limited,
             });
         }
-        self.lost += range.len();
+        self.lost += range.len() + padding;
     }
 
     /// An ACK arrives while `in_flight` bytes are in flight. `anew`: what a timer has marked lost since the last one, and what an
@@ -284,6 +285,13 @@ impl DeliveryRate {
     /// A D-SACK reports that `bytes` have arrived once more.
     pub(crate) fn deliver_again(&mut self, bytes: u64) {
         self.count(bytes);
+    }
+
+    /// `count` gives the bytes of whole segments among those that the present ACK has delivered: only these have arrived.
+    pub(crate) fn recount(&mut self, count: impl Fn(u64) -> u64) {
+        let whole = count(self.ack.delivered);
+        self.delivered = (self.delivered + whole).saturating_sub(self.ack.delivered);
+        self.ack.delivered = whole;
     }
 
     fn count(&mut self, bytes: u64) {

@@ -167,7 +167,7 @@ fn what_was_sent_again_counts_from_its_last_departure_and_shows_no_round_trip() 
     sender.ack(40, 1);
     let mut passed = Vec::new();
     let lost = sender.within(segment(1));
-    sender.rate.lose(segment(1), lost.into_iter(), |lost| passed.push(*lost));
+    sender.rate.lose((segment(1), 0), lost.into_iter(), |lost| passed.push(*lost));
     // It left as the second, and nothing was lost before.
     let expected = LostSegment {
         start: segment(1).start,
@@ -184,6 +184,18 @@ fn what_was_sent_again_counts_from_its_last_departure_and_shows_no_round_trip() 
     assert_eq!((sample.rtt, sample.newly_delivered, sample.newly_lost), (None, MSS, MSS));
     assert_eq!(sample.interval.expect("a sample").prior_delivered, MSS);
     assert_eq!(sender.conclude(101).newly_lost, 0);
+}
+
+#[test]
+fn a_lost_short_segment_counts_as_a_full_one_where_cwnd_counts_packets() {
+    let mut sender = Sender::default();
+    sender.send(0, 4);
+    sender.ack(40, 1);
+    let short = Range::new(segment(1).start, segment(1).start + 8);
+    let lost = sender.within(segment(1));
+    sender.rate.open(3 * MSS, false);
+    sender.rate.lose((short, MSS - 8), lost.into_iter(), |_| {});
+    assert_eq!(sender.conclude(100).newly_lost, MSS, "tcp_mark_skb_lost(): tp->lost counts packets");
 }
 
 #[test]
@@ -251,13 +263,13 @@ fn what_a_timer_has_marked_lost_and_what_an_ack_without_sample_has_delivered_do_
     sender.send(0, 4);
     sender.ack(40, 1);
     let lost = sender.within(segment(1));
-    sender.rate.lose(segment(1), lost.into_iter(), |_| {});
+    sender.rate.lose((segment(1), 0), lost.into_iter(), |_| {});
     sender.rate.deliver_again(MSS);
     let sample = sender.ack(60, 1);
     assert_eq!((sample.newly_lost, sample.lost), (0, MSS), "tcp_ack(): lost");
     assert_eq!((sample.newly_delivered, sample.delivered), (MSS, 3 * MSS), "tcp_ack(): delivered");
     let lost = sender.within(segment(2));
     sender.rate.open(2 * MSS, true);
-    sender.rate.lose(segment(2), lost.into_iter(), |_| {});
+    sender.rate.lose((segment(2), 0), lost.into_iter(), |_| {});
     assert_eq!(sender.conclude(70).newly_lost, MSS, "marked while the ACK is processed");
 }

@@ -1,12 +1,13 @@
 //! What an ACK answers, and what it leaves of a recovery, as Linux takes it; what may be sent before the next ACK.
 
-use crate::as_linux_recovery::report;
+use crate::as_linux_recovery::{report, stamped};
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
 use netspurt_tcp::config::{Config, EcnUse, Grows, MssCounts, OldSegments, WithoutSack};
+use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, Timestamps};
-use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, Timeout};
+use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout};
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::State;
 use netspurt_tcp::transmit::Transmit;
@@ -164,4 +165,43 @@ fn without_sack_more_duplicates_than_segments_set_the_number_that_reveals_a_loss
     lab.write(6).out();
     repeat(&mut lab, 12, 2);
     assert!(lab.out().contains(&(13, FastRetransmit)));
+}
+
+#[test]
+fn an_ack_that_opens_the_window_is_no_duplicate_that_answers_a_probe() {
+    // tcp_process_tlp_ack(): FLAG_NOT_DUP includes FLAG_WIN_UPDATE, so the next ACK shows that the probe has repaired a loss.
+    for (window, cwnd) in [(60_000, 10), (61_000, 5)] {
+        let mut lab =
+            Lab::with_sack(Config { old_segments: OldSegments::Linux, tail_loss_probe: true, ..linux() });
+        lab.write(2).at(450);
+        assert_eq!(lab.out().last(), Some(&(2, TailProbe)));
+        lab.ack(2);
+        lab.window = window;
+        lab.ack(2).write(1).at(500).ack(3);
+        assert_eq!(lab.cwnd(), cwnd, "window {window}");
+    }
+}
+
+#[test]
+fn an_ack_of_an_original_with_the_duplicate_report_that_undoes_the_recovery_shows_reordering() {
+    // tcp_try_undo_partial() comes before tcp_try_undo_dsack().
+    for (echo, times) in [(100, 1), (200, 0)] {
+        let mut lab = stamped(linux());
+        lab.at(200).ack_with(0, report(100, 2, 4));
+        assert_eq!(lab.out().into_iter().filter(|sent| sent.1 == RackLoss).count(), 1);
+        lab.at(210).ack_with(5, report(echo, 1, 1));
+        assert_eq!(lab.tcp.stats().undone, 1);
+        assert_eq!(lab.tcp.info().reorderings, times, "an echo of {echo}");
+    }
+}
+
+#[test]
+fn bbr_takes_a_segment_for_delivered_when_all_of_it_is_acknowledged() {
+    // tcp_clean_rtx_queue(): tp->delivered counts packets.
+    let mut lab = Lab::with_sack(Config { congestion: Kind::Bbr, pacing: true, ..linux() });
+    lab.write(10).at(200);
+    for (part, cwnd) in [(500, 10_000), (1500, 11_000), (1900, 11_000), (2000, 12_000)] {
+        lab.arrives(Segment { ack: Lab::behind(0).plus(part), flags: Flags::ACK, ..Segment::default() });
+        assert_eq!(lab.tcp.cwnd(), cwnd, "{part} bytes");
+    }
 }

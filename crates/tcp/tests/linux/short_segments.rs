@@ -84,3 +84,15 @@ fn a_corked_segment_that_reports_make_shorter_is_a_full_one() {
         assert_eq!(lab.out().len(), leaves, "{len} beside one SACK block");
     }
 }
+
+#[test]
+fn a_write_that_joins_a_packet_that_waits_does_not_look_at_the_pause_before_it() {
+    // tcp_slow_start_after_idle_check() in tcp_skb_entail().
+    for (written, cwnd) in [(900, 20), (901, 10)] {
+        let mut lab = Lab::with_sack(Config { transmit: Transmit::Cork, ..linux() });
+        lab.write(10).at(200).ack(10).at(600).write_bytes(100).at(1300).out();
+        assert_eq!(lab.cwnd(), 20);
+        lab.write_bytes(written);
+        assert_eq!((lab.out().len(), lab.cwnd()), (1, cwnd), "{written} bytes");
+    }
+}

@@ -25,7 +25,7 @@ impl Occasion {
 
 impl LossRecovery {
     /// Marks lost segments. `enough`: reported bytes that make the loss of a segment likely. `as_linux`: a reordering timer that
-    /// runs goes on if nothing waits for it any more, and the recovery of a timeout may become one of a revealed loss.
+    /// runs, or is due, goes on if nothing waits for it any more (`tcp_rack_mark_lost()`), and the recovery of a timeout may become one of a revealed loss.
     /// `in_ticks` rounds a wait to the clock of the timer. Returns whether any segment was marked, and whether a recovery must
     /// begin.
     pub(crate) fn detect(
@@ -43,7 +43,7 @@ impl LossRecovery {
         let in_packets = !rack.short.is_empty() && loss.sacked() + rack.short.reported() >= enough;
         let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
         let window = rack.repairs.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
-        let running = if as_linux && rack.deadline > now { rack.deadline } else { Time::NEVER };
+        let running = if as_linux { rack.deadline } else { Time::NEVER };
         let found = rack.detect(flight, now, window, loss.reported());
         rack.deadline = if rack.deadline.is_never() { running } else { now + in_ticks(rack.deadline - now) };
         let unrepaired = rack.take_unrepaired(loss.reported());

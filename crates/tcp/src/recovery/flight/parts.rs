@@ -27,6 +27,11 @@ impl Parts {
         self.cut_off
     }
 
+    /// Whether the ACK of `acked`, which has these parts, acknowledges all of `segment`. Without parts, every segment counts.
+    pub(crate) const fn has_all_of(self, segment: Range, acked: Range) -> bool {
+        self.cut_off == 0 || segment.end <= acked.end
+    }
+
     /// The same if the segments at the ends were reported before: they have counted as a whole.
     pub(crate) const fn without_reported(self, first: bool, last: bool) -> Self {
         let before = if first { 0 } else { self.before };

@@ -18,19 +18,21 @@ use crate::wire::options::echo_age;
 use crate::wire::segment::Segment;
 
 impl Sender {
-    /// The reports of an ACK are processed: detects losses, and computes what may be sent.
+    /// The reports of an ACK are processed: detects losses, and computes what may be sent. `updates_window`: Linux takes the
+    /// window from it, so it is no duplicate (`FLAG_WIN_UPDATE` in `FLAG_NOT_DUP`).
     #[cold]
     pub(super) fn judge_by_time(
         &mut self,
         cx: &mut Context,
         now: Time,
         segment: &Segment,
-        (una_before, flight_before, marked, is_troubled): (u64, u64, bool, bool),
+        (una_before, flight_before): (u64, u64),
+        (marked, is_troubled, updates_window): (bool, bool, bool),
         Reports { reports_new, again, answers_probe, undoes: undone, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
-        let is_bare = !advanced && segment.seq_len() == 0;
+        let is_bare = !advanced && segment.seq_len() == 0 && !updates_window;
         // An old ACK may reveal losses. It opens no window, answers no probe and reports no mark (`old_ack` in `tcp_ack()`).
         let is_old = self.space.is_old_ack(segment.ack) && self.takes_acks_as_linux(cx);
         let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|stamps| stamps.echo);

@@ -2,7 +2,8 @@
 //! the window.
 
 use crate::context::Context;
-use crate::recovery::Calm;
+use crate::ranges::Range;
+use crate::recovery::{Calm, Parts};
 use crate::send::Sender;
 use crate::send::ack::bounds_segments;
 use crate::time::Time;
@@ -24,11 +25,12 @@ impl Sender {
         let una = self.space.una;
         let (ack, flight) = (self.space.position(segment.ack) as u64, self.space.max - una);
         // It reads the log of transmissions, which then forgets what is acknowledged.
-        self.measure_ack(cx, now, ack as i64);
+        let as_linux = self.takes_acks_as_linux(cx);
+        let parts = if as_linux { self.recovery.parts_at(Range::new(una, ack)) } else { Parts::default() };
+        self.measure_ack(cx, now, ack as i64, parts);
         let Some(Calm { first, part, .. }) = self.recovery.take_calmly(now, ack) else { return };
         let echo = segment.options.timestamps.map(|stamps| stamps.echo);
         self.take_sample_since(cx, now, ack, (first, echo));
-        let as_linux = self.takes_acks_as_linux(cx);
         if as_linux && part > 0 {
             self.note_rest(cx, ack, part);
         }

@@ -69,12 +69,15 @@ impl Sender {
         };
         let (una_before, least_before) = (self.space.una, self.recovery.least_rtt());
         let flight_before = self.space.max - una_before;
-        self.measure_ack(cx, now, ack);
+        let newly_acked = ack > una_before as i64 && self.recovery.is_by_time();
         let mut parts = Parts::default();
-        if ack > una_before as i64 && self.recovery.is_by_time() {
+        if newly_acked && cx.config.counts_as_linux() {
+            parts = self.recovery.parts_at(Range::new(una_before, ack as u64));
+        }
+        self.measure_ack(cx, now, ack, parts);
+        if newly_acked {
             let acked = Range::new(una_before, ack as u64);
             if cx.config.counts_as_linux() {
-                parts = self.recovery.parts_at(acked);
                 self.recovery.note_completion(acked);
             }
             self.note_delivery(cx, now, acked, segment);
@@ -95,9 +98,9 @@ impl Sender {
             self.take_report_sample(cx, now, sent);
         }
         // SND.UNA =< SEG.ACK only: an older segment's window begins further left.
+        let as_linux = cx.config.old_segments == OldSegments::Linux;
         let may_update = ack >= una_before as i64
-            && (cx.config.old_segments != OldSegments::Linux
-                || self.space.may_update_window(segment.seq, segment.ack, window));
+            && (!as_linux || self.space.may_update_window(segment.seq, segment.ack, window));
         let current = may_update && self.space.update_window(segment.seq, segment.ack, window);
         let window = if may_update || ack < una_before as i64 { window } else { window_before };
         if current && window != window_before {
@@ -116,7 +119,9 @@ impl Sender {
         // An old ACK without reports shows nothing (`old_ack` in `tcp_ack()`).
         let shows = ack >= una_before as i64 || !segment.options.sack.is_empty();
         if shows && self.recovery.is_by_time() {
-            self.judge_by_time(cx, now, segment, (una_before, flight_before, marked, is_troubled), reports);
+            let before = (una_before, flight_before);
+            let kind = (marked, is_troubled, as_linux && may_update);
+            self.judge_by_time(cx, now, segment, before, kind, reports);
         }
         self.judge_mtu_probe(cx);
         // Without outstanding data there is no sample (`no_queue` in `tcp_ack()`).

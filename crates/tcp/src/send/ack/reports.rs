@@ -50,6 +50,9 @@ impl Sender {
         let mut undoes = false;
         if let Some(again) = reported_again {
             let recovers = self.recovery.phase() == Phase::Fast && ack < self.recovery.recover() as i64;
+            if recovers && as_linux {
+                self.note_order_before_undo(cx, ack as u64, segment);
+            }
             self.note_duplicate_report(cx, now, again, (ack > self.space.una as i64, segment));
             undoes = recovers && self.recovery.phase() == Phase::Open;
         }
@@ -205,6 +208,16 @@ impl Sender {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
         let echo = stamps.map(|stamps| stamps.echo);
         self.recovery.prefer_acknowledged(now, (range, least), |sent| may_answer(echo, sent));
+    }
+
+    /// An ACK up to `ack` of a part of what was outstanding at the start of a recovery has a D-SACK, which may undo that. If it answers
+    /// an original, it shows reordering before (`tcp_try_undo_partial()`, `tcp_try_undo_dsack()`).
+    fn note_order_before_undo(&mut self, cx: &Context, ack: u64, segment: &Segment) {
+        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
+        let una = self.space.una;
+        if ack > una && stamps.is_some_and(|stamps| self.recovery.answers_original(ack, stamps.echo)) {
+            self.recovery.note_late_original(una);
+        }
     }
 
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.

@@ -3,7 +3,7 @@
 use crate::congestion::delivery_rate::{Repairing, Taken, Transmission};
 use crate::context::Context;
 use crate::ranges::Range;
-use crate::recovery::{Phase, Sent};
+use crate::recovery::{Parts, Phase, Sent};
 use crate::send::Sender;
 use crate::time::{Span, Time};
 
@@ -28,12 +28,13 @@ impl Sender {
         let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
         for &range in ranges {
             let segments = recovery.transmissions(range).map(transmission);
-            paced.rate.lose(range, segments, |segment| congestion.lost(segment, &view));
+            let padding = recovery.padding_unreported(range);
+            paced.rate.lose((range, padding), segments, |segment| congestion.lost(segment, &view));
         }
     }
 
-    /// Processes an acknowledgment up to `ack`.
-    pub(crate) fn measure_ack(&mut self, cx: &Context, now: Time, ack: i64) {
+    /// Processes an acknowledgment up to `ack`, with parts of segments at its ends.
+    pub(crate) fn measure_ack(&mut self, cx: &Context, now: Time, ack: i64, parts: Parts) {
         if self.paced().is_none() {
             return;
         }
@@ -44,12 +45,18 @@ impl Sender {
             paced.rate.open(in_flight, anew);
         }
         if ack > self.space.una as i64 {
-            self.measure(cx, now, Range::new(self.space.una.max(1), ack as u64));
+            self.measure_parts(cx, now, Range::new(self.space.una.max(1), ack as u64), parts);
         }
     }
 
     /// Data in `range` that was not known to be delivered was delivered.
     pub(crate) fn measure(&mut self, cx: &Context, now: Time, range: Range) {
+        self.measure_parts(cx, now, range, Parts::default());
+    }
+
+    /// The same with parts of segments at the ends: Linux counts a segment when all of it is acknowledged
+    /// (`tcp_clean_rtx_queue()`).
+    fn measure_parts(&mut self, cx: &Context, now: Time, range: Range, parts: Parts) {
         let mss = u64::from(cx.agreed.payload);
         let Self { extras, recovery, .. } = self;
         let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
@@ -58,9 +65,13 @@ impl Sender {
         }
         let mut rtt = None;
         for piece in recovery.reported().missing_in(range) {
-            let segments = recovery.transmissions(piece).map(transmission);
+            let segments = recovery.transmissions(piece).filter(|sent| parts.has_all_of(sent.range, range));
+            let segments = segments.map(transmission);
             let delivered = piece.len() + recovery.padding_unreported(piece);
             rtt = paced.rate.deliver(now, delivered, mss, segments).or(rtt);
+        }
+        if cx.agreed.sack {
+            paced.rate.recount(|bytes| parts.in_whole_segments(bytes));
         }
         if let Some(rtt) = rtt {
             recovery.note_round_trip(now, rtt);

@@ -1,5 +1,6 @@
 //! The send buffer: of fixed size, or growing with cwnd (Linux, `tcp_sndbuf_expand()`).
 
+use super::packets::goal;
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::send::{RECORDS, Sender, URGENT};
@@ -71,7 +72,9 @@ impl Sender {
             self.keep_send_buffer(cx);
         }
         if accepted > 0 {
-            self.restart_if_idle(cx, now);
+            if !self.space.is_outstanding() && !self.joins_last_packet(cx, accepted, packet) {
+                self.restart_if_idle(cx, now);
+            }
             if cx.config.push_bursts || cx.config.counts_as_linux() && self.last_packet_has_room(packet) {
                 self.join_writes();
             }
@@ -86,6 +89,19 @@ impl Sender {
             }
         }
         accepted
+    }
+
+    /// Whether a write of `accepted` bytes begins no packet: Linux looks at the pause before it only then (`tcp_skb_entail()`).
+    fn joins_last_packet(&self, cx: &Context, accepted: u64, packet: u32) -> bool {
+        let full = if cx.config.push_bursts {
+            goal(self.space.max_wnd, u64::from(packet))
+        } else {
+            u64::from(packet.max(1))
+        };
+        let last = self.unsent() % full;
+        let end = self.space.data_end();
+        let is_open = !self.unusual.has(RECORDS) || self.record_end(end - 1) != Some(end);
+        cx.config.counts_as_linux() && last > 0 && last + accepted <= full && is_open
     }
 
     /// Whether a packet of a single segment of `packet` bytes at the end of the data has room for more.
