@@ -313,6 +313,9 @@ impl LossRecovery {
 
     /// The peer reports `range`. Returns whether it contains new data.
     pub(crate) fn report(&mut self, range: Range) -> bool {
+        if let Some(rack) = self.rack_mut() {
+            rack.report(range);
+        }
         self.loss.trouble().scoreboard.get_or_insert_default().report(range)
     }
 

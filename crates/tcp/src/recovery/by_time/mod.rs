@@ -425,7 +425,7 @@ impl LossRecovery {
         if keeps_lost {
             rack.ended = true;
         } else {
-            rack.hold_nothing_lost(&mut departures.flight, as_linux, passes_over);
+            rack.hold_nothing_lost((&mut departures.flight, self.loss.reported()), as_linux, passes_over);
         }
         let is_held = as_linux && rack.counted.is_some() && una == self.loss.recover;
         let stays =

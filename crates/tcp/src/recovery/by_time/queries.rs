@@ -272,6 +272,11 @@ impl LossRecovery {
         self.rack().is_some_and(|rack| rack.has_looked_for_new)
     }
 
+    /// Whether lost data must wait because as much was sent again as counts as lost.
+    pub(crate) fn resends_all_lost(&self) -> bool {
+        self.rack().is_some_and(Rack::resends_all_lost)
+    }
+
     /// Whether lost data must wait for the next ACK, because the last one showed that data was only late.
     pub(crate) fn holds_repairs(&self) -> bool {
         self.loss.phase == Phase::Fast && self.rack().is_some_and(|rack| rack.holds_repairs)

@@ -72,6 +72,11 @@ impl ShortSegments {
         self.padding(|place| place == Place::Network)
     }
 
+    /// The padding of those that are marked lost, and were not sent again since.
+    pub(crate) fn lost(&self) -> u64 {
+        self.padding(|place| place == Place::Lost)
+    }
+
     /// The padding of those that the peer has reported (`sacked_out`).
     pub(crate) fn reported(&self) -> u64 {
         self.padding(|place| place == Place::Delivered)

@@ -14,9 +14,18 @@ impl Rack {
         Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
-    /// Bytes in the network, with so much `padding`: what duplicate ACKs report includes it.
+    /// Bytes in the network, with so much `padding`: what duplicate ACKs report includes it. A retransmission that was there at
+    /// an undo counts beside its original, which is not lost any more (`tcp_packets_in_flight()`).
     pub(in crate::recovery) fn pipe(&self, una: u64, max: u64, sacked: u64, padding: u64) -> u64 {
-        (max - una + padding).saturating_sub(sacked + self.counted() + self.repairs.lost.covered())
+        let sent = max - una + padding + self.repairs.spared.covered();
+        sent.saturating_sub(sacked + self.counted() + self.repairs.lost.covered())
+    }
+
+    /// Whether as much was sent again as counts as lost: then no more is. Retransmissions that were in the network at an undo
+    /// count among the former alone (`tcp_xmit_retransmit_queue()`).
+    pub(in crate::recovery) fn resends_all_lost(&self) -> bool {
+        let (spared, lost) = (self.repairs.spared.covered(), self.repairs.lost.covered());
+        spared > 0 && lost + self.short.lost() <= spared
     }
 
     /// Bytes that duplicate ACKs report.
@@ -52,7 +61,8 @@ impl Rack {
 
     /// Bytes of these that count as lost until they are acknowledged: no undo has removed the mark.
     pub(in crate::recovery) fn resent_as_lost(&self, sacked: &RangeSet) -> u64 {
-        self.resent(sacked).saturating_sub(self.repairs.spared.covered())
+        let spared = self.repairs.spared.iter_down().flat_map(|range| sacked.missing_in(range));
+        self.resent(sacked).saturating_sub(spared.map(|piece| piece.len()).sum())
     }
 
     /// All outstanding segments, by what is known of them.

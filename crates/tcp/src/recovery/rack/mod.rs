@@ -253,6 +253,13 @@ impl Rack {
         self.short.forget_below(una);
     }
 
+    /// The present ACK reports `range`, and may have undone a recovery before.
+    pub(super) fn report(&mut self, range: Range) {
+        if let Some(repairs) = self.repairs.known().filter(|repairs| repairs.undone_now) {
+            repairs.spared.remove(range);
+        }
+    }
+
     /// A D-SACK of `range`. If it names a segment that was sent again and reported before, the original came late
     /// (`tcp_sacktag_one()`). `highest`: the end of all that is reported, which the ACK of the same segment does not move yet.
     pub(super) fn note_late_duplicate(
@@ -282,6 +289,7 @@ impl Rack {
     pub(super) fn note_order(&mut self) {
         if let Some(repairs) = self.repairs.known() {
             repairs.reordering.note_order(self.fack);
+            repairs.undone_now = false;
         }
     }
 
@@ -386,12 +394,12 @@ impl Rack {
     /// that were marked lost are not looked at again before a timeout.
     pub(super) fn hold_nothing_lost(
         &mut self,
-        flight: &mut Flight,
+        (flight, sacked): (&mut Flight, &RangeSet),
         as_linux: bool,
         after_timeout_only: bool,
     ) {
         if let Some(repairs) = self.repairs.known() {
-            repairs.hold_nothing_lost(as_linux);
+            repairs.hold_nothing_lost(as_linux, sacked);
         }
         self.short.find_all();
         self.forget_counted();

@@ -15,8 +15,12 @@ pub(in crate::recovery) struct Repairs {
     pub(in crate::recovery) found: Option<Vec<Range>>,
     /// Data that was sent more than once.
     pub(super) resent: RangeSet,
-    /// Retransmissions that were in the network at an undo (Linux): if they are lost, a timeout sends them again.
+    /// Retransmissions that were in the network at an undo (Linux), until they are acknowledged or found lost: a timeout sends
+    /// them again then. They count in the network beside their originals, also behind a report (`retrans_out`).
     pub(super) spared: RangeSet,
+    /// The present ACK has undone a recovery. In Linux it reports before it does (`tcp_sacktag_one()`): what it reports is spared
+    /// no longer.
+    pub(super) undone_now: bool,
     /// Segments that D-SACKs have reported so far.
     pub(in crate::recovery) duplicates: u64,
     pub(in crate::recovery) prr: Option<Prr>,
@@ -37,11 +41,14 @@ impl Repairs {
     }
 
     /// The loss detection was spurious: nothing counts as lost. `as_linux`: retransmissions in the network are spared.
-    pub(super) fn hold_nothing_lost(&mut self, as_linux: bool) {
+    pub(super) fn hold_nothing_lost(&mut self, as_linux: bool, sacked: &RangeSet) {
         if as_linux {
+            self.undone_now = true;
             for range in self.resent.iter_down() {
-                for piece in self.lost.missing_in(range) {
-                    self.spared.insert(piece);
+                for unreported in sacked.missing_in(range) {
+                    for piece in self.lost.missing_in(unreported) {
+                        self.spared.insert(piece);
+                    }
                 }
             }
         }
@@ -60,6 +67,7 @@ static NONE: Repairs = Repairs {
     found: None,
     resent: RangeSet::new(),
     spared: RangeSet::new(),
+    undone_now: false,
     duplicates: 0,
     prr: None,
     undo: None,

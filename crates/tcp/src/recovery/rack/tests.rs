@@ -87,6 +87,20 @@ fn what_left_before_something_that_arrived_is_lost_after_the_reordering_window()
 }
 
 #[test]
+fn a_retransmission_that_an_undo_finds_in_the_network_is_there_beside_its_original() {
+    let (mut rack, sacked) = after(&[1]);
+    let window = rack.window(false, Some(Span::from_ms(40)));
+    rack.detect(at(50), window, &sacked);
+    rack.resend(Range::new(1, 101), at(51));
+    assert_eq!(rack.pipe(1, 1001, 100, 0), 900);
+    rack.repairs.change().hold_nothing_lost(true, &sacked);
+    assert_eq!(rack.pipe(1, 1001, 100, 0), 1000);
+    // It counts until it is acknowledged (`retrans_out`).
+    rack.acknowledge(101);
+    assert_eq!(rack.pipe(101, 1001, 100, 0), 800);
+}
+
+#[test]
 fn the_timer_waits_for_the_last_of_the_segments_that_may_be_lost() {
     // Sent at 0 to 9 ms, on a path of 40 ms. The sixth arrives: five may be lost, the last of which was sent at 4 ms.
     let (mut rack, sacked) = after(&[5]);

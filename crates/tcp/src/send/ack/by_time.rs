@@ -223,7 +223,9 @@ impl Sender {
         }
         let rule = self.gradual_rule(cx).filter(|_| cx.config.loss_means == LossMeans::Congestion);
         self.recovery.recover_by_time(una, max, rule.map(|rule| (rule, cwnd)));
-        self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), reason);
+        if !self.recovery.resends_all_lost() {
+            self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), reason);
+        }
         // Linux restarts the timer only for a retransmission of the first segment (`tcp_xmit_retransmit_queue()`).
         let first = self.recovery.first_lost(cx.agreed.payload, 0);
         if !self.takes_acks_as_linux(cx) || first.is_none_or(|lost| lost.start <= una) {

@@ -271,7 +271,7 @@ impl Sender {
         let Some(first) = self.recovery.first_lost(cx.agreed.payload, self.joins_up_to(cx)) else {
             return self.decide_next(cx);
         };
-        if self.recovery.holds_repairs() {
+        if self.recovery.holds_repairs() || self.recovery.resends_all_lost() {
             return self.decide_next(cx);
         }
         if self.recovery.sends_only_new() {
