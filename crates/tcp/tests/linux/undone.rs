@@ -314,3 +314,65 @@ fn data_that_is_sent_soon_after_the_opening_makes_a_connection_interactive() {
         assert_eq!(lab.data(0, 100).len(), answers, "{sent}");
     }
 }
+
+/// A timeout, which the delivery of new data shows to be spurious. `first` segments were sent long before that, and are lost.
+fn undone_by_new_data(first: u64) -> Lab {
+    let mut lab = Lab::with_sack(linux());
+    lab.write(first).at(1090).write(2).at(1150);
+    assert_eq!(lab.out().last(), Some(&(1, Timeout)));
+    let new = first as u32 + 1;
+    lab.at(1190).sack(0, &[(new, new)]);
+    assert_eq!(lab.tcp.stats().undone, 1);
+    lab
+}
+
+#[test]
+fn no_more_is_sent_again_than_counts_as_lost_beside_what_an_undo_finds_in_the_network() {
+    // tcp_xmit_retransmit_queue(): `retrans_out` has the retransmission of the timeout, `lost_out` has not.
+    assert_eq!(undone_by_new_data(2).out(), []);
+    assert_eq!(undone_by_new_data(3).out(), [(2, RackLoss)]);
+}
+
+#[test]
+fn a_retransmission_that_the_ack_of_an_undo_reports_is_not_in_the_network_beside_its_original() {
+    // tcp_sacktag_one() takes the marks of loss and retransmission from it, before the undo could take the first alone.
+    let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+    lab.write(4).at(1350);
+    assert_eq!(lab.out()[4..], [(4, TailProbe), (1, Timeout)]);
+    lab.at(1400).sack(1, &[(1, 1), (3, 4)]);
+    assert_eq!(lab.out(), [(2, RackLoss)]);
+}
+
+#[test]
+fn the_rest_of_a_reported_segment_gives_no_round_trip_sample() {
+    // tcp_clean_rtx_queue() passes over TCPCB_SACKED_ACKED.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(3).at(200).sack(0, &[(2, 3)]);
+    lab.arrives(Segment { ack: Lab::behind(1).plus(500), flags: ACK, ..Segment::default() });
+    let samples = lab.tcp.stats().rtt_samples;
+    lab.at(210).ack(3);
+    assert_eq!(lab.tcp.stats().rtt_samples, samples);
+}
+
+#[test]
+fn new_data_behind_a_recovery_lets_a_tail_loss_probe_take_the_place_of_the_reordering_timer() {
+    // tcp_schedule_loss_probe(): the state is open again. What waits was sent before the last retransmission.
+    let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+    lab.write(40).at(200).sack(0, &[(2, 4)]).at(210).sack(0, &[(2, 8)]);
+    assert!(lab.out().contains(&(11, NewData)));
+    lab.at(215).sack(0, &[(2, 8), (10, 10)]);
+    assert!(lab.out().contains(&(9, RackLoss)));
+    lab.at(320).ack(10);
+    assert!(lab.out().iter().any(|sent| sent.1 == NewData));
+    assert!(lab.tcp.next_deadline() > Time::ZERO + Span::from_ms(500));
+}
+
+#[test]
+fn an_ack_that_closes_the_window_forgets_no_timeout_of_outstanding_data() {
+    // icsk_retransmits in tcp_ack().
+    let mut lab = Lab::with_sack(linux());
+    lab.write(2).at(1200);
+    lab.window = 0;
+    lab.ack(0);
+    assert_eq!(lab.tcp.info().unanswered, 1);
+}

@@ -147,7 +147,7 @@ impl Sender {
         segment: &Segment,
         (reports_new, keeps_window, wl1_before): (bool, bool, Seq),
     ) {
-        self.unanswered_probe();
+        self.unanswered_probe(cx);
         // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
         // RFC 6675, section 2: whatever reports something new.
         let bare = segment.seq_len() == 0 && keeps_window && !self.is_window_update(cx, segment, wl1_before);
@@ -200,7 +200,7 @@ impl Sender {
             if let Some(sent) = reported {
                 self.take_report_sample(cx, now, sent);
             }
-        } else if self.takes_acks_as_linux(cx) && self.recovery.has_resent(Range::new(una, ack)) {
+        } else if self.takes_acks_as_linux(cx) && self.gives_no_sample(Range::new(una, ack)) {
             self.take_ambiguous_sample(cx, now, ack, reported, echo);
         } else {
             self.take_sample(cx, now, ack, echo);
@@ -235,6 +235,13 @@ impl Sender {
         } else {
             self.stop_user_timeout();
         }
+    }
+
+    /// Whether no segment of what an ACK acknowledges gives a sample in Linux: some of it was sent again, or its first segment was
+    /// reported before, as the rest of one is (`tcp_clean_rtx_queue()`).
+    fn gives_no_sample(&self, acked: Range) -> bool {
+        let first = Range::new(acked.start, acked.start + 1);
+        self.recovery.has_resent(acked) || self.recovery.sacked_within(first) > 0
     }
 
     /// An ACK up to `ack` acknowledges `part` bytes of a segment that goes on behind.
@@ -285,10 +292,11 @@ impl Sender {
     }
 
     /// An ACK that acknowledges nothing new still answers a probe: the peer is reachable (RFC 9293, MUST-37). It also answers
-    /// a FIN that did not fit into the window, and that the peer may refuse.
+    /// a FIN that did not fit into the window, and that the peer may refuse. Linux forgets no timeouts of outstanding data then
+    /// (`icsk_retransmits` in `tcp_ack()`), and counts none into a closed window.
     #[inline]
-    fn unanswered_probe(&mut self) {
-        if self.timers.is_persisting() || self.space.wnd == 0 {
+    fn unanswered_probe(&mut self, cx: &Context) {
+        if self.timers.is_persisting() || self.space.wnd == 0 && !self.takes_acks_as_linux(cx) {
             self.timers.unanswered = 0;
         }
     }

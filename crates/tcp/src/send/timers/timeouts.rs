@@ -259,7 +259,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
         if let Some((true, timeout)) = self.recovery.timeout_beside_probe(self.space.max) {
-            if cx.config.tail_loss_probe && !self.recovery.is_quiet() {
+            if cx.config.tail_loss_probe && self.recovery.awaits_reordering() {
                 self.recovery.stop_reordering_timer();
             }
             self.arm_probe(cx, now, self.timeout_behind_new_data(cx, now, timeout));
