@@ -362,7 +362,7 @@ fn new_data_behind_a_recovery_lets_a_tail_loss_probe_take_the_place_of_the_reord
     assert!(lab.out().contains(&(11, NewData)));
     lab.at(215).sack(0, &[(2, 8), (10, 10)]);
     assert!(lab.out().contains(&(9, RackLoss)));
-    lab.at(320).ack(10);
+    lab.at(320).ack(11);
     assert!(lab.out().iter().any(|sent| sent.1 == NewData));
     assert!(lab.tcp.next_deadline() > Time::ZERO + Span::from_ms(500));
 }
