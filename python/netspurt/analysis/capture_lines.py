@@ -76,7 +76,10 @@ def rest(capture: Capture, listed: pl.DataFrame) -> str:
         "reset": int(others["closing"].str.ends_with("-reset").sum()),
         "segments retransmitted": int(streams["retransmitted"].sum()),
     }
-    words = [f"{total} bytes in total", *(f"{count} {what}" for what, count in counts.items() if count)]
+    words = [
+        f"{formats.count(total)} bytes in total",
+        *(f"{count} {what}" for what, count in counts.items() if count),
+    ]
     return f"{others.height} smaller connections: {', '.join(words)}"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import display
+from netspurt.analysis.formats import span
 from netspurt.remedies.catalogue import FULL, candidates
 from netspurt.remedies.measuring import QUANTITIES, measure_of
 from netspurt.remedies.others import Others, beside
@@ -123,7 +124,7 @@ class WhatIf:
                 )
         elif best is not None:
             found.append(
-                f"{best.name}: {best.seconds:.3g} s instead of {best.original_seconds:.3g} s ({self.quantity})."
+                f"{best.name}: {span(best.seconds)} instead of {span(best.original_seconds)} ({self.quantity})."
             )
         else:
             found.append("None of the remedies that were tried saves 1 % of the time.")
@@ -133,7 +134,7 @@ class WhatIf:
         more = self.higher_rate
         if more is None or not more.helps:
             return ""
-        return f": with twice the rate it takes {more.seconds:.3g} s instead of {more.original_seconds:.3g} s"
+        return f": with twice the rate it takes {span(more.seconds)} instead of {span(more.original_seconds)}"
 
     @property
     def table(self) -> pl.DataFrame:

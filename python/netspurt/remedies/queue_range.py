@@ -11,6 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 
+from netspurt.analysis.formats import span
 from netspurt.remedies.measuring import Measure
 from netspurt.remedies.outcome import Outcome
 from netspurt.remedies.trying import Tried
@@ -56,7 +57,7 @@ def on_range(
         jobs,
     )
     shown = [
-        f"{getattr(each, kind):.3g} s instead of {each.seconds:.3g} s with {each.name} if it holds {length} packets"
+        f"{span(getattr(each, kind))} instead of {span(each.seconds)} with {each.name} if it holds {length} packets"
         for each in helping.values()
         for kind, length in lengths.items()
         if is_apart(getattr(each, kind), each.seconds)

@@ -74,7 +74,7 @@ def _row(each: Outcome) -> dict[str, Any]:
         "saved": formats.percent(each.gain) if math.isfinite(each.gain) else "",
         "delay of others (ms)": "",
         "goodput of others (Mbit/s)": "",
-        "proven (s)": "" if each.proven is None else f"{each.proven.seconds:.4g}",
+        "proven (s)": None if each.proven is None else f"{each.proven.seconds:.4g}",
     }
     if each.others is not None:
         now, then = each.others

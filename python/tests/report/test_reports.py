@@ -106,6 +106,15 @@ def test_a_page_can_be_read_by_a_screen_reader(kind: str, pages: dict[str, Path]
         assert needed in text
 
 
+def test_a_page_without_charts_has_the_style_of_the_others_and_the_dark_mode(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert main(["what-if", SATELLITE, *SHORT, "--seeds", "1", "--report", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "nav ul" in text
+    assert "Dark mode" in text
+    assert "uPlot" not in text.split("<script>")[0]
+
+
 def test_a_page_names_its_command_and_versions(pages: dict[str, Path]) -> None:
     text = pages["run"].read_text(encoding="utf-8")
     result = ns.load(SATELLITE).set({"flow.0.app.bytes": "1 MiB", "link.satellite.loss.rate": 1e-6}).run(1)

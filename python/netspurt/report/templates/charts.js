@@ -5,7 +5,7 @@
   // Colours for print, and their forms on a dark background.
   const DARK = {
     "#0b5fa5": "#6db3f2", "#c45a00": "#f0a35e", "#1b7837": "#6fcf8f", "#b2182b": "#ff8b98", "#762a83": "#cf9fe6",
-    "#666666": "#a8adb3", "#000000": "#ececea", "#999999": "#7d838a",
+    "#666666": "#a8adb3", "#000000": "#ececea", "#999999": "#7d838a", "#575757": "#b8b8b6",
   };
   const all = [];
   const dark = () => getComputedStyle(document.documentElement).getPropertyValue("color-scheme").trim() === "dark"
