@@ -131,6 +131,7 @@ MISTAKES = {
     "sweep deep.toml": "nested too deeply",
     "plot s.toml --out x.jpgg": "end the name in .svg, .pdf, .png",
     "compare s.toml s.pcapng": "compare two of the same kind",
+    "compare s.pcapng s.pcapng --seeds 3": "--seeds runs scenarios, and s.pcapng is a capture",
     "delays none.csv": "there is no file none.csv",
     "delays folder": "name a file in it",
     "delays empty.csv": "its first line must name the columns",

@@ -111,6 +111,8 @@ def command(options: argparse.Namespace) -> int:
         settings=(dict(options.set_a), dict(options.set_b)),
         algorithms=find(options.algorithms),
     )
+    if options.seeds > 1 and result.pairs is None:
+        raise RequestError(f"--seeds runs scenarios, and {result.names[0]} is {result.kind}: leave it out")
     if options.plot:
         from netspurt import plot
 
