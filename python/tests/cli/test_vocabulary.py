@@ -151,7 +151,7 @@ def test_one_profile_or_family_is_shown_by_its_name(capsys: pytest.CaptureFixtur
     assert {"link.NAME.rate", "link.NAME.queue"} <= found
     assert not any(path.startswith("tcp.") for path in found)
     assert main(["profiles", "linx"]) == 2
-    assert "there is no 'linx', did you mean 'linux'?" in capsys.readouterr().err
+    assert "there is no profile 'linx', did you mean 'linux'?" in capsys.readouterr().err
 
 
 def test_a_capture_is_read_and_copied_by_a_filter(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from scenarios import SCENARIO
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
+from netspurt import remedies
 from netspurt.cli import main
+from netspurt.remedies.proof import proving
 
 SMALL = SCENARIO.replace("64 KiB", "8 KiB")
 
@@ -87,3 +90,32 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.Captur
     assert "name a scenario, the folder of a run, a capture, or the table" in capsys.readouterr().err
     assert main(["what-if", str(tmp_path / "missing.toml")]) == 2
     assert "there is no" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_the_first_answer(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = remedies.what_if
+
+    def cut_short(what: str, *, first: Callable[[remedies.WhatIf], None], **_: object) -> remedies.WhatIf:
+        whole(what, seeds=1, first=first)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(remedies, "what_if", cut_short)
+    assert main(["what-if", str(path)]) == 130
+    said = capsys.readouterr()
+    assert "larger-receive-window: " in said.out
+    assert "interrupted; the results are those of one seed" in said.err
+
+
+def test_ctrl_c_in_a_proof_keeps_the_predictions(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(proving, "prove", never)
+    assert main(["what-if", str(path), "--seeds", "1", "--prove", "1"]) == 130
+    said = capsys.readouterr()
+    assert "larger-receive-window: " in said.out
+    assert "the predictions are complete, the proof is not" in said.err

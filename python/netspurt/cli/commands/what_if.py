@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from netspurt.cli.arguments import picture_options
 from netspurt.cli.arguments.ineffective import refuse
 from netspurt.cli.arguments.options import add_input, add_jobs, add_json, add_quiet, add_settings
-from netspurt.cli.exits import FELL_SHORT, FINE
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.progress import Gauge
 from netspurt.cli.views import tables
 from netspurt.errors import RequestError
@@ -102,7 +102,10 @@ def declare(command: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Prints the remedies, those that save most time first. Exit status 1: the fit does not explain its capture.
 
+    After Ctrl-C the first answer is printed, or the predictions where only a proof is not complete.
+
     Raises:
+        KeyboardInterrupt: Ctrl-C before there was an answer.
         RequestError: what is named cannot be read, or a remedy has no such number.
         ScenarioError: the scenario, or a remedy of one's own, is wrong.
     """
@@ -113,25 +116,36 @@ def command(options: argparse.Namespace) -> int:
     if options.server and not options.program:
         raise RequestError("--with-server serves the command of --with: give that too")
     began = time.monotonic()
+    kept: list[WhatIf] = []
+    missing = ""
     with Gauge("simulating remedies") as gauge:
 
         def early(answer: WhatIf) -> None:
+            kept.append(answer)
             if time.monotonic() - began > EARLY_S / 2 and not options.quiet:
                 print(f"netspurt: first answer, from one seed: {answer.verdict}", file=sys.stderr)
 
-        found = what_if(
-            options.what,
-            tries=options.tries,
-            flow=options.flow,
-            connection=options.connection,
-            seeds=options.seeds,
-            jobs=options.jobs,
-            settings=options.settings,
-            report=gauge.show,
-            first=early,
-        )
-    if options.prove is not None:
-        _prove(found, options)
+        try:
+            found = what_if(
+                options.what,
+                tries=options.tries,
+                flow=options.flow,
+                connection=options.connection,
+                seeds=options.seeds,
+                jobs=options.jobs,
+                settings=options.settings,
+                report=gauge.show,
+                first=early,
+            )
+        except KeyboardInterrupt:
+            if not kept:
+                raise
+            found, missing = kept[0], "the results are those of one seed, without the effect on others"
+    if options.prove is not None and not missing:
+        try:
+            _prove(found, options)
+        except KeyboardInterrupt:
+            missing = "the predictions are complete, the proof is not"
     if options.report:
         from netspurt.report.page import write
         from netspurt.report.what_if import page_of
@@ -144,6 +158,9 @@ def command(options: argparse.Namespace) -> int:
         from netspurt.cli.views import what_if_view
 
         what_if_view.show(tables.console(), found)
+    if missing:
+        print(f"netspurt: interrupted; {missing}", file=sys.stderr)
+        return INTERRUPTED
     return FINE if found.explains else FELL_SHORT
 
 
