@@ -104,7 +104,7 @@ def _fill(axes: Axes, chart: Chart) -> None:
     least, most = _span(chart)
     if not chart.y.names and chart.y.scale == "linear" and 0 <= least < most / 5:
         axes.set_ylim(bottom=0)
-    if chart.y.top is not None:
+    if chart.y.top is not None and axes.get_ylim()[1] > chart.y.top:
         axes.set_ylim(top=chart.y.top)
     entitle(axes, chart.title)
 

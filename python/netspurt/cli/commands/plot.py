@@ -153,9 +153,10 @@ def _cut(chart: Chart, options: argparse.Namespace) -> Chart:
 def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
     from netspurt import plot
 
-    if name in ("time-sequence", "windows", "round-trips"):
+    if name == "time-sequence":
+        return plot.time_sequence_chart(source, options.flow, options.begin or 0.0, options.end)
+    if name in ("windows", "round-trips"):
         make = {
-            "time-sequence": plot.time_sequence_chart,
             "windows": plot.windows_chart,
             "round-trips": plot.round_trips_chart,
         }[name]

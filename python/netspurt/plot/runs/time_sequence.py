@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,13 @@ Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
 NEEDS = ("segments",)
 
 TITLE = "Time–sequence graph"
+
+CAPTION = "Each stroke is a segment. Data lies between the acknowledged data and the edge of the window."
+
+EDGE = "window edge"
+
+FAR = 3
+"""If the plot with the edge of the window is higher by this factor than without it, it ends above the data."""
 
 
 def time_sequence(
@@ -52,7 +60,7 @@ def time_sequence_chart(
     chart = sequence(columns, f"{TITLE}: {name}" if name else TITLE)
     if begin_s <= 0 and end_s is None:
         return chart
-    return chart.between(begin_s, np.inf if end_s is None else end_s)
+    return _fitted(chart.between(begin_s, np.inf if end_s is None else end_s))
 
 
 def time_sequence_of(segments: Columns, title: str = TITLE) -> Figure:
@@ -87,15 +95,32 @@ def sequence(segments: Columns, title: str = TITLE) -> Chart:
     data = {name: column[sender & (length > 0)] for name, column in segments.items()}
     acks = {name: column[~sender] for name, column in segments.items()}
     acks = {name: column[acks["ack"] >= 0] for name, column in acks.items()}
-    return Chart(
-        name="time-sequence",
-        title=title,
-        x=Axis("time (s)", "time_s"),
-        y=Axis("sequence number (KiB)", "place_kib"),
-        traces=[*_sent(data), *_acknowledged(acks), *_reported(acks)],
-        caption="Each stroke is a segment. Data lies between the acknowledged data and the edge of the window.",
-        height=4.6,
+    return _fitted(
+        Chart(
+            name="time-sequence",
+            title=title,
+            x=Axis("time (s)", "time_s"),
+            y=Axis("sequence number (KiB)", "place_kib"),
+            traces=[*_sent(data), *_acknowledged(acks), *_reported(acks)],
+            caption="",
+            height=4.6,
+        )
     )
+
+
+def _fitted(chart: Chart) -> Chart:
+    """The chart with its caption. It ends above the data if the edge of the window lies far above them."""
+    low, high, edge = np.inf, -np.inf, -np.inf
+    for trace in chart.traces:
+        if trace.name == EDGE:
+            edge = max(edge, float(trace.y.max(initial=-np.inf)))
+        else:
+            low = min(low, float(trace.y.min(initial=np.inf)))
+            high = max(high, float(trace.y.max(initial=-np.inf)))
+    is_far = high > low and edge - low > FAR * (high - low)
+    words = " The edge lies far above the data." if is_far else ""
+    top = high + 0.1 * (high - low) if is_far else None
+    return replace(chart, y=replace(chart.y, top=top), caption=f"{CAPTION}{words}")
 
 
 def _sent(data: Columns) -> list[Trace]:
@@ -129,7 +154,7 @@ def _acknowledged(acks: Columns) -> list[Trace]:
     return [
         Trace("acknowledged", acks["time_s"][at], acks["ack"][at] / 1024, "steps", colour=BLACK, width=1),
         Trace(
-            *("window edge", acks["time_s"][until], edge[until] / 1024, "steps"),
+            *(EDGE, acks["time_s"][until], edge[until] / 1024, "steps"),
             colour=LIGHT,
             dash="--",
             width=1,
