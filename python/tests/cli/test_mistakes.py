@@ -6,6 +6,7 @@ Exit status 2 where the request was wrong, 1 where one of several inputs was, 13
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import shlex
 import shutil
@@ -234,6 +235,12 @@ def test_an_earlier_report_stays_where_nothing_can_be_read(command: str, here: P
     whole = (here / "page.html").read_bytes()
     assert main([command, "none.pcapng", "--report", "page.html"]) == 1
     assert (here / "page.html").read_bytes() == whole
+
+
+def test_the_picture_of_a_compressed_capture_is_named_after_the_capture(here: Path) -> None:
+    (here / "s.pcapng.gz").write_bytes(gzip.compress((here / "s.pcapng").read_bytes()))
+    assert main(["plot", "s.pcapng.gz"]) == 0
+    assert (here / "s-time-sequence.svg").exists()
 
 
 @pytest.mark.usefixtures("here")

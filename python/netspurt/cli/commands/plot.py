@@ -28,6 +28,9 @@ Picture: TypeAlias = "Chart | HeatMap"
 DATA = (".csv", ".parquet")
 """Suffixes with which the data is written instead of the picture."""
 
+PACKED = (".gz", ".zst")
+"""Suffixes of compressed captures, before which stands that of the capture."""
+
 PAPER = (".svg", ".pdf", ".png")
 
 CHOSEN = ("quantity", "where", "flow", "link")
@@ -96,7 +99,8 @@ def command(options: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise RequestError(_without_segments(source) or f"{path}: {error}") from error
-    out = Path(options.out or f"{path.stem or path.name}-{name}.svg")
+    stem = path.with_suffix("").stem if path.suffix in PACKED else path.stem
+    out = Path(options.out or f"{stem or path.name}-{name}.svg")
     if not options.out:
         options.places.admit(Destination(str(out), "--out", DRAWN))
     _write(picture, out)
