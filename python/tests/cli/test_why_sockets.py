@@ -113,7 +113,7 @@ def test_ctrl_c_keeps_what_was_found() -> None:
     [
         (("--filter", "port http2"), "'http2' is not a port from 0 to 65535"),
         (("--netns", "no-such-namespace"), "there is no network namespace /run/netns/no-such-namespace"),
-        (("--interval", "0"), "is not a time such as"),
+        (("--interval", "0"), "is not a time above zero, such as"),
         (("--out", "x.csv"), "end its name in .parquet"),
     ],
 )
