@@ -124,7 +124,7 @@ impl Facts {
     /// Whether the last ACK comes sooner than one would that shows this moment: all data has left the queue.
     pub(super) fn is_past_queue(&self, moment: &Moment) -> bool {
         let shows_later = self.path.beside_sender && !self.totals.behind_bottleneck;
-        moment.phase == Phase::Delivering
+        matches!(moment.phase, Phase::Delivering | Phase::Unanswered)
             && shows_later
             && (moment.at..moment.at + self.shows_later()).contains(&self.totals.last_ack)
     }

@@ -35,6 +35,10 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         Phase::Closing => return Limit::Teardown,
         _ if black_hole::is_in_black_hole(facts, moment.at) => return Limit::PathMtu,
         Phase::Empty => return application::nothing_outstanding(facts, moment),
+        Phase::Unanswered => {
+            let full = queue::full_path(facts, moment);
+            return full.unwrap_or_else(|| application::nothing_outstanding(facts, moment));
+        }
         // Data that follows a lost probe passes: the path may be full.
         _ if facts.incidents.probes.is_missing(moment.at) => {
             return queue::full_path(facts, moment).unwrap_or(Limit::PathMtu);
@@ -88,7 +92,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
             None => growth::in_between(facts, index),
         },
         Phase::Delivering => Limit::RoundTrip,
-        Phase::Opening | Phase::Closing | Phase::Empty | Phase::Sending => {
+        Phase::Opening | Phase::Closing | Phase::Empty | Phase::Unanswered | Phase::Sending => {
             growing.unwrap_or_else(|| growth::in_between(facts, index))
         }
     }
@@ -129,6 +133,22 @@ mod tests {
         assert_eq!(rest_held(at_sender, 10_500, 0), Limit::ReceiveWindow);
         assert_eq!(rest_held(at_sender, 60_000, 0), Limit::Application);
         assert_eq!(rest_held(at_receiver, 60_000, 1), Limit::NagleDelayedAck);
+    }
+
+    #[test]
+    fn what_was_sent_long_ago_and_has_no_answer_waits_for_a_full_path_or_the_application_has_no_more() {
+        let none = Trains::default();
+        let slices = (1..=40).map(|n| Slice { until: n * 10_000_000, ..Slice::default() }).collect();
+        let mut facts =
+            Facts::new(slices, (0, 40_000_000), Totals::default(), [&none, &none], Default::default());
+        let limit = |facts: &Facts| {
+            let (phase, at) = (Phase::Unanswered, 205_000_000);
+            judge(facts, &Moment { phase, from: 0, until: 400_000_000, at, index: 20 })
+        };
+        assert_eq!(limit(&facts), Limit::Application);
+        facts.path.now.iter_mut().for_each(|now| (now.full, now.many) = (true, true));
+        facts.filled_by = vec![Limit::Bottleneck; 10];
+        assert_eq!(limit(&facts), Limit::Bottleneck);
     }
 
     #[test]

@@ -13,7 +13,8 @@ const SMALLER: f64 = 0.7;
 pub(super) fn restarts(facts: &Facts, phases: &Phases) -> Vec<(u64, u64)> {
     let round = facts.path.base;
     let pauses = phases.iter().filter(|(from, stretch)| {
-        stretch.phase == Phase::Empty && stretch.until - from > LEAST_PAUSE_NS.max(round)
+        matches!(stretch.phase, Phase::Empty | Phase::Unanswered)
+            && stretch.until - from > LEAST_PAUSE_NS.max(round)
     });
     let mut restarts = Vec::new();
     for (from, stretch) in pauses {

@@ -16,6 +16,8 @@ pub(in crate::diagnosis) enum Phase {
     RestKept,
     /// Data is outstanding, and the sender has sent all that it had until it was acknowledged.
     Delivering,
+    /// As [`Phase::Delivering`], for longer than a round trip of the empty path: data waits on the path, or its ACK was delayed.
+    Unanswered,
     /// A short segment waited for an ACK of the one before.
     ShortHeld,
     /// The receive window has no space for a segment.

@@ -5,7 +5,7 @@ use crate::diagnosis::sender::{MOST_INITIAL, PROMPT_NS, SenderView, WAKES_NS};
 
 impl SenderView {
     /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
-    /// a round trip; an ACK that comes later than that was delayed, and did not hold the sender.
+    /// a round trip; an ACK that comes later than that was delayed, which did not hold the sender, or the data waited on the path.
     pub(super) fn settle(&mut self, instead: Phase) {
         let waits = matches!(instead, Phase::Delivering | Phase::Drained);
         let late = waits && self.clock > self.sent_at + self.round() * 5 / 4;
@@ -17,7 +17,7 @@ impl SenderView {
             }
             if late {
                 self.phases.push(until.min(arrives), Phase::Delivering);
-                self.phases.push(until, Phase::Empty);
+                self.phases.push(until, Phase::Unanswered);
             } else {
                 self.phases.push(until, instead);
             }
