@@ -49,7 +49,7 @@ pub(in crate::diagnosis) struct Stretch {
     pub(in crate::diagnosis) phase: Phase,
 }
 
-/// Maximum number of stretches; above that, short ones are merged.
+/// Maximum number of stretches; above that, short ones are put together.
 const MOST: usize = 1 << 14;
 
 /// The phases of a sender in order of time.
@@ -58,6 +58,8 @@ pub(in crate::diagnosis) struct Phases {
     stretches: Vec<Stretch>,
     /// Stretches that are shorter are given to the ones around them if these are in the same phase.
     least: u64,
+    /// Shorter ones are put together if there are too many.
+    window: u64,
 }
 
 impl Phases {
@@ -80,30 +82,54 @@ impl Phases {
         {
             self.stretches.pop();
         }
-        match self.stretches.last_mut() {
-            Some(last) if last.phase == phase => last.until = until,
-            _ => self.stretches.push(Stretch { until, phase }),
-        }
+        self.append(until, phase);
         if self.stretches.len() > MOST {
             self.thin_out();
         }
     }
 
-    /// Halves the number of stretches by doubling the least length until enough are gone.
+    fn append(&mut self, until: u64, phase: Phase) {
+        match self.stretches.last_mut() {
+            Some(last) if last.phase == phase => last.until = until,
+            _ => self.stretches.push(Stretch { until, phase }),
+        }
+    }
+
+    /// Halves the number of stretches: puts those of one phase together that lie in the same window of time, which doubles until
+    /// enough are gone. Each phase keeps its time. A connection with many short exchanges would else seem to be in the phase of the first.
     #[cold]
     fn thin_out(&mut self) {
-        while self.stretches.len() > MOST / 2 {
-            self.least = (self.least * 2).max(1000);
-            let all = core::mem::take(&mut self.stretches);
+        self.window = self.window.max(self.least).max(1000);
+        loop {
             let mut from = 0;
-            for Stretch { until, phase } in all {
-                // The last one takes the time of a short one.
-                match self.stretches.last_mut() {
-                    Some(last) if last.phase == phase || until - from < self.least => last.until = until,
-                    _ => self.stretches.push(Stretch { until, phase }),
-                }
+            let mut sums: Vec<(Phase, u64)> = Vec::new();
+            for Stretch { until, phase } in core::mem::take(&mut self.stretches) {
+                let lasts = until - from;
                 from = until;
+                if lasts >= self.window {
+                    self.append_sums(&mut sums);
+                    self.append(until, phase);
+                    continue;
+                }
+                match sums.iter_mut().find(|sum| sum.0 == phase) {
+                    Some(sum) => sum.1 += lasts,
+                    None => sums.push((phase, lasts)),
+                }
+                if sums.iter().map(|sum| sum.1).sum::<u64>() >= self.window {
+                    self.append_sums(&mut sums);
+                }
             }
+            self.append_sums(&mut sums);
+            if self.stretches.len() <= MOST / 2 {
+                return;
+            }
+            self.window *= 2;
+        }
+    }
+
+    fn append_sums(&mut self, sums: &mut Vec<(Phase, u64)>) {
+        for (phase, lasts) in sums.drain(..) {
+            self.append(self.end() + lasts, phase);
         }
     }
 
@@ -135,5 +161,9 @@ mod tests {
         }
         assert!(phases.stretches.len() <= MOST);
         assert_eq!(phases.end(), 999_999_000);
+        let sending = || phases.iter().filter(|(_, stretch)| stretch.phase == Phase::Sending);
+        let time: u64 = sending().map(|(began, stretch)| stretch.until - began).sum();
+        assert_eq!(time, 499_999_000, "each phase keeps its time");
+        assert!(sending().last().is_some_and(|(began, _)| began > 990_000_000), "and its place");
     }
 }
