@@ -28,7 +28,8 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage:
     let (first, last) = (facts.index_at(ns(longest.from)), facts.index_at(ns(longest.until)));
     let slices = &facts.slices[first..=last];
     let delivered: f64 = slices.iter().map(|slice| f64::from(slice.delivered)).sum();
-    let seconds = longest.lasts().as_secs_f64();
+    // The first and the last slice reach beyond the interval.
+    let seconds = (slices[slices.len() - 1].until - facts.began(first)) as f64 / 1e9;
     let middle = |values: &mut dyn Iterator<Item = u64>| median(values) as f64 / 1e9;
     let paths = || facts.path.now[first..=last].iter();
     let measured = Measured {
@@ -46,5 +47,34 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage:
         sentence: measured.sentence(line.limit, line.time),
         confidence: confidence(line.limit, vantage),
         measured,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::path::trains::Trains;
+    use crate::diagnosis::sender::meter::Slice;
+    use crate::diagnosis::sender::totals::Totals;
+    use netspurt_budget::{Budget, Limit};
+    use netspurt_tcp::time::Span;
+
+    #[test]
+    fn the_rate_of_a_short_interval_is_not_that_of_all_slices_it_touches_in_its_time() {
+        // 10,000 bytes in each 10 ms, and a limit from 18 ms to 22 ms, which touches two slices.
+        let slice = |n: u64| Slice { until: n * 10_000_000, delivered: 10_000, ..Slice::default() };
+        let none = Trains::default();
+        let slices = (1..=10).map(slice).collect();
+        let parts = (0, 40_000_000);
+        let facts = Facts::new(slices, parts, Totals::default(), [&none, &none], Default::default());
+        let mut timeline = Timeline::default();
+        for (ms, limit) in [(18, Limit::SlowStart), (22, Limit::ReceiveWindow), (100, Limit::SlowStart)] {
+            timeline.extend(Time::ZERO + Span::from_ms(ms), limit);
+        }
+        let budget = Budget::of(&timeline);
+        let line = budget.lines().iter().find(|line| line.limit == Limit::ReceiveWindow).unwrap();
+        let vantage = Vantage::of(Some(0), Some(40_000_000));
+        let rate = evidence(&facts, &timeline, line, vantage).measured.rate_bps;
+        assert!((rate - 8e6).abs() < 1.0, "{rate}");
     }
 }
