@@ -24,7 +24,7 @@ impl SenderView {
         let largest = self.totals.segment.max(1);
         let short = len < self.full(len) && len > 0;
         let had_more = !short && self.had_more();
-        self.arrive_before_segment(at);
+        self.arrive_before_segment(at, short);
         self.advance(at);
         if !self.started {
             (self.una, self.next, self.started) = (start, start, true);
@@ -74,10 +74,12 @@ impl SenderView {
         self.incidents.probes.note_sent(at, (start, len), self.mss);
         self.incidents.note_length(len);
         self.next = end;
+        self.several |= self.next - self.una > i64::from(self.totals.segment);
         self.permit();
         let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
         let segment = u64::from(self.totals.segment);
-        let rate = self.arrivals.note(at, u64::from(len), ARRIVALS * segment, segment);
+        let flight_most = self.flight_most(segment);
+        let rate = self.arrivals.note(at, u64::from(len), flight_most, segment);
         self.look_for_bottleneck();
         let others = self.spacing.note(at, len);
         let slice = self.meter.at(at, packet);
@@ -93,8 +95,14 @@ impl SenderView {
         self.meter.set_outstanding(flight);
         self.sent_at = at;
         self.unanswered = None;
-        self.several |= self.next - self.una > i64::from(self.totals.segment);
         self.short = !len.is_multiple_of(self.full(0));
+    }
+
+    /// The flight that is assumed for trains of arrivals. Where one segment at a time is outstanding, each comes a round trip after the one
+    /// before, and in no train with it.
+    fn flight_most(&self, segment: u64) -> u64 {
+        let one = !self.several || self.window > 0 && u64::from(self.window) < 2 * segment;
+        if one { segment } else { ARRIVALS * segment }
     }
 
     /// The length of a full segment, with one of `len` bytes: the longest one so far.
@@ -423,6 +431,22 @@ mod tests {
         assert!(held(1460, false));
         assert!(!held(100, false), "they are full");
         assert!(!held(1460, true), "no policy for short segments holds them");
+    }
+
+    #[test]
+    fn segments_of_which_one_at_a_time_is_outstanding_make_no_train() {
+        // A segment each so many milliseconds, and its ACK, on a path of 40 ms.
+        let rate = |interval: u64, window| {
+            let mut view = far(1000);
+            for n in 0..100 {
+                let (at, start) = (n * interval * MS, n as i64 * 1000);
+                view.note_data(at, n, start, start + 1000, 1000);
+                view.note_ack(at, n, (start + 1000, 0), window, true);
+            }
+            view.arrivals.rate(0.5)
+        };
+        assert!(rate(20, 60_000).is_some());
+        assert_eq!([rate(20, 1900), rate(40, 60_000)], [None; 2]);
     }
 
     #[test]
