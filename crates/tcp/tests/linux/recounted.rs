@@ -360,3 +360,14 @@ fn a_timeout_sends_as_much_of_the_first_segment_as_a_window_that_has_shrunk_perm
         assert_eq!((last.reason, last.segment.payload.len), (Timeout, len), "{window}");
     }
 }
+
+#[test]
+fn a_fin_that_has_left_with_a_full_segment_is_sent_again_with_it() {
+    // tcp_retransmit_skb(): the FIN is a flag of the segment, and takes no room in it.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(11);
+    lab.tcp.close(lab.now);
+    lab.at(200).ack(10).at(1300);
+    let last: Vec<_> = lab.sent[lab.sent.len() - 2..].iter().map(|(_, sent)| sent.segment).collect();
+    assert!(last.iter().all(|sent| sent.payload.len == MSS && sent.flags.has(Flags::FIN)), "{last:?}");
+}

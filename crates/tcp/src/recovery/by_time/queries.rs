@@ -145,10 +145,19 @@ impl LossRecovery {
 
     /// What is retransmitted first of the lost data, in one segment of at most `mss` bytes: a segment as it was sent, and those
     /// behind it that fit as well. Up to `joins` these need not be lost, as long as they are not reported
-    /// (`tcp_retrans_try_collapse()`).
+    /// (`tcp_retrans_try_collapse()`). A FIN that has left with a full segment of data leaves with it again.
     pub(crate) fn first_lost(&self, mss: u16, joins: u64) -> Option<Range> {
         let departures = self.log.read()?;
-        let hole = departures.rack.as_ref()?.first_lost(mss)?;
+        let rack = departures.rack.as_ref()?;
+        let hole = rack.first_lost(mss)?;
+        let with_fin = Range::new(hole.start, joins + 1);
+        if joins > 0
+            && hole.end == joins
+            && rack.repairs.lost.covered_within(with_fin) == with_fin.len()
+            && departures.flight.segment_at(hole.start) == Some(with_fin)
+        {
+            return Some(with_fin);
+        }
         let lost = departures.flight.fitting(hole);
         if lost.end < hole.end || lost.end >= joins {
             return Some(lost);

@@ -87,7 +87,10 @@ impl Sender {
     /// Decides about retransmissions and window probes.
     fn decide_repair(&self, cx: &Context) -> Decision {
         if let Some(Resend { start, len, reason }) = self.recovery.resend() {
-            let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
+            // A FIN takes no room in its segment.
+            let ends = start + u64::from(len) == self.space.data_end() + 1 && cx.config.counts_as_linux();
+            let most = u32::from(cx.agreed.payload) + u32::from(ends);
+            let first = Range::new(start, start + u64::from(len.min(most)));
             let first = self.within_window(cx, first);
             let plan = self.resend(first, reason);
             // New data of a probe may be a short segment, which delays the next one (`tcp_minshall_update()`).
