@@ -52,14 +52,18 @@ def _diagnoses(folder: Path, text: str) -> tuple[dict[str, float], dict[str, flo
     return _shares(ns.why(run).documents()[0]), _shares(found)
 
 
-def test_the_last_data_of_a_short_transfer_waits_for_the_path_and_not_for_the_application(tmp_path: Path) -> None:
+def test_the_last_data_of_a_short_transfer_waits_for_the_path_and_not_for_the_application(
+    tmp_path: Path,
+) -> None:
     truth, found = _diagnoses(tmp_path, SCENARIO)
     assert max(truth, key=lambda limit: truth[limit]) == "bottleneck"
     assert max(found, key=lambda limit: found[limit]) == "bottleneck"
     assert found.get("application", 0) < 0.1
 
 
-def test_a_connection_that_gets_most_of_the_link_beside_datagrams_is_limited_by_the_link(tmp_path: Path) -> None:
+def test_a_connection_that_gets_most_of_the_link_beside_datagrams_is_limited_by_the_link(
+    tmp_path: Path,
+) -> None:
     text = SCENARIO.replace("64 kB", "1500 kB") + DATAGRAMS
     truth, found = _diagnoses(tmp_path, text)
     assert truth["bottleneck"] > 0.8
