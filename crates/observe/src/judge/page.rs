@@ -65,12 +65,12 @@ pub fn page(sums: &Sums) -> String {
     totals(&mut text, models);
     text.push_str(
         "\n## Queue management, marks and other traffic\n\nFurther cases, a quarter as many, behind CoDel, FQ-CoDel, PIE, FQ-PIE, RED, CAKE, \
-         DualPI2 or a queue that marks above a length, half of them with ECN (senders with Reno, CUBIC, BBR, DCTCP or Prague), beside one to nine transfers, transfers that \
+         DualPI2 or a drop-tail queue, half of them with marks (senders with Reno, CUBIC, BBR, DCTCP or Prague), beside one to nine transfers, transfers that \
          arrive at a load of 0.3 to 0.95, ten to sixty users, or datagrams of 100 to 1400 bytes. A queue that serves flows in turn gives each the same \
          share: to one of them it looks like a slower link, so `cross-traffic` is called `bottleneck` there.\n\n",
     );
     totals(&mut text, queues);
-    text.push_str("\n| without a policer | wrongly accused of one |\n| --- | --- |\n");
+    text.push_str("\n| capture at | wrongly accused of a policer |\n| --- | --- |\n");
     for (place, matrix) in queues {
         let counts = matrix.policers();
         let _ = writeln!(text, "| {} | {} of {} |", place.name(), counts.accused, counts.others);
