@@ -22,7 +22,7 @@ use crate::diagnosis::sender::totals::Totals;
 /// The quantile of the rates of trains that is taken for the capacity, and the one before others had a part of it.
 const CAPACITY: f64 = 0.9;
 const PEAK: f64 = 1.0;
-/// Queueing delay below which a path counts as not full, in nanoseconds.
+/// Queueing delay below which a path counts as not full, in nanoseconds; on a path with a shorter round trip, that.
 const LEAST_QUEUE_NS: u64 = 300_000;
 /// The turns of the delay, or its falls from sample to sample, of which this quantile is the noise, and how many samples show it.
 const FALLS: usize = 75;
@@ -95,7 +95,7 @@ impl Path {
         // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
         let fastest = rates.iter().copied().fold(capacity, f64::max);
         let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
-        let least = LEAST_QUEUE_NS.max(base / 50).max((1.4 * serial) as u64);
+        let least = LEAST_QUEUE_NS.min(base).max(base / 50).max((1.4 * serial) as u64);
         // Bursts give no delay of single packets.
         let beside_sender = parts.0 * 10 <= base && !totals.behind_bottleneck;
         // Segments that come at even times were not delayed one by one: what varies is the queue of bursts.
@@ -368,6 +368,22 @@ mod tests {
         let path = Path::of(&slices, (0, 40_000_000), &totals(), &trains(2000));
         assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
         assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
+    }
+
+    #[test]
+    fn in_a_data_centre_a_queue_that_doubles_the_round_trip_makes_the_path_full() {
+        // Round trips of 20 µs, and a queue of so many microseconds from the fifth slice on.
+        let is_full = |queue: u64| {
+            let slice = |n: u64| {
+                let ahead = (20 + if n < 5 { 0 } else { queue }) * 1000 + 1;
+                Slice { until: n * 5000, delivered: 2000, acks: 2, ahead: ahead as u32, ..Slice::default() }
+            };
+            let slices: Vec<Slice> = (1..=100).map(slice).collect();
+            let path = Path::of(&slices, (0, 20_000), &totals(), &trains(400_000));
+            path.now[60..].iter().all(|now| now.full)
+        };
+        assert!(is_full(30));
+        assert!(!is_full(15));
     }
 
     #[test]
