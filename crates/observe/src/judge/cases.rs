@@ -180,10 +180,10 @@ profile = \"linux\"
 
 /// A case, drawn from its seed.
 pub fn draw(seed: u64) -> Case {
-    let mut random = Stream::new(seed, "case");
-    let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-    let (kind, profile) = (KINDS[pick(KINDS.len())], profiles(seed)[pick(profiles(seed).len())]);
-    case(seed, random, profile, (kind, None))
+    let mut draw = Draw::new(Stream::new(seed, "case"));
+    draw.kind = draw.one_of(&KINDS);
+    let profile = draw.one_of(profiles(seed));
+    case(seed, draw, profile)
 }
 
 /// The case of this seed, captured above segmentation offload at the sender.
@@ -193,20 +193,19 @@ pub fn draw_with_offload(seed: u64) -> Case {
 
 /// A case with one limit of the ends and one of the path, drawn from its seed.
 pub fn draw_mixture(seed: u64) -> Case {
-    let mut random = Stream::new(seed, "mixture");
-    let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-    let (kind, second) = (OF_ENDS[pick(OF_ENDS.len())], OF_PATH[pick(OF_PATH.len())]);
-    let profile = profiles(seed)[pick(profiles(seed).len())];
-    case(seed, random, profile, (kind, Some(second)))
+    let mut draw = Draw::new(Stream::new(seed, "mixture"));
+    draw.kind = draw.one_of(&OF_ENDS);
+    draw.second = Some(draw.one_of(&OF_PATH));
+    let profile = draw.one_of(profiles(seed));
+    case(seed, draw, profile)
 }
 
 /// A case on a path model, drawn from its seed, and the name of the model.
 pub fn draw_on_model(seed: u64) -> (&'static str, Case) {
-    let mut random = Stream::new(seed, "model");
-    let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-    let (kind, profile) = (ON_MODELS[pick(ON_MODELS.len())], PROFILES[pick(PROFILES.len())]);
-    let (model, down) = (&MODELS[pick(MODELS.len())], pick(2) == 1);
-    let mut draw = Draw::new(random, kind, None);
+    let mut draw = Draw::new(Stream::new(seed, "model"));
+    draw.kind = draw.one_of(&ON_MODELS);
+    let profile = draw.one_of(&PROFILES);
+    let (model, down) = (&MODELS[draw.pick(MODELS.len())], draw.pick(2) == 1);
     draw.path = Some(model.link(down));
     (draw.rate, draw.rtt) = (model.rate(down), model.rtt);
     draw.seconds = draw.between(3.0, 20.0);
@@ -216,21 +215,15 @@ pub fn draw_on_model(seed: u64) -> (&'static str, Case) {
 
 /// A case behind a queue with active management or marks, or beside other traffic than endless transfers, drawn from its seed.
 pub fn draw_behind_queue(seed: u64) -> Case {
-    let mut draw = Draw::new(Stream::new(seed, "queue"), "", None);
-    draw.kind = BEHIND_QUEUES[draw.pick(BEHIND_QUEUES.len())];
-    let unmarked = PROFILES[draw.pick(PROFILES.len())];
+    let mut draw = Draw::new(Stream::new(seed, "queue"));
+    draw.kind = draw.one_of(&BEHIND_QUEUES);
+    let unmarked = draw.one_of(&PROFILES);
     let delays = dimensions(&mut draw);
     let profile = queue(&mut draw).unwrap_or(unmarked);
     finish(seed, draw, profile, delays)
 }
 
-fn case(
-    seed: u64,
-    random: Stream,
-    profile: &'static str,
-    (kind, second): (&'static str, Option<&'static str>),
-) -> Case {
-    let mut draw = Draw::new(random, kind, second);
+fn case(seed: u64, mut draw: Draw, profile: &'static str) -> Case {
     let delays = dimensions(&mut draw);
     finish(seed, draw, profile, delays)
 }

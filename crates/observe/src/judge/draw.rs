@@ -24,13 +24,19 @@ pub(super) struct Draw {
 
 impl Draw {
     /// Nothing is drawn yet.
-    pub(super) const fn new(random: Stream, kind: &'static str, second: Option<&'static str>) -> Self {
-        Self { random, kind, second, path: None, tcp: "", others: None, rate: 0.0, rtt: 0.0, seconds: 0.0 }
+    pub(super) const fn new(random: Stream) -> Self {
+        let (kind, second, path, others) = ("", None, None, None);
+        Self { random, kind, second, path, tcp: "", others, rate: 0.0, rtt: 0.0, seconds: 0.0 }
     }
 
     /// One of `n` things.
     pub(super) fn pick(&mut self, n: usize) -> usize {
         (self.random.unit() * n as f64) as usize
+    }
+
+    /// One of these names.
+    pub(super) fn one_of(&mut self, names: &[&'static str]) -> &'static str {
+        names[self.pick(names.len())]
     }
 
     /// Evenly distributed on a logarithmic scale.

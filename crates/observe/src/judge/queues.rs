@@ -63,7 +63,7 @@ pub(super) fn queue(draw: &mut Draw) -> Option<&'static str> {
     draw.path = Some(path);
     draw.others = Some(others(draw));
     marks.map(|_| {
-        let profile = WITH_MARKS[draw.pick(WITH_MARKS.len())];
+        let profile = draw.one_of(&WITH_MARKS);
         draw.tcp = if OWN_FEEDBACK.contains(&profile) { "" } else { "ecn = \"rfc3168\"\n" };
         profile
     })
@@ -73,7 +73,7 @@ pub(super) fn queue(draw: &mut Draw) -> Option<&'static str> {
 fn others(draw: &mut Draw) -> String {
     match draw.pick(4) {
         0 => {
-            let (count, congestion) = (draw.between(1.0, 9.0) as u64, ["cubic", "reno"][draw.pick(2)]);
+            let (count, congestion) = (draw.between(1.0, 9.0) as u64, draw.one_of(&["cubic", "reno"]));
             format!(
                 "[[flow]]\napp = {{ kind = \"bulk\" }}\nfrom = \"c\"\nto = \"d\"\ncount = {count}\n\
                  [flow.tcp]\nprofile = \"linux\"\ncongestion = \"{congestion}\"\n"
