@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-import netspurt as ns
+from budgets import both_shares
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
@@ -39,23 +36,10 @@ to = "b"
 """
 
 
-def _shares(document: Mapping[str, Any]) -> dict[str, float]:
-    client, _server = document["directions"]
-    return {line["limit"]: line["share"] for line in client["budget"]}
-
-
-def _diagnoses(folder: Path, text: str) -> tuple[dict[str, float], dict[str, float]]:
-    """The shares of the limits of the first flow: the simulator's, and those of a capture at the sender."""
-    (folder / "full.toml").write_text(text)
-    run = ns.load(folder / "full.toml").run(record=["limits"], pcap=folder / "full.pcapng")
-    found = min(ns.why(folder / "full.pcapng").documents(), key=lambda each: int(each["connection"]))
-    return _shares(ns.why(run).documents()[0]), _shares(found)
-
-
 def test_the_last_data_of_a_short_transfer_waits_for_the_path_and_not_for_the_application(
     tmp_path: Path,
 ) -> None:
-    truth, found = _diagnoses(tmp_path, SCENARIO)
+    truth, found = both_shares(tmp_path, SCENARIO)
     assert max(truth, key=lambda limit: truth[limit]) == "bottleneck"
     assert max(found, key=lambda limit: found[limit]) == "bottleneck"
     assert found.get("application", 0) < 0.1
@@ -65,13 +49,13 @@ def test_a_connection_that_gets_most_of_the_link_beside_datagrams_is_limited_by_
     tmp_path: Path,
 ) -> None:
     text = SCENARIO.replace("64 kB", "1500 kB") + DATAGRAMS
-    truth, found = _diagnoses(tmp_path, text)
+    truth, found = both_shares(tmp_path, text)
     assert truth["bottleneck"] > 0.8
     assert found["bottleneck"] > 0.8
 
 
 def test_a_connection_that_gets_less_than_half_of_the_link_is_limited_by_the_others(tmp_path: Path) -> None:
     text = SCENARIO.replace("64 kB", "500 kB") + DATAGRAMS.replace("500 kbit/s", "1300 kbit/s")
-    truth, found = _diagnoses(tmp_path, text)
+    truth, found = both_shares(tmp_path, text)
     assert truth["cross-traffic"] > 0.6
     assert found["cross-traffic"] > 0.5

@@ -211,7 +211,7 @@ def test_a_slow_reader_explains_acks_while_more_than_a_segment_is_unread(
 def test_a_slow_reader_explains_an_answer_of_the_kernel_where_ours_sends_nothing_before_a_timer(
     arrives: int, expected: str | None
 ) -> None:
-    # What comes later does not count: `rcv_mss` is the longest segment so far.
+    # Later segments do not count: `rcv_mss` is the length of the longest segment so far.
     arrivals = [(MS, data(1)), (arrives, data(101)), (20 * MS, data(201, 1000))]
     made = run(arrivals, [Sent(10 * MS, Segment(ACK, 1, 201, 1000))])
     made.script = Script(
