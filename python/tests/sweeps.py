@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,13 @@ def written(folder: Path, sweep: str = SWEEP) -> Path:
     return path
 
 
-def start(arguments: list[str]) -> subprocess.Popen[str]:
-    """``netspurt sweep --json`` with arguments, in another process."""
+def start(arguments: list[str], program: Sequence[str] = ("-m", "netspurt")) -> subprocess.Popen[str]:
+    """``netspurt sweep --json`` with arguments, in another process; ``program`` is what Python runs."""
     import netspurt
 
     package = str(Path(netspurt.__file__).parents[1])
     return subprocess.Popen(
-        [sys.executable, "-m", "netspurt", "sweep", "--json", *arguments],
+        [sys.executable, *program, "sweep", "--json", *arguments],
         env={**os.environ, "PYTHONPATH": package},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
