@@ -20,8 +20,10 @@ pub struct Measured {
     pub window_bytes: f64,
     /// Retransmitted segments.
     pub retransmitted: u32,
-    /// Retransmitted segments of the whole transfer.
+    /// Retransmitted segments of the whole time that is diagnosed.
     pub retransmitted_in_all: u64,
+    /// Those before that time, if it is a part of the transfer.
+    pub retransmitted_before: u64,
 }
 
 impl Measured {
@@ -99,7 +101,7 @@ impl Measured {
                 rate(self.rate_bps)
             ),
             Limit::CongestionWindow => {
-                let lossless = self.retransmitted_in_all == 0;
+                let lossless = self.retransmitted_in_all + self.retransmitted_before == 0;
                 let cause =
                     if lossless { ", although nothing was lost" } else { " after losses or ECN marks" };
                 format!("cwnd limited the data in flight to about {}{cause}", bytes(self.flight_bytes))
@@ -108,6 +110,7 @@ impl Measured {
             Limit::Policer => format!("a policer dropped what exceeded {}", rate(self.rate_bps)),
             Limit::Shaper => format!("a shaper delayed what exceeded {}", rate(self.rate_bps)),
             Limit::FastRecovery => match self.retransmitted_in_all {
+                0 => "a loss was repaired".to_owned(),
                 1 => "one lost segment was sent again".to_owned(),
                 several => format!("{several} lost segments were sent again"),
             },

@@ -21,6 +21,8 @@ def contents(diagnosis: Diagnosis) -> str:
     """The counts of packets and connections, and of packets that make the diagnosis worse."""
     tally = diagnosis.tally
     connections = formats.counted(tally["connections"], "TCP connection")
+    if diagnosis.within is not None:
+        connections += f", {diagnosis.within.words}"
     if diagnosis.flows is not None:
         return f"simulated, {connections}"
     packets = formats.counted(tally["packets"], "packet")

@@ -15,6 +15,8 @@ from netspurt import display
 from netspurt.analysis import formats
 from netspurt.analysis.capture import fault_of
 from netspurt.diagnosing.limits import LIMITS, NOT_LOST
+from netspurt.diagnosing.time_range import TimeRange
+from netspurt.errors import RequestError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +40,7 @@ SCHEMAS: dict[str, dict[str, type]] = {
     "directions": {
         **{**_WHO, "bytes": int, "duration_s": float, "limit": str, "sentence": str, "vantage": str},
         **{"offload": bool, "retransmitted": int, "rtt_min_s": float, "rate_max_bps": float, "lost_s": float},
+        "bytes_in_all": int,
     },
     "budget": {
         **{**_WHO, "limit": str, "seconds": float, "share": float, "confidence": float, "sentence": str},
@@ -60,6 +63,7 @@ class Steps(Protocol):
     """The source of a diagnosis: see ``reading.Reading``."""
 
     path: Path
+    within: TimeRange | None
 
     def step(self) -> bool:
         """Reads more; False at the end."""
@@ -78,13 +82,25 @@ class Diagnosis:
     """What limited the connections of a capture. Times are seconds, sizes bytes, rates bits per second.
 
     Each instant of one direction of a connection has exactly one limit; ``netspurt.diagnosing.limits`` lists them.
+
+    Of a part of the time (``within``), bytes, budgets, intervals, retransmissions and sentences are of this part.
+    Requests that have any time in it are whole.
     """
 
-    def __init__(self, path: Path, tally: dict[str, Any], tables: dict[str, pl.DataFrame]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        tally: dict[str, Any],
+        tables: dict[str, pl.DataFrame],
+        within: TimeRange | None = None,
+    ) -> None:
         self.path = path
+        self.within = within
+        """The part of the time that is diagnosed; None for all."""
         self.tally = tally
         """Counts: ``packets``, ``segments``, ``connections`` (all of the capture), ``small`` (with too few bytes),
-        ``filtered`` (by the filter) and ``unlisted`` (above the maximal number); further packets by fate."""
+        ``filtered`` (by the filter), ``outside`` (without any time in the range) and ``unlisted`` (above the maximal
+        number); further packets by fate."""
         self._tables = tables
 
     @property
@@ -105,7 +121,8 @@ class Diagnosis:
 
         Columns: ``connection``, ``from``, ``bytes`` (acknowledged), ``duration_s``, ``limit``, ``sentence``,
         ``vantage``, ``offload`` (captured above segmentation offload), ``retransmitted`` segments, ``rtt_min_s``,
-        ``rate_max_bps`` (the highest that was delivered during a round trip), ``lost_s``.
+        ``rate_max_bps`` (the highest that was delivered during a round trip), ``lost_s``, ``bytes_in_all`` (of the
+        whole connection, also if the diagnosis is of a part of the time).
         """
         return self._tables["directions"]
 
@@ -189,11 +206,14 @@ class Diagnosis:
 
     def _head(self) -> dict[str, Any]:
         """What the document says of the whole capture."""
-        if self.flows is not None:
-            return {"file": str(self.path), "connections_seen": self.tally["connections"]}
+        head = {"file": str(self.path), "connections_seen": self.tally["connections"]}
         named = {"packets", "segments", "damage", "small", "filtered", "unlisted"}
-        counts = {name: value for name, value in self.tally.items() if name in named}
-        return {"file": str(self.path), "connections_seen": self.tally["connections"], **counts}
+        if self.within is not None:
+            head["range"] = self.within.document()
+            named.add("outside")
+        if self.flows is not None:
+            return head
+        return head | {name: value for name, value in self.tally.items() if name in named}
 
     def documents(self, connections: Sequence[int] | None = None) -> list[dict[str, Any]]:
         """These connections of the document, or all in the order of ``connections``.
@@ -292,6 +312,9 @@ def collect(
         stepped: called after each step.
         wanted: whether to keep a connection between this client and this server.
         most: how many connections are kept at most: those that lost most time.
+
+    Raises:
+        RequestError: no connection is open in the part of the time to diagnose.
     """
     import polars as pl
 
@@ -305,7 +328,7 @@ def collect(
             passed = [each for each in found if wanted is None or wanted(each["client"], each["server"])]
             filtered += len(found) - len(passed)
             kept += len(passed)
-            for name, rows in _rows_of(passed).items():
+            for name, rows in _rows_of(passed, reading.within).items():
                 pieces[name].append(_frame(name, rows))
         tables = {name: pl.concat(frames) for name, frames in pieces.items()}
         # Sorting is worth its time only now and then.
@@ -317,12 +340,24 @@ def collect(
         "lost_s", "connection", descending=[True, False], maintain_order=True
     )
     tally = reading.tally()
+    _check_range(reading, tally)
     tally |= {
-        "small": max(tally["connections"] - kept - filtered, 0),
+        "small": max(tally["connections"] - kept - filtered - tally["outside"], 0),
         "filtered": filtered,
         "unlisted": unlisted,
     }
-    return Diagnosis(reading.path, tally, tables)
+    return Diagnosis(reading.path, tally, tables, reading.within)
+
+
+def _check_range(reading: Steps, tally: Document) -> None:
+    """Refuses a part of the time in which there is nothing: an empty answer would look like one."""
+    if reading.within is None or not tally["connections"] or tally["outside"] < tally["connections"]:
+        return
+    name = "standard input" if str(reading.path) == "-" else reading.path
+    last = ""
+    if (ended := tally.get("ended_s")) is not None:
+        last = f"; the last packet comes {formats.span(ended - tally['began_s'])} after the first"
+    raise RequestError(f"{name}: no connection is open {reading.within.words}{last}")
 
 
 def lost(direction: Document) -> float:
@@ -333,17 +368,24 @@ def lost(direction: Document) -> float:
 
 
 def main_direction(connection: Document) -> dict[str, Any]:
-    """The direction with more bytes; the client's if both have as many."""
+    """The direction with more bytes.
+
+    If both have as many, as in a range in which nothing arrived: one that has time in it, then the one with more bytes
+    in all, then the client's.
+    """
     client, server = connection["directions"]
-    chosen: dict[str, Any] = server if server["bytes"] > client["bytes"] else client
+    weights = [
+        (way["bytes"], way.get("duration_s", 0.0) > 0, way.get("bytes_in_all", 0)) for way in (client, server)
+    ]
+    chosen: dict[str, Any] = server if weights[1] > weights[0] else client
     return chosen
 
 
-def _rows_of(found: Sequence[Document]) -> dict[str, list[dict[str, Any]]]:
+def _rows_of(found: Sequence[Document], within: TimeRange | None) -> dict[str, list[dict[str, Any]]]:
     """The rows of every table for some connections of the document."""
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
     for connection in found:
-        number = connection["connection"]
+        number, start = connection["connection"], connection["start_s"]
         main = main_direction(connection)
         rows["connections"].append(
             {
@@ -361,6 +403,7 @@ def _rows_of(found: Sequence[Document]) -> dict[str, list[dict[str, Any]]]:
         rows["transfers"] += [
             {"connection": number, "transfer": place, **_flat_transfer(each)}
             for place, each in enumerate(connection["transfers"])
+            if within is None or within.touches(start + each["from_s"], start + each["until_s"])
         ]
     return rows
 

@@ -15,6 +15,7 @@ from netspurt.analysis.capture import STEP
 from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import Diagnosis, collect
 from netspurt.diagnosing.simulated import Simulated
+from netspurt.diagnosing.time_range import TimeRange, time_range
 from netspurt.errors import RequestError, unreadable
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.scenario import Result, Scenario
@@ -31,6 +32,8 @@ def why(
     *,
     filter: str | None = None,  # noqa: A002
     min_bytes: int = 1,
+    begin: float | str | None = None,
+    end: float | str | None = None,
 ) -> Diagnosis:
     """Finds out what limited the connections of a capture or of a simulation, and for how long.
 
@@ -40,11 +43,16 @@ def why(
         path: a capture (``-`` is standard input), a scenario or its file, simulated with seed 1, or the result of a run
             with ``record=["limits"]``. Of a simulation the limits are exact.
         filter: connections to keep, in the language of tcpdump: ``port 443 and not host 10.0.0.1``.
-        min_bytes: connections with fewer acknowledged bytes are counted and left out.
+        min_bytes: connections with fewer acknowledged bytes, in all of their time, are counted and left out.
+        begin: only the time from here on is diagnosed: seconds, or a text such as ``"200 ms"``, since the first packet
+            of the capture or since the begin of the run. Budgets, sentences and bytes are of this time; the least RTT
+            and the highest rate of a direction stay those of the whole connection.
+        end: the end of this time.
 
     Raises:
-        RequestError: the file cannot be read or is not a capture, the filter is not understood, or there is one for a
-            simulation, whose flows have no addresses.
+        RequestError: the file cannot be read or is not a capture, the filter is not understood, there is one for a
+            simulation, whose flows have no addresses, ``begin`` and ``end`` are no times in their order, or no
+            connection is open between them.
         ScenarioError: the scenario is wrong.
         TypeError: ``path`` is something else, ``filter`` no text, or ``min_bytes`` no number.
         ValueError: the run did not record ``limits``, or ``min_bytes`` is negative.
@@ -61,23 +69,25 @@ def why(
     if min_bytes < 0:
         raise ValueError(f"min_bytes is a number of bytes of at least 0, not {min_bytes}")
     wanted = None if filter is None else ConnectionFilter(filter)
-    reading = source(path, min_bytes)
+    reading = source(path, min_bytes, time_range(begin, end))
     if wanted is not None and isinstance(reading, Simulated):
         raise RequestError(f"{reading.path} is simulated: its flows have names, so a filter does not apply")
     return collect(reading, wanted=wanted)
 
 
-def source(path: str | Path | Scenario | Result, min_bytes: int = 1) -> Reading | Simulated:
+def source(
+    path: str | Path | Scenario | Result, min_bytes: int = 1, within: TimeRange | None = None
+) -> Reading | Simulated:
     """Opens the file or the result to be diagnosed, or simulates the scenario."""
     if isinstance(path, Scenario):
         path = path.run(seed=1, record=["limits"])
     if isinstance(path, Result):
         if "limits" not in path.recorded:
             raise ValueError('the run did not record its limits: run it with record=["limits"]')
-        return Simulated(Path(path.scenario.name), path.native, _least(min_bytes))
+        return Simulated(Path(path.scenario.name), path.native, _least(min_bytes), within)
     if str(path) != "-" and kind_of(Path(path)) is Kind.SCENARIO:
-        return simulate(path, min_bytes=min_bytes)
-    return Reading(path, min_bytes)
+        return simulate(path, min_bytes=min_bytes, within=within)
+    return Reading(path, min_bytes, within)
 
 
 def _least(min_bytes: int) -> int:
@@ -86,7 +96,11 @@ def _least(min_bytes: int) -> int:
 
 
 def simulate(
-    path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: int = 1, min_bytes: int = 1
+    path: str | Path,
+    settings: Sequence[tuple[str, str]] = (),
+    seed: int = 1,
+    min_bytes: int = 1,
+    within: TimeRange | None = None,
 ) -> Simulated:
     """Simulates a scenario and records what limits each flow."""
     from netspurt import _core
@@ -95,7 +109,7 @@ def simulate(
         scenario = _core.Scenario.load(str(path), list(settings))
     except OSError as error:
         raise RequestError(unreadable(Path(path), error)) from error
-    return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]), _least(min_bytes))
+    return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]), _least(min_bytes), within)
 
 
 class Reading:
@@ -107,13 +121,15 @@ class Reading:
         RequestError: the file cannot be read, or is not a capture.
     """
 
-    def __init__(self, path: str | Path, min_bytes: int = 1) -> None:
+    def __init__(self, path: str | Path, min_bytes: int = 1, within: TimeRange | None = None) -> None:
         from netspurt import _core
 
         self.path = Path(path)
+        self.within = within
+        seconds = None if within is None else (within.begin_s, within.end_s)
         self._stopped = threading.Event()
         try:
-            self._native = _core.Diagnosis.open(str(path), min_bytes)
+            self._native = _core.Diagnosis.open(str(path), min_bytes, seconds)
         except _core.CaptureError as error:
             raise RequestError(str(error)) from error
         except OSError as error:
@@ -141,6 +157,6 @@ class Reading:
         return found
 
     def tally(self) -> dict[str, Any]:
-        """Counts of packets by fate, and of all connections."""
+        """Counts of packets by fate, of all connections, and of those ``outside`` of the range."""
         tally: dict[str, Any] = json.loads(self._native.tally())
-        return tally
+        return {**tally, "outside": self._native.outside}

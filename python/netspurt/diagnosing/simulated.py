@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.diagnosing.time_range import TimeRange
+
 if TYPE_CHECKING:
     from netspurt import _core
 
@@ -21,12 +23,19 @@ VANTAGE = "simulator"
 class Simulated:
     """A run to be diagnosed; ``native`` was made with ``record=["limits"]``.
 
-    Connections with fewer bytes than ``min_bytes`` are left out.
+    Connections with fewer bytes than ``min_bytes`` are left out, and those that are not open ``within`` a part of the
+    run.
     """
 
-    def __init__(self, path: Path, native: _core.Run, min_bytes: int = 0) -> None:
+    def __init__(
+        self, path: Path, native: _core.Run, min_bytes: int = 0, within: TimeRange | None = None
+    ) -> None:
         self.path = path
-        self._found = [_connection(number, row) for number, row in enumerate(json.loads(native.limits()))]
+        self.within = within
+        seconds = None if within is None else (within.begin_s, within.end_s)
+        self._found = [
+            _connection(number, row) for number, row in enumerate(json.loads(native.limits(seconds)))
+        ]
         self._min_bytes = min_bytes
         self._taken = False
 
@@ -38,7 +47,11 @@ class Simulated:
         """The connections of all flows, once."""
         found = [] if self._taken else self._found
         self._taken = True
-        return [each for each in found if sum(way["bytes"] for way in each["directions"]) >= self._min_bytes]
+        return [
+            each
+            for each in found
+            if each["in_range"] and sum(way["bytes_in_all"] for way in each["directions"]) >= self._min_bytes
+        ]
 
     def tally(self) -> dict[str, Any]:
         """Counts; ``flows`` names the flow of each connection, and its number among those of the flow."""
@@ -49,6 +62,7 @@ class Simulated:
             "packets": None,
             "segments": None,
             "damage": None,
+            "outside": sum(not each["in_range"] for each in self._found),
             "flows": flows,
         }
 
@@ -56,7 +70,7 @@ class Simulated:
 def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
     directions = [_direction(each) for each in row["directions"]]
     return {
-        **{name: row[name] for name in ("flow", "index", "from", "to")},
+        **{name: row[name] for name in ("flow", "index", "from", "to", "in_range")},
         "flow_connection": row["connection"],
         "connection": number,
         "client": row["from"],
@@ -69,7 +83,17 @@ def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _direction(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("from", "bytes", "duration_s", "limit", "sentence", "budget", "intervals", "retransmitted")
+    names = (
+        "from",
+        "bytes",
+        "bytes_in_all",
+        "duration_s",
+        "limit",
+        "sentence",
+        "budget",
+        "intervals",
+        "retransmitted",
+    )
     return {
         **{name: row[name] for name in names},
         "masked": [],

@@ -72,6 +72,19 @@ def seconds(text: str) -> float:
     return value
 
 
+def moment(text: str) -> float:
+    """A time since a begin: 0 or more."""
+    zero = re.fullmatch(r"\s*(0+\.?0*|\.0+)\s*([a-z]*)\s*", text)
+    if zero and zero[2] in UNITS:
+        return 0.0
+    try:
+        return seconds(text)
+    except ArgumentTypeError:
+        raise ArgumentTypeError(
+            f"'{text}' is not a time of at least zero, such as 0.2, 200ms or 2min"
+        ) from None
+
+
 def interval(text: str) -> float:
     """A time between two reports, or 0 for none."""
     return 0.0 if text == "0" else seconds(text)

@@ -140,8 +140,9 @@ def _lead(diagnosis: Diagnosis, connections: Sequence[int], name: str) -> str:
         return f"{diagnosis.fault}."
     if not connections:
         return f"{name}: no TCP connection to show."
+    part = "" if diagnosis.within is None else f", {diagnosis.within.words}"
     worst = diagnosis.connections.filter(pl.col("connection") == connections[0]).row(0, named=True)
-    return f"{name}, {worst['client']} → {worst['server']}: {worst['sentence']}"
+    return f"{name}{part}, {worst['client']} → {worst['server']}: {worst['sentence']}"
 
 
 def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) -> list[Block]:

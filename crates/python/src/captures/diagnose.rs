@@ -5,7 +5,9 @@ use crate::captures::steps::Steps;
 use netspurt_budget::{Limit, Line};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::Stamp;
-use netspurt_trace::diagnosis::{ConnectionDiagnosis, Diagnoser, DirectionDiagnosis, Masked, Transfer};
+use netspurt_trace::diagnosis::{
+    ConnectionDiagnosis, Diagnoser, DirectionDiagnosis, Masked, Range, Transfer,
+};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use serde_json::{Value, json};
@@ -21,6 +23,8 @@ pub(crate) struct Diagnosis(Mutex<State>);
 struct State {
     steps: Steps,
     diagnoser: Diagnoser,
+    /// Nanoseconds since the first packet, until one has come.
+    range: Option<(u64, u64)>,
     /// Finished and not yet returned.
     waiting: VecDeque<ConnectionDiagnosis>,
 }
@@ -34,19 +38,33 @@ impl Diagnosis {
 #[pymethods]
 impl Diagnosis {
     /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input. Connections with fewer
-    /// acknowledged bytes are counted and left out.
+    /// acknowledged bytes are counted and left out. With a range, in seconds since the first packet, only that time is diagnosed.
     #[staticmethod]
-    #[pyo3(signature = (path, min_bytes = 1))]
-    fn open(py: Python<'_>, path: PathBuf, min_bytes: u64) -> PyResult<Self> {
+    #[pyo3(signature = (path, min_bytes = 1, range_s = None))]
+    fn open(py: Python<'_>, path: PathBuf, min_bytes: u64, range_s: Option<(f64, f64)>) -> PyResult<Self> {
         let steps = Steps::open(py, &path)?;
-        Ok(Self(Mutex::new(State { steps, diagnoser: Diagnoser::new(min_bytes), waiting: VecDeque::new() })))
+        let range = range_s.map(|(from, until)| (nanoseconds(from), nanoseconds(until)));
+        let diagnoser = Diagnoser::new(min_bytes);
+        Ok(Self(Mutex::new(State { steps, diagnoser, range, waiting: VecDeque::new() })))
     }
 
     /// Reads this number of bytes; False at the end. Releases the interpreter lock.
     fn read(&self, py: Python<'_>, octets: u64) -> PyResult<bool> {
         py.detach(|| {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let State { steps, diagnoser, .. } = &mut *state;
+            let State { steps, diagnoser, range, .. } = &mut *state;
+            // The range counts from the first packet, which is read alone.
+            while let Some((from, until)) = *range {
+                let more = steps.read(1, diagnoser)?;
+                if let Some(first) = steps.first() {
+                    let at = |ns: u64| Stamp(first.0.saturating_add(ns));
+                    diagnoser.set_range(Range { from: at(from), until: at(until) });
+                    *range = None;
+                }
+                if !more {
+                    return Ok(false);
+                }
+            }
             steps.read(octets, diagnoser)
         })
     }
@@ -62,6 +80,12 @@ impl Diagnosis {
     #[getter]
     fn octets(&self, py: Python<'_>) -> u64 {
         self.state(py).steps.octets_of_file()
+    }
+
+    /// Number of connections that have ended and had no time in the range.
+    #[getter]
+    fn outside(&self, py: Python<'_>) -> u64 {
+        self.state(py).diagnoser.outside()
     }
 
     /// Counts of packets, as JSON.
@@ -80,6 +104,11 @@ impl Diagnosis {
         drop(state);
         some.iter().map(|each| connection(each, origin)).collect::<Value>().to_string()
     }
+}
+
+/// A time in seconds as nanoseconds; one that is too large for a time counts as the largest.
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
 }
 
 fn connection(found: &ConnectionDiagnosis, origin: Stamp) -> Value {
@@ -133,6 +162,7 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
     json!({
         "from": from,
         "bytes": found.bytes,
+        "bytes_in_all": found.bytes_in_all,
         "duration_s": seconds(found.duration()),
         "limit": found.limit().name(),
         "sentence": found.sentence,
@@ -143,6 +173,6 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
         "rate_max_bps": found.rate_most_bps,
         "budget": budget,
         "masked": masked,
-        "intervals": intervals(&found.timeline),
+        "intervals": intervals(&found.timeline, found.began.since(Time::ZERO)),
     })
 }

@@ -4,19 +4,19 @@ use netspurt_budget::{Budget, Limit, Line, Measured, Timeline};
 use netspurt_sim::record::limits::{Exchange, Limited};
 use netspurt_sim::record::probe::End;
 use netspurt_sim::record::result::FlowResult;
-use netspurt_tcp::time::Time;
+use netspurt_tcp::time::{Span, Time};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The intervals of a timeline.
-pub(crate) fn intervals(timeline: &Timeline) -> Value {
+/// The intervals of a timeline that begins `began` after the connection.
+pub(crate) fn intervals(timeline: &Timeline, began: Span) -> Value {
     timeline
         .intervals()
         .iter()
         .map(|interval| {
             json!({
-                "from_s": interval.from.as_secs_f64(),
-                "until_s": interval.until.as_secs_f64(),
+                "from_s": (interval.from + began).as_secs_f64(),
+                "until_s": (interval.until + began).as_secs_f64(),
                 "limit": interval.limit.name(),
             })
         })
@@ -28,20 +28,24 @@ pub(crate) fn numbers(limit: Limit, measured: &Measured) -> Map<String, Value> {
     measured.quantities(limit).into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }
 
-/// What limited each connection of each flow: the simulator's own knowledge, which is certain.
-pub(crate) fn flows(limits: &[Limited], flows: &[FlowResult]) -> Value {
+/// What limited each connection of each flow: the simulator's own knowledge, which is certain. Of a `range` of the run only that part;
+/// `in_range` says whether a connection is open in it.
+pub(crate) fn flows(limits: &[Limited], flows: &[FlowResult], range: Option<(Time, Time)>) -> Value {
     let mut connections: BTreeMap<(u32, u32), Vec<&Limited>> = BTreeMap::new();
     for limited in limits {
         let key = (limited.direction.flow, limited.direction.connection);
         connections.entry(key).or_default().push(limited);
     }
+    let in_range = |directions: &[&Limited]| {
+        range.is_none_or(|(from, until)| directions.iter().any(|each| each.touches(from, until)))
+    };
     connections
         .into_iter()
         .map(|((number, connection), directions)| {
             let flow = flows.get(number as usize);
             let side = |end: End| {
                 let of = directions.iter().find(|limited| limited.direction.end == end);
-                of.map_or_else(|| silent(end, &directions), |limited| direction(limited))
+                of.map_or_else(|| silent(end, &directions), |limited| direction(limited, range))
             };
             json!({
                 "flow": flow.map(|flow| &*flow.flow),
@@ -49,6 +53,7 @@ pub(crate) fn flows(limits: &[Limited], flows: &[FlowResult]) -> Value {
                 "from": flow.map(|flow| &*flow.from),
                 "to": flow.map(|flow| &*flow.to),
                 "connection": connection,
+                "in_range": in_range(&directions),
                 "directions": [side(End::Client), side(End::Server)],
                 "transfers": transfers(&directions),
             })
@@ -94,6 +99,7 @@ fn silent(end: End, others: &[&Limited]) -> Value {
     json!({
         "from": name_of(end),
         "bytes": 0,
+        "bytes_in_all": 0,
         "start_s": opened.as_secs_f64(),
         "duration_s": 0.0,
         "sentence": budget.sentence(None),
@@ -112,7 +118,9 @@ const fn name_of(end: End) -> &'static str {
     }
 }
 
-fn direction(limited: &Limited) -> Value {
+fn direction(whole: &Limited, range: Option<(Time, Time)>) -> Value {
+    let part = range.map(|(from, until)| whole.within(from, until));
+    let limited = part.as_ref().unwrap_or(whole);
     let budget = Budget::of(&limited.timeline);
     let measured: Vec<Measured> = budget.lines().iter().map(|line| limited.measured(line.limit)).collect();
     let lines: Value = budget
@@ -133,13 +141,14 @@ fn direction(limited: &Limited) -> Value {
     json!({
         "from": name_of(limited.direction.end),
         "bytes": limited.bytes,
-        "start_s": limited.opened.as_secs_f64(),
+        "bytes_in_all": whole.bytes,
+        "start_s": whole.opened.as_secs_f64(),
         "duration_s": limited.timeline.end().since(Time::ZERO).as_secs_f64(),
         "sentence": budget.sentence(measured.first()),
         "retransmitted": limited.retransmitted,
         "limit": budget.dominant().unwrap_or(Limit::Unknown).name(),
         "rtt_min_s": limited.rtt_least_s,
         "budget": lines,
-        "intervals": intervals(&limited.timeline),
+        "intervals": intervals(&limited.timeline, limited.opened.since(whole.opened)),
     })
 }

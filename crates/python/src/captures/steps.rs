@@ -120,7 +120,12 @@ impl Steps {
 
     /// The time of the first packet; zero before it, when no table has rows.
     pub(crate) fn origin(&self) -> Stamp {
-        self.follower.as_ref().map_or(&self.tally, Follower::tally).first.unwrap_or_default()
+        self.first().unwrap_or_default()
+    }
+
+    /// The time of the first packet, if there was one.
+    pub(crate) fn first(&self) -> Option<Stamp> {
+        self.follower.as_ref().map_or(&self.tally, Follower::tally).first
     }
 
     /// Number of bytes of the file that were read.

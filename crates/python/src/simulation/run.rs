@@ -157,9 +157,13 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// What limited each connection, as a JSON array; empty unless "limits" was recorded. See `netspurt why --json`.
-    fn limits(&self) -> String {
-        limits::flows(&self.result.recording.limits, &self.result.flows).to_string()
+    /// What limited each connection, as a JSON array; empty unless "limits" was recorded. See `netspurt why --json`. With a range, in
+    /// seconds since the begin of the run, only that time is diagnosed.
+    #[pyo3(signature = (range_s = None))]
+    fn limits(&self, range_s: Option<(f64, f64)>) -> String {
+        let at = |seconds: f64| Time::from_ps((seconds * 1e12).round() as u64);
+        let range = range_s.map(|(from, until)| (at(from), at(until)));
+        limits::flows(&self.result.recording.limits, &self.result.flows, range).to_string()
     }
 
     /// The seed of this run.

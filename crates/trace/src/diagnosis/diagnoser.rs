@@ -2,6 +2,7 @@
 
 use super::hosts::{Hosts, SendingHost};
 use super::marks::Marks;
+use super::range::{Edges, Part, Range};
 use super::sender::SenderView;
 use super::transfers::Exchanges;
 use super::verdict::{ConnectionDiagnosis, RoundTrips, SetBack, Shown, conclude};
@@ -30,6 +31,9 @@ pub struct Diagnoser {
     finished: Vec<ConnectionDiagnosis>,
     /// Connections that carried less are dropped.
     least_bytes: u64,
+    range: Option<Range>,
+    /// Connections that have no time in the range.
+    outside: u64,
 }
 
 /// Both directions of an open connection.
@@ -51,12 +55,29 @@ struct Ends {
     flight: [u64; 2],
     /// The packet that is earliest, compared with the packets before it.
     set_back: Option<SetBack>,
+    /// If a range is diagnosed.
+    edges: Option<Box<Edges>>,
 }
 
 impl Diagnoser {
     /// A diagnoser that leaves out connections with fewer acknowledged bytes in both directions together.
     pub fn new(least_bytes: u64) -> Self {
         Self { least_bytes, ..Self::default() }
+    }
+
+    /// Diagnoses a part of the time only. Connections that have ended before this call are not concerned.
+    ///
+    /// Each connection is followed as a whole: its round trips, its windows and the capacity of the path are those of all its packets.
+    pub fn set_range(&mut self, range: Range) {
+        self.range = Some(range);
+        for ends in self.open.values_mut() {
+            ends.edges = Some(Box::new(Edges::new(range)));
+        }
+    }
+
+    /// How many connections ended that had no time in the range; there is no diagnosis of them.
+    pub const fn outside(&self) -> u64 {
+        self.outside
     }
 
     /// The diagnoses that were finished since the last call, in the order in which the connections ended.
@@ -70,9 +91,10 @@ const fn ns(span: Span) -> u64 {
 }
 
 impl Ends {
-    fn new(client: SendingHost) -> Self {
+    fn new(client: SendingHost, range: Option<Range>) -> Self {
         Self {
             client,
+            edges: range.map(|range| Box::new(Edges::new(range))),
             first: None,
             packet: 0,
             at: 0,
@@ -118,6 +140,9 @@ impl Ends {
         self.opened[seen.side as usize] |= syn && shows_scale(seen.segment);
         let scale_known = self.opened == [true; 2];
         let views = self.views.get_or_insert_with(|| [SenderView::new(syn), SenderView::new(syn)]);
+        if let (Some(edges), Some(first)) = (&mut self.edges, self.first) {
+            edges.pass(Stamp(first.0.saturating_add(at)), views);
+        }
         let [a, b] = views;
         let (mine, theirs) = if seen.side == Side::A { (a, b) } else { (b, a) };
         let len = seen.segment.payload.len;
@@ -165,10 +190,15 @@ impl Ends {
         let captured = report.streams.each_ref().map(|stream| stream.packets > 0);
         let set_back = self.set_back.filter(|set_back| set_back.spoils(end));
         let shown = Shown { captured, set_back };
-        let directions = [conclude(Side::A, a, of_a, end, shown), conclude(Side::B, b, of_b, end, shown)];
-        let [client, server] = [0, 1].map(|side: usize| &directions[side].timeline);
+        let part_of = |side| {
+            let edges = self.edges.as_ref();
+            move |data, acks| edges.map_or(Part::WHOLE, |edges| edges.part(side, report.first, data, acks))
+        };
+        let (of_client, client) = conclude(Side::A, a, of_a, end, shown, part_of(Side::A));
+        let (of_server, server) = conclude(Side::B, b, of_b, end, shown, part_of(Side::B));
+        let directions = [of_client, of_server];
         let round = of_a.ahead.or(of_a.handshake).unwrap_or(0);
-        let transfers = self.exchanges.finish(round, [client, server]);
+        let transfers = self.exchanges.finish(round, [&client, &server]);
         Some(ConnectionDiagnosis { id, who: report.who, first: report.first, directions, transfers })
     }
 }
@@ -176,7 +206,7 @@ impl Ends {
 impl Watch for Diagnoser {
     fn opened(&mut self, id: ConnectionId, who: &Endpoints) {
         let client = self.hosts.open(who);
-        self.open.insert(id, Box::new(Ends::new(client)));
+        self.open.insert(id, Box::new(Ends::new(client, self.range)));
     }
 
     fn segment(&mut self, id: ConnectionId, seen: &Seen<'_>) {
@@ -281,6 +311,12 @@ impl Watch for Diagnoser {
         };
         let [a, b] = &report.streams;
         let bytes = of(a, b) + of(b, a);
+        if let (Some(edges), Some(first)) = (&ends.edges, ends.first)
+            && !edges.touch(first, ends.at)
+        {
+            self.outside += 1;
+            return;
+        }
         if bytes >= self.least_bytes
             && let Some(diagnosis) = ends.conclude(id, report)
         {

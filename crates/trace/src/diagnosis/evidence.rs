@@ -20,11 +20,16 @@ pub struct Evidence {
     pub measured: Measured,
 }
 
-/// Collects the evidence of one line.
-pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage: Vantage) -> Evidence {
+/// Collects the evidence of one line of a timeline that begins at `began`. Retransmissions were counted before that, and since then.
+pub(super) fn evidence(
+    facts: &Facts,
+    (timeline, began): (&Timeline, Time),
+    line: &Line,
+    (vantage, (resent_before, resent)): (Vantage, (u64, u64)),
+) -> Evidence {
     let longest = timeline.longest(line.limit).filter(|_| !facts.slices.is_empty());
     let Some(longest) = longest else { return Evidence::default() };
-    let ns = |time: Time| time.as_ps() / 1000;
+    let ns = |time: Time| (time + began.since(Time::ZERO)).as_ps() / 1000;
     let (first, last) = (facts.index_at(ns(longest.from)), facts.index_at(ns(longest.until)));
     let slices = &facts.slices[first..=last];
     let delivered: f64 = slices.iter().map(|slice| f64::from(slice.delivered)).sum();
@@ -39,7 +44,8 @@ pub(super) fn evidence(facts: &Facts, timeline: &Timeline, line: &Line, vantage:
         flight_bytes: slices.iter().map(|slice| slice.flight).max().map_or(0.0, f64::from),
         window_bytes: slices.iter().map(|slice| slice.window).max().map_or(0.0, f64::from),
         retransmitted: slices.iter().map(|slice| u32::from(slice.resent)).sum(),
-        retransmitted_in_all: facts.totals.resent,
+        retransmitted_in_all: resent,
+        retransmitted_before: resent_before,
     };
     Evidence {
         // The slice before the first packet has the number 0.
@@ -74,7 +80,8 @@ mod tests {
         let budget = Budget::of(&timeline);
         let line = budget.lines().iter().find(|line| line.limit == Limit::ReceiveWindow).unwrap();
         let vantage = Vantage::of(Some(0), Some(40_000_000));
-        let rate = evidence(&facts, &timeline, line, vantage).measured.rate_bps;
+        let begin = (&timeline, Time::ZERO);
+        let rate = evidence(&facts, begin, line, (vantage, (0, 0))).measured.rate_bps;
         assert!((rate - 8e6).abs() < 1.0, "{rate}");
     }
 }

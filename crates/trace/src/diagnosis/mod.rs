@@ -10,6 +10,7 @@
 //! * `rules/`: one file for each family of limits; `moment.rs`: the piece that they judge
 //! * `hosts.rs`: what passes between two hosts on their other connections
 //! * `transfers.rs`: requests and responses of persistent connections
+//! * `range.rs`: a part of the time of a capture, of which alone limits and bytes are counted
 //! * `verdict.rs`: the timeline and the budget; `evidence.rs`, `confidence.rs`: what shows each of its lines
 
 mod confidence;
@@ -21,6 +22,7 @@ mod marks;
 mod median;
 mod moment;
 mod path;
+mod range;
 mod rules;
 mod sender;
 mod transfers;
@@ -29,6 +31,7 @@ mod verdict;
 
 pub use diagnoser::Diagnoser;
 pub use evidence::Evidence;
+pub use range::Range;
 pub use transfers::Transfer;
 pub use vantage::Vantage;
 pub use verdict::{ConnectionDiagnosis, DirectionDiagnosis, Masked};

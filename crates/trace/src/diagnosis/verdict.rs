@@ -3,6 +3,7 @@
 use super::evidence::{Evidence, evidence};
 use super::facts::Facts;
 use super::moment::Moment;
+use super::range::{Counts, Part};
 use super::rules::{conclude_whole, judge, masked};
 use super::sender::SenderView;
 use super::sender::totals::Totals;
@@ -31,10 +32,12 @@ pub struct ConnectionDiagnosis {
 }
 
 impl ConnectionDiagnosis {
-    /// The direction with more bytes.
+    /// The direction with more bytes. Where both have as many, as in a range in which nothing was acknowledged: one that has time in it, then
+    /// the one with more bytes in all.
     pub fn main(&self) -> &DirectionDiagnosis {
         let [a, b] = &self.directions;
-        if b.bytes > a.bytes { b } else { a }
+        let weight = |way: &DirectionDiagnosis| (way.bytes, way.duration() > Span::ZERO, way.bytes_in_all);
+        if weight(b) > weight(a) { b } else { a }
     }
 }
 
@@ -49,15 +52,19 @@ pub struct Masked {
     pub time: Span,
 }
 
-/// What limited one direction of a connection.
+/// What limited one direction of a connection, or a part of its time if the diagnosis is of a [`super::Range`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct DirectionDiagnosis {
     /// The sender of the data.
     pub side: Side,
     /// Payload bytes that were acknowledged; those that were sent, if no ACK was captured.
     pub bytes: u64,
+    /// The same of the whole connection.
+    pub bytes_in_all: u64,
     /// Where the capture was taken, seen from this sender.
     pub vantage: Vantage,
+    /// Where the timeline begins, since the begin of the connection.
+    pub began: Time,
     /// The limits in order of time.
     pub timeline: Timeline,
     /// The time of each limit.
@@ -68,9 +75,9 @@ pub struct DirectionDiagnosis {
     pub masked: Vec<Masked>,
     /// What limited it most, in one sentence.
     pub sentence: String,
-    /// Least round trip of the path.
+    /// Least round trip of the path, in the whole connection.
     pub rtt_least: Option<Span>,
-    /// Highest rate that was delivered during a round trip, in bits per second.
+    /// Highest rate that was delivered during a round trip of the whole connection, in bits per second.
     pub rate_most_bps: f64,
     /// Retransmissions.
     pub retransmitted: u64,
@@ -79,7 +86,7 @@ pub struct DirectionDiagnosis {
 }
 
 impl DirectionDiagnosis {
-    /// From the first packet of the connection to the last ACK of this direction.
+    /// From the first packet of the connection to the last ACK of this direction; of a range, what it has of that.
     pub fn duration(&self) -> Span {
         self.timeline.end().since(Time::ZERO)
     }
@@ -149,21 +156,20 @@ pub(super) struct Shown {
     pub(super) set_back: Option<SetBack>,
 }
 
-/// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
+/// Diagnoses the `part` of one direction that ended at `end`, in nanoseconds since the begin of the connection. Returns the limits of all of
+/// it too.
 pub(super) fn conclude(
     side: Side,
     mut view: SenderView,
     trips: RoundTrips,
     end: u64,
     shown: Shown,
-) -> DirectionDiagnosis {
+    part: impl FnOnce(bool, bool) -> Part,
+) -> (DirectionDiagnosis, Timeline) {
     let end = view.finish(end);
     let [data, acks] = [shown.captured[side as usize], shown.captured[1 - side as usize]];
-    if !acks {
-        view.totals.bytes = view.bytes_sent();
-    } else if !data {
-        view.totals.bytes = view.bytes_acknowledged();
-    }
+    view.totals.bytes = Counts::of(&view, data, acks).bytes;
+    let part = part(data, acks);
     let by_sender = !view.is_beside_sender();
     let (shared_link, even) = (view.spacing.shared_link(), view.spacing.is_even());
     let SenderView { phases, meter, totals, trains, arrivals, incidents, departures, .. } = view;
@@ -184,25 +190,30 @@ pub(super) fn conclude(
         not_shown(&phases, end, data && in_time)
     };
     let least = Span::from_ns(facts.path.base / 4);
-    let timeline = timeline.without_shorter_than(least);
-    let masked = sums(&hidden.without_shorter_than(least), &timeline);
+    let whole = timeline.without_shorter_than(least);
+    let timeline = part.cut(&whole);
+    let masked = sums(&part.cut(&hidden.without_shorter_than(least)), &timeline);
+    let (before, counted) = part.count(Counts { bytes: facts.totals.bytes, resent: facts.totals.resent });
     let budget = Budget::of(&timeline);
     let vantage = Vantage::of(trips.behind, trips.handshake.or(ahead));
-    let evidence: Vec<Evidence> =
-        budget.lines().iter().map(|line| evidence(&facts, &timeline, line, vantage)).collect();
+    let resent = (before.resent, counted.resent);
+    let found = |line| evidence(&facts, (&timeline, part.began()), line, (vantage, resent));
+    let evidence: Vec<Evidence> = budget.lines().iter().map(found).collect();
     let undecided = match (data, acks, shown.set_back) {
         _ if facts.totals.bytes == 0 => None,
         (true, false, _) => Some(ONLY_DATA.to_owned()),
         (false, true, _) => Some(ONLY_ACKS.to_owned()),
         (.., Some(set_back)) => Some(set_back.sentence()),
-        _ => budget.lines().is_empty().then(|| ONE_TIME.to_owned()),
+        _ => whole.intervals().is_empty().then(|| ONE_TIME.to_owned()),
     };
     let of_budget = || budget.sentence(evidence.first().map(|evidence| &evidence.measured));
     let sentence = undecided.unwrap_or_else(of_budget);
-    DirectionDiagnosis {
+    let diagnosis = DirectionDiagnosis {
         side,
-        bytes: facts.totals.bytes,
+        bytes: counted.bytes,
+        bytes_in_all: facts.totals.bytes,
         vantage,
+        began: part.began(),
         timeline,
         budget,
         evidence,
@@ -210,9 +221,10 @@ pub(super) fn conclude(
         sentence,
         rtt_least: (facts.path.base > 0).then(|| Span::from_ns(facts.path.base)),
         rate_most_bps: facts.path.capacity * 8.0,
-        retransmitted: facts.totals.resent,
+        retransmitted: counted.resent,
         offload: facts.totals.offload,
-    }
+    };
+    (diagnosis, whole)
 }
 
 /// The limits until `end` if one end was not captured or the times are wrong: unknown but for the handshake, whose end the first `data` shows.

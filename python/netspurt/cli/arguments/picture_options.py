@@ -59,7 +59,7 @@ def plot(command: ArgumentParser) -> None:
     )
     for name, which in (("begin", "first"), ("end", "last")):
         command.add_argument(
-            f"--{name}", type=typed.seconds, metavar="TIME", help=f"the {which} time that is shown"
+            f"--{name}", type=typed.moment, metavar="TIME", help=f"the {which} time that is shown"
         )
     command.add_argument(
         "--quantity",

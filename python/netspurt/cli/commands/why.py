@@ -23,10 +23,11 @@ from netspurt.cli.views import tables
 from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import MOST_CONNECTIONS, SCHEMAS, Diagnosis, collect
 from netspurt.diagnosing.reading import Reading, simulate
+from netspurt.diagnosing.time_range import TimeRange, time_range
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs.kind import Kind, kind_of
-from netspurt.inputs.typed import natural
+from netspurt.inputs.typed import moment, natural
 from netspurt.threads import for_each
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ OF_FILES = {
     "seed": "--seed",
     "connections": "--connection",
     "min_bytes": "--min-bytes",
+    "begin": "--begin",
+    "end": "--end",
     "report": "--report",
 }
 """Options that only captures and scenarios have, by their place in the namespace."""
@@ -85,6 +88,14 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="leave out connections with fewer acknowledged bytes (default: 1)",
     )
+    for name, words in (
+        (
+            "begin",
+            "diagnose only the time from here on, since the first packet or the begin of the simulation",
+        ),
+        ("end", "diagnose only the time until here"),
+    ):
+        command.add_argument(f"--{name}", type=moment, metavar="TIME", help=words)
     command.add_argument(
         "--all", action="store_true", help=f"list all connections (default: the {SHOWN} that lost most time)"
     )
@@ -126,6 +137,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     wanted = None if options.filter is None else ConnectionFilter(options.filter)
     simulated = {file for file in options.files if _is_scenario(file)}
     _check(options, simulated)
+    within = time_range(options.begin, options.end)
     seed = 1 if options.seed is None else options.seed
     min_bytes = 1 if options.min_bytes is None else options.min_bytes
     found: dict[int, Diagnosis] = {}
@@ -143,8 +155,8 @@ def _diagnose(options: argparse.Namespace) -> int:
             try:
                 file = options.files[number]
                 if file in simulated:
-                    return collect(simulate(file, options.settings, seed, min_bytes))
-                return _read(file, min_bytes, wanted, asked, advance)
+                    return collect(simulate(file, options.settings, seed, min_bytes, within))
+                return _read(file, (min_bytes, within), wanted, asked, advance)
             except RequestError as error:
                 return str(error)
 
@@ -205,12 +217,12 @@ def _check(options: argparse.Namespace, simulated: set[str]) -> None:
 
 def _read(
     file: str,
-    min_bytes: int,
+    least_and_range: tuple[int, TimeRange | None],
     wanted: ConnectionFilter | None,
     asked: Request | None,
     advance: Callable[[str], None],
 ) -> Diagnosis:
-    reading = Reading(file, min_bytes)
+    reading = Reading(file, *least_and_range)
     moved = stepper(reading, file, advance)
 
     def stepped() -> None:
@@ -257,7 +269,9 @@ def _missing(number: int, found: list[Diagnosis]) -> str:
     most = max((diagnosis.tally["connections"] for diagnosis in found), default=0)
     if number >= most:
         return f"there is no connection {number} in {names}: the last one has the number {most - 1}"
-    return f"connection {number} of {names} carried too little data, or the filter leaves it out"
+    ranged = any(diagnosis.within for diagnosis in found)
+    rest = "the filter leaves it out" + (", or it is not open in this time" if ranged else "")
+    return f"connection {number} of {names} carried too little data, or {rest}"
 
 
 @contextlib.contextmanager
@@ -337,7 +351,10 @@ def _flows(diagnosis: Diagnosis, connections: list[int]) -> list[dict[str, Any]]
     if names is None:
         return []
     rows = diagnosis.documents(connections)
-    return [{"file": str(diagnosis.path), **names[row["connection"]], **row} for row in rows]
+    head: dict[str, Any] = {"file": str(diagnosis.path)}
+    if diagnosis.within is not None:
+        head["range"] = diagnosis.within.document()
+    return [{**head, **names[row["connection"]], **row} for row in rows]
 
 
 def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
@@ -347,6 +364,7 @@ def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
         (more, "more connection", "lost less time (list them with --all)"),
         (tally["small"], "connection", "carried no data or too little of it"),
         (tally["filtered"], "connection", "did not pass the filter"),
+        (tally["outside"], "connection", "had ended before this time or began after it"),
         (tally["unlisted"], "further connection", f"could not be kept (the limit is {MOST_CONNECTIONS})"),
     ]
     return [f"{formats.counted(count, name)} {what}." for count, name, what in sentences if count]

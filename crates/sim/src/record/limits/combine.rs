@@ -74,6 +74,7 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full, trouble
         outstanding: log.outstanding,
         rtt_least_s: log.measures.rtt_least().unwrap_or(round).as_secs_f64(),
         retransmitted: u64::from(log.retransmitted),
+        retransmitted_before: 0,
         measures: log.measures,
         timeline: timeline.without_shorter_than(round.scale(1, 4)),
         exchanges: Vec::new(),

@@ -43,6 +43,8 @@ pub struct Limited {
     pub rtt_least_s: f64,
     /// Segments that were sent again.
     pub retransmitted: u64,
+    /// Those before this time, if it is a part of the run.
+    pub(super) retransmitted_before: u64,
     /// The limits.
     pub timeline: Timeline,
     /// What the sender measured.
@@ -52,12 +54,36 @@ pub struct Limited {
 }
 
 impl Limited {
+    /// The part from `from` until `until` of the run; its timeline begins there, or where the connection was opened. Requests are left out.
+    #[must_use]
+    pub fn within(&self, from: Time, until: Time) -> Self {
+        let on_timeline = |at: Time| Time::ZERO + at.since(self.opened);
+        let timeline = self.timeline.between(on_timeline(from), on_timeline(until));
+        let (before, after) = (self.measures.counts_before(from), self.measures.counts_before(until));
+        Self {
+            opened: self.opened.max(from),
+            bytes: after.0 - before.0,
+            retransmitted: u64::from(after.1 - before.1),
+            retransmitted_before: u64::from(before.1),
+            timeline,
+            measures: self.measures.clone(),
+            exchanges: Vec::new(),
+            ..*self
+        }
+    }
+
+    /// Whether it is open at some time from `from` on and before `until`.
+    pub fn touches(&self, from: Time, until: Time) -> bool {
+        self.opened < until && self.opened + self.timeline.end().since(Time::ZERO) >= from
+    }
+
     /// What was measured during the longest interval of a limit; only zeros if it never applied.
     pub fn measured(&self, limit: Limit) -> Measured {
         let Some(longest) = self.timeline.longest(limit) else { return Measured::default() };
         let on_clock = |at: Time| self.opened + at.since(Time::ZERO);
         Measured {
             retransmitted_in_all: self.retransmitted,
+            retransmitted_before: self.retransmitted_before,
             ..self.measures.between(on_clock(longest.from), on_clock(longest.until))
         }
     }

@@ -54,6 +54,13 @@ impl Measures {
         self.rtt_least
     }
 
+    /// The bytes that were acknowledged and the segments that were sent again before `at`.
+    pub(super) fn counts_before(&self, at: Time) -> (u64, u32) {
+        let index = self.samples.partition_point(|sample| sample.at < at);
+        let last = index.checked_sub(1).map(|last| self.samples[last]);
+        last.map_or((0, 0), |last| (last.acknowledged, last.retransmitted))
+    }
+
     /// The numbers of an interval; `retransmitted_in_all` is left at zero.
     pub(super) fn between(&self, from: Time, until: Time) -> Measured {
         // The last sample before it tells the state at its begin.
@@ -116,5 +123,6 @@ mod tests {
         let between = measures.between(at(210), at(220));
         assert_eq!((between.flight_bytes, between.rate_bps), (9000.0, 0.0));
         assert_eq!(Measures::new().between(at(0), at(10)), Measured::default());
+        assert_eq!([0, 300, 301].map(|ms| measures.counts_before(at(ms))), [(0, 0), (5000, 1), (13_500, 3)]);
     }
 }
