@@ -66,3 +66,42 @@ def test_every_file_that_a_module_comment_lists_exists() -> None:
                 missing.append(f"{file.relative_to(ROOT)}: {path}")
     assert not missing
     assert found > 100
+
+
+def test_every_source_file_that_an_engineering_page_names_exists() -> None:
+    # The pages name a file by the end of its path.
+    folders = ("crates", "python", "tools")
+    files = [f"/{file.relative_to(ROOT)}" for folder in folders for file in sources(ROOT / folder)]
+    missing, found = [], 0
+    for page in sorted((ROOT / "docs" / "engineering").glob("*.md")):
+        for path in re.findall(r"`([\w/]+\.(?:rs|py))`", page.read_text(encoding="utf-8")):
+            found += 1
+            if not any(file.endswith(f"/{path}") for file in files):
+                missing.append(f"{page.name}: {path}")
+    assert not missing
+    assert found > 100
+
+
+def test_the_code_of_a_deviation_has_what_is_named_behind_its_file() -> None:
+    page = (ROOT / "docs" / "engineering" / "deviations.md").read_text(encoding="utf-8")
+    missing, found = [], 0
+    for words in re.findall(r"Code:\s+((?:`[^`]+`(?:[,;\s]|and)*)+)", page):
+        text = ""
+        for word in re.findall(r"`([^`]+)`", words):
+            if word.endswith((".rs", "/")):
+                place = next(
+                    base / word for base in (ROOT / "crates/tcp/src", ROOT) if (base / word).exists()
+                )
+                text = "".join(
+                    file.read_text("utf-8") for file in ([place] if place.is_file() else sources(place))
+                )
+            else:
+                found += 1
+                missing += [word] * (re.search(rf"\b{word}\b", text) is None)
+    assert not missing
+    assert found > 20
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    """The source files below a folder."""
+    return (file for file in folder.rglob("*") if file.suffix in {".rs", ".py"})
