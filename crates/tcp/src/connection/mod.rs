@@ -335,7 +335,7 @@ impl Connection {
         }
         let mut decision = self.decide(now);
         if self.shortens_burst(&decision) {
-            decision = self.decide(now);
+            decision = self.decide_beside_reports(now);
         }
         let (plan, hold) = match decision {
             Decision::Send(plan) | Decision::Short(plan) => (Some(plan), None),
@@ -384,6 +384,16 @@ impl Connection {
             }
             AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
         }
+    }
+
+    /// The same for the first segment of a burst that SACK blocks have just made shorter. If only an ACK leaves, it may take the
+    /// report with it, so that another reason holds back what follows: that is decided behind it.
+    #[cold]
+    fn decide_beside_reports(&mut self, now: Time) -> Decision {
+        let decision = self.decide(now);
+        let Decision::Last(ack, _) = decision else { return decision };
+        self.cx.end_burst();
+        Decision::Send(ack)
     }
 
     /// The ACK that is due, alone.

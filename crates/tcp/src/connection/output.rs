@@ -228,8 +228,12 @@ impl Connection {
             Decision::Hold(Hold::ReceiveWindow) | Decision::Last(_, Hold::ReceiveWindow) => {
                 (space.una() + u64::from(space.wnd())).saturating_sub(space.nxt())
             }
-            // What the cork holds back may be a full segment beside reports (`tcp_nagle_test()`).
-            Decision::Hold(Hold::Cork) if space.nxt() == space.max() => self.snd.unsent(),
+            // What the cork or Nagle's rule holds back may be a full segment beside reports (`tcp_nagle_test()`).
+            Decision::Hold(hold) | Decision::Last(_, hold)
+                if hold.is_policy() && space.nxt() == space.max() =>
+            {
+                self.snd.unsent()
+            }
             Decision::Hold(_) | Decision::Last(..) => 0,
         };
         room > 0 && self.rcv.has_reports(self.cx.agreed.sack) && self.begins_short_burst(room)

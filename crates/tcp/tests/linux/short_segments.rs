@@ -96,3 +96,18 @@ fn a_write_that_joins_a_packet_that_waits_does_not_look_at_the_pause_before_it()
         assert_eq!((lab.out().len(), lab.cwnd()), (1, cwnd), "{written} bytes");
     }
 }
+
+#[test]
+fn minshalls_rule_does_not_hold_what_is_a_full_segment_beside_reports() {
+    // tcp_nagle_test() compares with tcp_current_mss(). A full part of a write therefore leaves before the next one is written.
+    for (len, leaves) in [(988, 1), (987, 0)] {
+        let (mss_counts, old_segments) = (MssCounts::DataAndOptions, OldSegments::Linux);
+        let mut lab =
+            Lab::with_sack(Config { transmit: Transmit::Minshall, mss_counts, old_segments, ..linux() });
+        lab.write_bytes(100);
+        lab.data(200, 100);
+        lab.out();
+        lab.write_bytes(len);
+        assert_eq!(lab.out().len(), leaves, "{len} beside one SACK block");
+    }
+}
