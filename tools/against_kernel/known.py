@@ -434,7 +434,7 @@ def _paces_few_bytes(run: Run, difference: Difference) -> bool:
 def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
     """The kernel counts the half second between answers to invalid segments in ticks."""
     sent, index = run.played.sent, difference.index
-    kinds = ("stamp of ACK", "time of ACK", "ack of ACK", "only the kernel sends: ACK")
+    kinds = ("stamp of ACK", "time of ACK", "ack of ACK", "echo of ACK", "only the kernel sends: ACK")
     if difference.kind not in kinds or index < 1:
         return False
     one = sent[index]
