@@ -9,15 +9,14 @@
 //! 6528) nearly always are. If the SYN is not acceptable, a real client would receive an ACK, answer it with RST and try
 //! again; here it takes the next port at once.
 //!
-//! A [`TimeWait`] of about twenty bytes is kept for each end, instead of a connection.
+//! A [`TimeWait`] of about twenty bytes is kept for each end, instead of a connection. Ports are used in order, so those that
+//! are held lie close together: they are kept in a ring, in which each is found by its distance from the first.
 
 use netspurt_tcp::TimeWait;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
 use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Time until a program that found no port tries again, if the time at which one becomes free is unknown.
 const RETRY_AFTER: Span = Span::from_secs(1);
@@ -39,8 +38,8 @@ impl Default for PortRange {
 }
 
 impl PortRange {
-    fn len(self) -> u16 {
-        self.last.saturating_sub(self.first).saturating_add(1)
+    fn len(self) -> usize {
+        usize::from(self.last.saturating_sub(self.first)) + 1
     }
 }
 
@@ -101,7 +100,8 @@ pub(crate) struct Ports {
     range: PortRange,
     reuse: Reuse,
     next: u16,
-    held: BTreeMap<u16, Held>,
+    /// The ports before `next`, the last of them last. The first one is held, and a free one is `None`.
+    held: VecDeque<Option<Held>>,
     /// When TIME-WAIT ends, for each port in it. A port that was taken before that has an entry that is out of date.
     ends: BinaryHeap<Reverse<(Time, u16)>>,
 }
@@ -109,8 +109,8 @@ pub(crate) struct Ports {
 impl Ports {
     /// The ports of `range`, starting at this offset.
     pub(crate) fn new(range: PortRange, reuse: Reuse, offset: u64) -> Self {
-        let next = range.first + (offset % u64::from(range.len())) as u16;
-        Self { range, reuse, next, held: BTreeMap::new(), ends: BinaryHeap::new() }
+        let next = range.first + (offset % range.len() as u64) as u16;
+        Self { range, reuse, next, held: VecDeque::new(), ends: BinaryHeap::new() }
     }
 
     /// Takes a port for a new connection. `iss` returns the sequence number of its SYN, and the timestamp is that of the
@@ -128,12 +128,15 @@ impl Ports {
         for _ in 0..self.range.len() {
             let port = self.next;
             self.next = if port >= self.range.last { self.range.first } else { port + 1 };
-            if self.may_be_taken(now, port, || iss(port), timestamp) {
-                self.held.insert(port, Held::Live);
+            let held = self.advance();
+            if held.is_none_or(|held| self.may_be_taken(now, &held, || iss(port), timestamp)) {
+                self.held.push_back(Some(Held::Live));
                 return Ok(port);
             }
+            self.held.push_back(held);
         }
-        let soonest = self.held.values().filter_map(|held| held.rested(self.goes_by_clock(timestamp))).min();
+        let by_clock = self.goes_by_clock(timestamp);
+        let soonest = self.held.iter().flatten().filter_map(|held| held.rested(by_clock)).min();
         Err(soonest.filter(|&then| then > now).unwrap_or(now + RETRY_AFTER))
     }
 
@@ -142,11 +145,34 @@ impl Ports {
         self.reuse == Reuse::ByTimestamp && timestamp.is_some()
     }
 
-    fn may_be_taken(&self, now: Time, port: u16, iss: impl Fn() -> Seq, timestamp: Option<u32>) -> bool {
-        match self.held.get(&port) {
-            None => true,
-            Some(Held::Live) => false,
-            Some(Held::Waiting { since, client, server }) => {
+    /// The next port leaves the front of the ring, if it has come round.
+    fn advance(&mut self) -> Option<Held> {
+        if self.held.len() < self.range.len() {
+            return None;
+        }
+        let first = self.held.pop_front().flatten();
+        self.trim();
+        first
+    }
+
+    /// Free ports leave the front of the ring.
+    fn trim(&mut self) {
+        while let Some(None) = self.held.front() {
+            self.held.pop_front();
+        }
+    }
+
+    /// The place of a port in the ring.
+    fn place(&self, port: u16) -> Option<usize> {
+        let [next, port, range] = [usize::from(self.next), usize::from(port), self.range.len()];
+        let before_next = if port < next { next - port } else { next + range - port };
+        self.held.len().checked_sub(before_next)
+    }
+
+    fn may_be_taken(&self, now: Time, held: &Held, iss: impl Fn() -> Seq, timestamp: Option<u32>) -> bool {
+        match held {
+            Held::Live => false,
+            Held::Waiting { since, client, server } => {
                 let by_clock = self.goes_by_clock(timestamp) && now - *since >= LATER;
                 let client_lets = by_clock || client.is_none_or(|until| until <= now);
                 client_lets
@@ -158,26 +184,27 @@ impl Ports {
 
     /// The connection on `port` is over; these are the TIME-WAIT states of its client and its server.
     pub(crate) fn give_back(&mut self, now: Time, port: u16, [client, server]: [Option<TimeWait>; 2]) {
-        let held = Held::Waiting { since: now, client: client.map(|waiting| waiting.until), server };
-        match held.end() {
-            Some(end) => {
-                self.held.insert(port, held);
-                self.ends.push(Reverse((end, port)));
-            }
-            None => {
-                self.held.remove(&port);
-            }
+        let waiting = Held::Waiting { since: now, client: client.map(|waiting| waiting.until), server };
+        let end = waiting.end();
+        if let Some(place) = self.place(port) {
+            self.held[place] = end.map(|_| waiting);
+        }
+        match end {
+            Some(end) => self.ends.push(Reverse((end, port))),
+            None => self.trim(),
         }
     }
 
     fn forget(&mut self, now: Time) {
-        while let Some(next) = self.ends.peek_mut().filter(|next| next.0.0 <= now) {
-            let Reverse((end, port)) = PeekMut::pop(next);
+        while self.ends.peek().is_some_and(|next| next.0.0 <= now)
+            && let Some(Reverse((end, port))) = self.ends.pop()
+        {
             // Not if the port was taken again.
-            if let Entry::Occupied(held) = self.held.entry(port)
-                && held.get().end() == Some(end)
+            if let Some(place) = self.place(port)
+                && self.held[place].is_some_and(|held| held.end() == Some(end))
             {
-                held.remove();
+                self.held[place] = None;
+                self.trim();
             }
         }
     }
@@ -219,6 +246,52 @@ mod tests {
         b.close(since);
         both(&mut a, &mut b);
         a.time_wait().expect("a closed first")
+    }
+
+    /// What [`Ports`] does, for ports that wait at the client only, written down plainly.
+    struct Plain {
+        next: u16,
+        /// Until when each port is held.
+        held: std::collections::BTreeMap<u16, Time>,
+    }
+
+    impl Plain {
+        fn take(&mut self, now: Time) -> Option<u16> {
+            for _ in RANGE.first..=RANGE.last {
+                let port = self.next;
+                self.next = if port == RANGE.last { RANGE.first } else { port + 1 };
+                if self.held.get(&port).is_none_or(|&until| until <= now) {
+                    self.held.insert(port, Time::NEVER);
+                    return Some(port);
+                }
+            }
+            None
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn ports_given_back_in_any_order_are_taken_in_the_order_of_their_numbers(
+            steps in proptest::collection::vec((0..3u8, 0..4usize, proptest::bool::ANY, 0..200u64), 1..200),
+        ) {
+            let (mut ports, mut now) = (Ports::new(RANGE, Reuse::Never, 1), at(1));
+            let mut plain = Plain { next: RANGE.first + 1, held: std::collections::BTreeMap::new() };
+            let (mut live, mut waiting) = (Vec::new(), time_wait(Seq(100), at(1)));
+            for (step, which, waits, pause) in steps {
+                now += Span::from_secs(pause);
+                if step > 0 {
+                    let taken = ports.take(now, any, None).ok();
+                    proptest::prop_assert_eq!(taken, plain.take(now));
+                    live.extend(taken);
+                } else if which < live.len() {
+                    let port = live.remove(which);
+                    waiting.until = now + Span::from_secs(240);
+                    ports.give_back(now, port, [waits.then_some(waiting), None]);
+                    plain.held.insert(port, if waits { waiting.until } else { now });
+                }
+                proptest::prop_assert!(ports.held.len() <= RANGE.len() && ports.held.front() != Some(&None));
+            }
+        }
     }
 
     fn any(_: u16) -> Seq {
