@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from netspurt.errors import RequestError as RequestError
     from netspurt.fitting import Fit as Fit
     from netspurt.fitting import fit as fit
-    from netspurt.inputs.path_models import PathModel as PathModel
-    from netspurt.inputs.path_models import paths as paths
+    from netspurt.inputs.paths.made_path import path as path
+    from netspurt.inputs.paths.path_models import PathModel as PathModel
+    from netspurt.inputs.paths.path_models import paths as paths
     from netspurt.remedies import WhatIf as WhatIf
     from netspurt.remedies import what_if as what_if
     from netspurt.scenario import Result as Result
@@ -63,6 +64,7 @@ __all__ = [
         "algorithms",
         "load",
         "parse",
+        "path",
         "PathModel",
         "paths",
         "plot",
@@ -88,8 +90,9 @@ _HOME = {
     "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
-    "PathModel": "netspurt.inputs.path_models",
-    "paths": "netspurt.inputs.path_models",
+    "path": "netspurt.inputs.paths.made_path",
+    "PathModel": "netspurt.inputs.paths.path_models",
+    "paths": "netspurt.inputs.paths.path_models",
     "random_sample": "netspurt.sweeping.axes",
     "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from netspurt.inputs.one_path import PROFILE, QUEUE, OnePath, model_of, queue_of
+from netspurt.inputs.paths.one_path import PROFILE, QUEUE, OnePath, model_of, queue_of
 from netspurt.settings import toml
 
 RATE, DELAY, BYTES, DURATION = "10 Mbit/s", "40 ms", "20 MB", "60 s"

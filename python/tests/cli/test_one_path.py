@@ -11,7 +11,7 @@ import pytest
 
 from netspurt.cli import main
 from netspurt.cli.arguments.host_on_path import without_path
-from netspurt.inputs.one_path import OnePath, of_options
+from netspurt.inputs.paths.one_path import OnePath, of_options
 
 LINE = ["--rate", "10mbit", "--delay", "40ms", "--loss", "0.1%", "--queue", "100p", "--bytes", "2MB"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import netspurt as ns
 from netspurt.cli import main
-from netspurt.inputs.one_path import model_of
+from netspurt.inputs.paths.one_path import model_of
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 import netspurt as ns
 from netspurt.inputs.length import is_short
-from netspurt.inputs.one_path import OnePath
+from netspurt.inputs.paths.one_path import OnePath
 
 ROOT = Path(__file__).parents[3]
 

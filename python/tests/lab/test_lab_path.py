@@ -13,7 +13,7 @@ pytest.importorskip("uvicorn")
 import lab as labs  # what it needs is looked for first
 
 from netspurt.cli import main
-from netspurt.inputs.one_path import OnePath
+from netspurt.inputs.paths.one_path import OnePath
 
 
 def test_a_path_that_options_describe_comes_first_and_its_command_needs_no_file(tmp_path: Path) -> None:

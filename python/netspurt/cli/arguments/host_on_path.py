@@ -12,7 +12,7 @@ import sys
 from netspurt.cli import emulating
 from netspurt.cli.exits import INTERRUPTED
 from netspurt.errors import RequestError
-from netspurt.inputs import one_path
+from netspurt.inputs.paths import one_path
 
 
 def run(path: one_path.OnePath, options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """Options that describe a path on one line, instead of a scenario file.
 
 Lives here: the options, and the scenario that a command runs: a file's, or the one that the options describe. Must not
-live here: the text of that scenario (``inputs.one_path``).
+live here: the text of that scenario (``inputs.paths.one_path``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from netspurt.cli.arguments.options import add_input, add_output
 from netspurt.errors import RequestError
 from netspurt.files import output, places
-from netspurt.inputs import one_path
+from netspurt.inputs.paths import one_path
 from netspurt.inputs.scenario_file import check_scenario_file
 from netspurt.settings import toml
 

@@ -28,7 +28,7 @@ from netspurt.cli.interrupt import asked_to_end
 from netspurt.emulation.intervals import Intervals, sentence
 from netspurt.errors import RequestError, native
 from netspurt.files.places import CAPTURE
-from netspurt.inputs import one_path
+from netspurt.inputs.paths import one_path
 from netspurt.inputs.typed import interval, port, positive, setting
 
 if TYPE_CHECKING:

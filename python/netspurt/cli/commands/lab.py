@@ -10,8 +10,8 @@ from netspurt.cli.arguments import path_options
 from netspurt.cli.arguments.options import add_json
 from netspurt.cli.exits import FINE
 from netspurt.errors import RequestError
-from netspurt.inputs import one_path
 from netspurt.inputs.kind import Kind, kind_of
+from netspurt.inputs.paths import one_path
 from netspurt.inputs.scenario_file import check_scenario_file
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from netspurt.cli.arguments.options import add_force, add_json
 from netspurt.cli.exits import FINE
 from netspurt.files import output
 from netspurt.files.places import SCENARIO, SCENARIO_MARK, Destination
-from netspurt.inputs import one_path
+from netspurt.inputs.paths import one_path
 from netspurt.inputs.template import template
 
 

@@ -7,7 +7,7 @@ import json
 
 from netspurt.cli.arguments.options import add_json
 from netspurt.cli.exits import FINE
-from netspurt.inputs.path_models import PathModel, chosen, paths
+from netspurt.inputs.paths.path_models import PathModel, chosen, paths
 
 
 def declare(command: argparse.ArgumentParser) -> None:

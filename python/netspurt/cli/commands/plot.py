@@ -16,7 +16,7 @@ from netspurt.cli.exits import FELL_SHORT, FINE
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.files.places import DRAWN, Destination
-from netspurt.inputs import one_path
+from netspurt.inputs.paths import one_path
 
 if TYPE_CHECKING:
     from netspurt.inputs.recording import Recording

@@ -199,7 +199,12 @@ def _is_kind(queue: str) -> bool:
 
 def queue_of(queue: str) -> str:
     """The TOML text of a queue that is given by its length or by its discipline."""
-    return toml({"kind": queue} if _is_kind(queue) else {"kind": "drop-tail", "limit": queue})
+    return toml(queue_table(queue))
+
+
+def queue_table(queue: str) -> dict[str, str]:
+    """A queue that is given by its length or by its discipline, as a scenario has it."""
+    return {"kind": queue} if _is_kind(queue) else {"kind": "drop-tail", "limit": queue}
 
 
 def recordings_of(files: str) -> str:

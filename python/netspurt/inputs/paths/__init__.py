@@ -1,0 +1,1 @@
+"""Scenarios of one path: from the options of a command, or by a call; and the path models by name."""
