@@ -144,13 +144,14 @@ def simulator(program: Path, short: bool, seconds: int, runs: int) -> list[Figur
         Figure("bulk, 256 flows", rate(program, 256, seconds, runs), million, ">= 2.5", ">= 5"),
     ]
     if shutil.which("valgrind"):
-        counted = instructions(program, BULK, (1, 2) if short else (2, 4), ["newreno"])
+        # Of the same time as those of profile linux below: in the first seconds they are 1 % fewer.
+        counted = instructions(program, BULK, (1, 2) if short else (10, 20), ["newreno"])
         what = "instructions per data packet"
         figures.append(Figure("bulk, 16 flows", counted, what, "<= 1300", "<= 900"))
         if not short:
             linux = instructions(program, BULK, (10, 20), ["linux-each"])
             figures += [
-                Figure("bulk, 16 flows, profile linux", linux, what, "", ""),
+                Figure("bulk, 16 flows, profile linux, an ACK for each segment", linux, what, "", ""),
                 Figure("profile linux against newreno", linux / counted, "times", "<= 1.25", "<= 1.15"),
                 Figure(
                     "web load of rfc2415",
@@ -171,7 +172,7 @@ def simulator(program: Path, short: bool, seconds: int, runs: int) -> list[Figur
     figures += many_flows(program, runs)
     figures += million_flows()
     figures.append(
-        Figure("two runs on two cores", two_cores(program, seconds), "times one core", "", ">= 1.9")
+        Figure("two runs on two cores", two_cores(program, seconds), "times one core", "", ">= 1.95")
     )
     for flows in (16, 256):
         speedup = two_threads(program, flows, runs)
