@@ -108,16 +108,35 @@ impl Drill {
         (fd, first)
     }
 
-    /// The options of TCP_INFO.
-    fn options(&self, fd: c_int) -> u8 {
-        let (mut bytes, mut len) = ([0_u8; 256], 256_u32);
-        let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+    /// The value of a socket option of TCP.
+    fn tcp_option(&self, fd: c_int, name: c_int) -> Vec<u8> {
+        let (mut bytes, mut len) = (vec![0_u8; 256], 256_u32);
+        let level = libc::IPPROTO_TCP;
         // SAFETY: the buffer has the length that is passed.
         let result = unsafe {
             (self.0.getsockopt)(self.0.userdata, fd, level, name, bytes.as_mut_ptr().cast(), &raw mut len)
         };
         assert_eq!(result, 0);
-        bytes[5]
+        bytes.truncate(len as usize);
+        bytes
+    }
+
+    /// The options of TCP_INFO.
+    fn options(&self, fd: c_int) -> u8 {
+        self.tcp_option(fd, libc::TCP_INFO)[5]
+    }
+
+    /// Chooses a congestion control by its name in Linux.
+    fn set_congestion(&self, fd: c_int, name: &str) -> c_int {
+        let (level, option, len) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.len() as u32);
+        // SAFETY: the name has the length that is passed.
+        unsafe { (self.0.setsockopt)(self.0.userdata, fd, level, option, name.as_ptr().cast(), len) }
+    }
+
+    /// The name of the congestion control.
+    fn congestion(&self, fd: c_int) -> String {
+        let name = self.tcp_option(fd, libc::TCP_CONGESTION);
+        String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()
     }
 
     fn write(&self, fd: c_int, len: usize) -> isize {
@@ -186,6 +205,66 @@ fn tcp_info_ignores_ecn_codepoints_of_data_that_arrives_after_our_fin() {
     drill.send_marked(101, first + 1, Flags::ACK, 100, Ecn::Ect0);
     assert_eq!(drill.receive().expect("the ACK").0.tcp.segment.ack, Seq(201));
     assert_eq!(drill.options(fd) & TCPI_OPT_ECN_SEEN, 0, "tcp_rcv_established()");
+}
+
+#[test]
+fn tcp_info_reports_the_mean_deviation_of_the_rtt() {
+    let drill = Drill::new();
+    let (fd, mut next) = drill.connected();
+    let of = |bytes: &[u8], at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
+    let times = || [68, 72].map(|at| of(&drill.tcp_option(fd, libc::TCP_INFO), at));
+    let [rtt, deviation] = times();
+    assert!(
+        rtt.abs_diff(100_000) < 100 && deviation.abs_diff(50_000) < 100,
+        "one sample: {rtt}, {deviation}"
+    );
+    for _ in 0..10 {
+        assert_eq!(drill.write(fd, 100), 100);
+        assert!(drill.receive().is_some());
+        drill.sleep(100_000);
+        next += 100;
+        drill.send(101, next, Flags::ACK, 0);
+    }
+    // Each further sample without a deviation takes a quarter off (`tcp_rtt_estimator()`).
+    let [rtt, deviation] = times();
+    assert!(rtt.abs_diff(100_000) < 100 && deviation < 5_000, "alike: {rtt}, {deviation}");
+}
+
+#[test]
+fn tcp_congestion_names_and_chooses_the_congestion_control() {
+    let drill = Drill::new();
+    let listener = drill.listener();
+    assert_eq!(drill.congestion(listener), "cubic");
+    assert_eq!(drill.set_congestion(listener, "bbr"), 0);
+    drill.send(100, 0, Flags::SYN, 0);
+    let first = drill.receive().expect("a SYN-ACK").0.tcp.segment.seq.plus(1).0;
+    drill.send(101, first, Flags::ACK, 0);
+    // SAFETY: the null pointers mean that no address is returned.
+    let fd = unsafe { (drill.0.accept)(drill.0.userdata, listener, null_mut(), null_mut()) };
+    assert_eq!(drill.congestion(fd), "bbr", "a connection has that of its listener");
+    assert_eq!(drill.set_congestion(fd, "reno"), 0);
+    assert_eq!(drill.congestion(fd), "reno", "an open connection changes");
+    assert_eq!((drill.set_congestion(fd, "none of these"), errno()), (-1, libc::ENOENT));
+}
+
+#[test]
+fn data_behind_the_end_of_a_record_leaves_in_another_segment() {
+    let drill = Drill::new();
+    let (fd, first) = drill.connected();
+    let record = |flags| {
+        // SAFETY: the data has the length that is passed.
+        unsafe { (drill.0.send)(drill.0.userdata, fd, [0_u8; 100].as_ptr().cast(), 100, flags) }
+    };
+    let len = || drill.receive().expect("a segment").0.tcp.segment.payload.len;
+    assert_eq!([record(0), len() as isize], [100, 100]);
+    // Nagle's algorithm holds both until the first is acknowledged.
+    assert_eq!([record(libc::MSG_EOR), record(0)], [100, 100]);
+    drill.send(101, first + 100, Flags::ACK, 0);
+    assert_eq!(len(), 100);
+    drill.send(101, first + 200, Flags::ACK, 0);
+    assert_eq!([record(0), record(0), len() as isize], [100, 100, 100]);
+    drill.send(101, first + 300, Flags::ACK, 0);
+    assert_eq!(len(), 200, "without MSG_EOR they are one segment");
 }
 
 #[test]
