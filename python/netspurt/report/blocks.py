@@ -130,12 +130,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text."""
+    """Rows of text, and of the number that each cell shows rounded: rows are sorted by it."""
 
     kind: ClassVar[str] = "table"
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
+    numbers: Sequence[Sequence[float | None]]
     note: str = ""
     folded: bool = False
 
@@ -387,8 +388,10 @@ class Page:
 
     @property
     def kinds(self) -> set[str]:
-        """The kinds of all blocks; they determine the scripts that the page needs."""
-        return {block.kind for section in self.sections for block in section.blocks}
+        """The kinds of all blocks, and ``rows`` if a table has several: they determine the scripts of the page."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        several = any(isinstance(block, Table) and len(block.rows) > 1 for block in blocks)
+        return {block.kind for block in blocks} | ({"rows"} if several else set())
 
 
 def table(
@@ -425,7 +428,13 @@ def table(
     ]
     fixed = {name: _decimals([row.get(name) for row in rows], scales[name][1]) for name in names}
     texts = [[_cell_text(row.get(name), scales[name][1], fixed[name]) for name in names] for row in rows]
-    return Table(title, heads, texts, note, folded)
+    numbers = [[_number(row.get(name)) for name in names] for row in rows]
+    return Table(title, heads, texts, numbers, note, folded)
+
+
+def _number(value: Any) -> float | None:
+    """The value of a cell if it is a number."""
+    return +value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _decimals(values: Sequence[Any], factor: float) -> int | None:

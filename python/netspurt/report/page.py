@@ -62,7 +62,7 @@ def html(page: Page) -> str:
 
 
 def vendored() -> dict[str, str]:
-    """The scripts and styles of zoomable pictures, for embedding in the page."""
+    """The scripts and styles of zoomable pictures and of tables, for embedding in the page."""
     files = {
         "uplot": UPLOT / "uPlot.iife.min.js",
         "css": UPLOT / "uPlot.min.css",
@@ -70,6 +70,7 @@ def vendored() -> dict[str, str]:
         "charts": TEMPLATES / "charts.js",
         "charts_css": TEMPLATES / "charts.css",
         "maps": TEMPLATES / "maps.js",
+        "tables": TEMPLATES / "tables.js",
     }
     return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items()}
 
