@@ -29,11 +29,11 @@ from typing import Any
 
 from kernel_causes.carrying import PLACES, Failed, carried_out
 from kernel_causes.causes import CAUSES, CONTROLS, Case, case
+from kernel_causes.keeping import write
 from kernel_causes.truth import is_true
 
 import netspurt as ns
 from netspurt.errors import RequestError
-from netspurt.files import output
 
 SEED = 8_330_000
 """Of the first path. Development uses other seeds."""
@@ -67,13 +67,8 @@ def capture(wanted: Case, seed: int, folder: Path) -> str:
         "scenario": wanted.scenario,
         "kernel": os.uname().release,
     }
-    _write(file, content)
+    write(file, content)
     return f"{wanted.name} {wanted.control}: {found.seconds:.2f} s{'' if confirmed else ', not confirmed'}"
-
-
-def _write(file: Path, content: Any) -> None:
-    with output.file(file) as stage:
-        stage.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def judge(folder: Path, name: str, place: str) -> dict[str, Any]:
@@ -103,7 +98,7 @@ def judge_all(folder: Path) -> None:
                     if share > 0.03
                 }
                 print(f"{name} {found['control']} {place}: {verdict['failure'] or verdict['limit']} {shares}")
-    _write(folder / "judged.json", judged)
+    write(folder / "judged.json", judged)
 
 
 def finished(folder: Path) -> dict[str, Done]:

@@ -28,11 +28,12 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from kernel_causes.keeping import write
+
 import netspurt as ns
 from netspurt.analysis.statistics import mean_interval
 from netspurt.emulation.emulating import NotPossible, emulated
 from netspurt.errors import RequestError
-from netspurt.files import output
 from netspurt.fitting import fit
 from netspurt.remedies.catalogue import candidates
 from netspurt.remedies.changing import changed
@@ -201,13 +202,8 @@ def capture(case: Case, folder: Path) -> str:
         return f"{case.name} {case.limit}: {reason}"
     if found["late"] > LATE:
         return f"{case.name} {case.limit}: discarded, {found['late']:.1%} of the packets were late"
-    _write(file, {"limit": case.limit, "control": case.control, "scenario": case.text, **found})
+    write(file, {"limit": case.limit, "control": case.control, "scenario": case.text, **found})
     return f"{case.name} {case.limit} {case.control}: {found['seconds']:.2f} s"
-
-
-def _write(file: Path, content: Any) -> None:
-    with output.file(file) as stage:
-        stage.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def judge(task: tuple[str, str, str]) -> dict[str, Any]:
@@ -215,7 +211,7 @@ def judge(task: tuple[str, str, str]) -> dict[str, Any]:
     folder, name, vantage = task
     file = Path(folder) / f"{name}.{vantage}.fit"
     if not file.exists():
-        _write(file, _judged(folder, name, vantage))
+        write(file, _judged(folder, name, vantage))
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
@@ -249,7 +245,7 @@ def prove(case: Mapping[str, Any], name: str, folder: Path) -> str:
     try:
         found = ns.what_if(folder / f"{name}.sender.pcapng", jobs=1)
     except RequestError as error:
-        _write(file, {"failure": str(error), "pairs": []})
+        write(file, {"failure": str(error), "pairs": []})
         return f"{name}: {error}"
     pairs: list[dict[str, Any]] = []
     true = situation(case["scenario"], name)
@@ -279,7 +275,7 @@ def prove(case: Mapping[str, Any], name: str, folder: Path) -> str:
         "seconds": found.seconds,
         "pairs": pairs,
     }
-    _write(file, {**content, "quantity": found.quantity, "limit": case["limit"], "control": case["control"]})
+    write(file, {**content, "quantity": found.quantity, "limit": case["limit"], "control": case["control"]})
     shown = ", ".join(f"{each['remedy']} {each['predicted_s']:.2f}/{each['proven_s']:.2f}" for each in pairs)
     return f"{name} {case['limit']} {case['control']}: {shown or 'no remedy to prove'}"
 
@@ -305,7 +301,7 @@ def proven(true: Situation, remedy: Remedy, file: Path) -> tuple[float, float]:
             if len(found) >= FEWEST and _half(found) <= NARROW * mean(found):
                 break
         known[text] = found
-        _write(file, known)
+        write(file, known)
     if len(known[text]) < FEWEST:
         raise NotPossible("the emulator was late")
     return mean(known[text]), _half(known[text])
