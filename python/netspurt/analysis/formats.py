@@ -43,6 +43,15 @@ def span(seconds: float | None) -> str:
     return _with_unit(seconds, SPANS)
 
 
+def lasting(seconds: float) -> str:
+    """How long a limit held, such as ``241.5 ms``, as the sentences of a diagnosis write it."""
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    if seconds >= 1e-3 or not seconds:
+        return f"{seconds * 1e3:.1f} ms"
+    return f"{seconds * 1e6:.{0 if seconds >= 1e-5 else 1}f} µs"
+
+
 def share(part: float | None) -> str:
     """A part of a whole, such as ``70.7 %``."""
     return "–" if part is None else f"{100 * part:.3g} %"

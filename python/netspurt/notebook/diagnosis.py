@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.diagnosing.contents import contents
 from netspurt.diagnosing.diagnosis import main_direction
 from netspurt.notebook.displays import picture
@@ -58,7 +59,7 @@ def _line(line: Mapping[str, Any]) -> str:
     title = escape(line["sentence"], quote=True)
     return (
         f'<tr title="{title}"><td style="text-align:left;{CELL}">{escape(line["limit"])}</td>'
-        f'<td style="text-align:right;{CELL}">{line["seconds"]:.3f} s</td>'
+        f'<td style="text-align:right;{CELL}">{formats.lasting(line["seconds"])}</td>'
         f'<td style="text-align:right;{CELL}">{100 * line["share"]:.1f} %</td>'
         f'<td style="min-width:16em;{CELL}">{bar}</td></tr>'
     )

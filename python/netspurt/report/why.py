@@ -211,7 +211,7 @@ def _capture(diagnosis: Diagnosis, numbers: Sequence[int]) -> Capture | None:
 def _detail(row: Mapping[str, Any], recording: Recording | None, group: str) -> list[Block]:
     main = main_direction(row)
     bytes_sent = formats.count(main["bytes"])
-    about = f"{bytes_sent} bytes from the {main['from']} in {main['duration_s']:.4g} s. {main['sentence']}"
+    about = f"{bytes_sent} bytes from the {main['from']} in {formats.lasting(main['duration_s'])}. {main['sentence']}"
     blocks: list[Block] = [
         Text(about),
         Budget(f"{group}-budget", "Time budget", [_share(line, row) for line in main["budget"]], group),
@@ -234,7 +234,7 @@ def _detail(row: Mapping[str, Any], recording: Recording | None, group: str) -> 
 def _transfers(row: Mapping[str, Any]) -> list[Block]:
     """The requests and responses of a persistent connection, in their order, and what was hidden."""
     hidden = [
-        f"{each['limit']} held too during {each['seconds']:.3f} s of {each['by']}."
+        f"{each['limit']} held too during {formats.lasting(each['seconds'])} of {each['by']}."
         for each in main_direction(row)["masked"]
     ]
     blocks: list[Block] = [Sentences("Limits that another one hid", hidden)] if hidden else []
@@ -281,7 +281,7 @@ def _share(line: Mapping[str, Any], row: Mapping[str, Any]) -> Share:
     first, last = line["evidence"].get("packets", (None, None))
     return Share(
         limit=line["limit"],
-        seconds=f"{line['seconds']:.3f} s",
+        seconds=formats.lasting(line["seconds"]),
         share=line["share"],
         colour=limit_colour(line["limit"]),
         sentence=line["sentence"],

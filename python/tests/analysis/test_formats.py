@@ -35,3 +35,8 @@ def test_abbreviations_in_the_name_of_a_column_have_capitals() -> None:
         "goodput",
         "duplicate ACKs",
     ]
+
+
+def test_how_long_a_limit_held_is_written_as_in_sentences() -> None:
+    values = (12.345, 0.0804, 0.0, 2e-5, 4.25e-6)
+    assert [formats.lasting(value) for value in values] == ["12.35 s", "80.4 ms", "0.0 ms", "20 µs", "4.2 µs"]

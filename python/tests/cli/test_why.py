@@ -260,12 +260,6 @@ def test_a_bar_is_never_empty_and_never_too_wide() -> None:
     assert why_view.bar(1.0) == "█" * why_view.BAR
     assert why_view.bar(0.0).strip() == "▏"
     assert why_view.bar(0.5) == ("█" * (why_view.BAR // 2)).ljust(why_view.BAR)
-    assert [why_view.seconds(value) for value in (12.345, 0.0804, 0.0, 2e-5)] == [
-        "12.35 s",
-        "80.4 ms",
-        "0.0 ms",
-        "20 µs",
-    ]
 
 
 def test_a_terminal_has_colours(one: Path) -> None:

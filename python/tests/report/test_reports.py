@@ -231,6 +231,23 @@ def test_a_diagnosis_draws_its_budget_and_the_limits_below_the_time_sequence_gra
     assert all(float(begin) < float(end) for begin, end in jumps)
 
 
+def test_times_of_a_budget_are_those_of_its_sentences(tmp_path: Path) -> None:
+    scenario = tmp_path / "short.toml"
+    scenario.write_text(
+        'duration = "30 s"\n[tcp]\nprofile = "linux"\n[link.path]\nbetween = ["a", "b"]\nrate = "20 Mbit/s"\n'
+        'delay = "5 ms"\n[[flow]]\nfrom = "a"\nto = "b"\napp = { kind = "bulk", bytes = "3 MB" }\n'
+    )
+    page = tmp_path / "short.html"
+    assert main(["why", str(scenario), "--report", str(page)]) == 0
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    budget = text[text.index('<div class="budget"') :]
+    lines = re.findall(r'class="value">([^<%]+)</span>.*class="told">For (.+?(?:s|ms|µs)) ', budget)
+    assert len(lines) >= 2
+    assert {unit for _, told in lines for unit in told.split()[1:]} == {"s", "ms"}
+    for beside, told in lines:
+        assert beside == told
+
+
 def test_each_command_that_may_help_is_a_line_of_its_own(pages: dict[str, Path]) -> None:
     text = pages["why"].read_text(encoding="utf-8").replace("&#39;", "&#x27;")
     (row,) = ns.why(pages["why"].with_name("run.pcapng")).documents()

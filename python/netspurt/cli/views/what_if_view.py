@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from netspurt.analysis import formats
-from netspurt.cli.views.why_view import WRAPPED, seconds
+from netspurt.cli.views.why_view import WRAPPED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,10 +71,12 @@ def _show_proof(console: Console, each: Outcome, proven: Proven) -> None:
     )
     for name, predicted, measured in pairs:
         off = f"{100 * (predicted / measured - 1):+.1f} %" if measured else ""
-        lines.append(f"    {name:<12} {seconds(predicted):>10} {seconds(measured):>10} {off:>11}")
+        lines.append(
+            f"    {name:<12} {formats.lasting(predicted):>10} {formats.lasting(measured):>10} {off:>11}"
+        )
     if proven.late_s > LATE_S:
         lines.append(
-            f"    This machine was late by up to {seconds(proven.late_s)}, which the proven times contain."
+            f"    This machine was late by up to {formats.lasting(proven.late_s)}, which the proven times contain."
         )
     for line in lines:
         console.print(Text(line), soft_wrap=True)
@@ -85,12 +87,10 @@ def _baseline(found: WhatIf) -> str:
     runs = formats.counted(found.seeds, "seed")
     if found.seconds != found.simulated_seconds:
         return (
-            f"{found.quantity[0].upper()}{found.quantity[1:]} now: {seconds(found.seconds)} captured, "
-            f"{seconds(found.simulated_seconds)} simulated ({runs})."
+            f"{found.quantity[0].upper()}{found.quantity[1:]} now: {formats.lasting(found.seconds)} captured, "
+            f"{formats.lasting(found.simulated_seconds)} simulated ({runs})."
         )
-    return (
-        f"{found.quantity[0].upper()}{found.quantity[1:]} now: {seconds(found.simulated_seconds)} ({runs})."
-    )
+    return f"{found.quantity[0].upper()}{found.quantity[1:]} now: {formats.lasting(found.simulated_seconds)} ({runs})."
 
 
 def _largest(found: WhatIf) -> list[tuple[str, float]]:
@@ -104,15 +104,15 @@ _HEAD = (
 
 
 def _row(number: str, each: Outcome) -> Text:
-    interval = "" if each.interval is None else " – ".join(map(seconds, each.interval))
+    interval = "" if each.interval is None else " – ".join(map(formats.lasting, each.interval))
     saved = f"{100 * each.gain:+.1f} %" if math.isfinite(each.gain) else "never ends"
-    after = seconds(each.seconds) if math.isfinite(each.seconds) else "–"
+    after = formats.lasting(each.seconds) if math.isfinite(each.seconds) else "–"
     delays = goodputs = ""
     if each.others is not None:
         now, then = each.others
         delays = f"{1e3 * now.delay_s:.3g} → {1e3 * then.delay_s:.3g} ms"
         goodputs = f"{now.goodput_bps / 1e6:.3g} → {then.goodput_bps / 1e6:.3g} Mbit/s"
-    proven = f"  proven: {seconds(each.proven.seconds)}" if each.proven is not None else ""
+    proven = f"  proven: {formats.lasting(each.proven.seconds)}" if each.proven is not None else ""
     style = "green" if each.helps else ""
     line = (
         f"  {number}  {each.name:<26} {after:>9}  {interval:<22} {saved:>8}  {delays:<20} {goodputs}{proven}"

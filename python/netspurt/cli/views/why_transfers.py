@@ -5,7 +5,7 @@ Lives here: the layout of this text. Must not live here: where a connection is c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from netspurt.analysis import formats
@@ -20,7 +20,7 @@ LEAST_HIDDEN = 0.02
 """A limit that was hidden for a smaller share of the time is left out."""
 
 
-def transfers(connection: Mapping[str, Any], seconds: Callable[[float], str]) -> list[str]:
+def transfers(connection: Mapping[str, Any]) -> list[str]:
     """The slowest transfers, each with its budget; nothing for a connection with one transfer."""
     found = connection["transfers"]
     if not found:
@@ -36,8 +36,8 @@ def transfers(connection: Mapping[str, Any], seconds: Callable[[float], str]) ->
         ]
         sizes = f"{formats.count(each['request_bytes'])} → {formats.count(each['response_bytes'])} bytes"
         lines.append(
-            f"    #{each['transfer']:<4} at {seconds(each['from_s']):>9}  {sizes:<24} "
-            f"{seconds(each['duration_s']):>9}  {', '.join(shares)}{_packets(*each['packets'])}"
+            f"    #{each['transfer']:<4} at {formats.lasting(each['from_s']):>9}  {sizes:<24} "
+            f"{formats.lasting(each['duration_s']):>9}  {', '.join(shares)}{_packets(*each['packets'])}"
         )
     return lines
 
@@ -49,11 +49,11 @@ def _packets(first: int | None, last: int | None) -> str:
     return f"  (packets {max(first, 1)}–{max(last, 1)})"
 
 
-def hidden(direction: Mapping[str, Any], seconds: Callable[[float], str]) -> list[str]:
+def hidden(direction: Mapping[str, Any]) -> list[str]:
     """Limits that held too while another one counted."""
     least = LEAST_HIDDEN * direction["duration_s"]
     return [
-        f"  Hidden: {each['limit']} held too during {seconds(each['seconds'])} of {each['by']}."
+        f"  Hidden: {each['limit']} held too during {formats.lasting(each['seconds'])} of {each['by']}."
         for each in direction["masked"]
         if each["seconds"] >= least
     ]

@@ -70,7 +70,7 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     who = f"connection {row['connection']}: {row['client']} → {row['server']}"
     place = PLACES.get(main["vantage"], main["vantage"])
     about = (
-        f"{formats.counted(main['bytes'], 'byte')} from the {main['from']} in {seconds(main['duration_s'])}, "
+        f"{formats.counted(main['bytes'], 'byte')} from the {main['from']} in {formats.lasting(main['duration_s'])}, "
         + (f"captured {place}" if main["vantage"] in PLACES else "simulated")
     )
     if main["offload"]:
@@ -79,7 +79,7 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     console.print(Text(f"  {main['sentence']}"), soft_wrap=True)
     for line in budget(main, console.width if console.is_terminal else None):
         console.print(line, soft_wrap=True)
-    for words in (*why_transfers.hidden(main, seconds), *why_transfers.transfers(row, seconds)):
+    for words in (*why_transfers.hidden(main), *why_transfers.transfers(row)):
         console.print(Text(words), soft_wrap=True)
     other = next(each for each in row["directions"] if each["from"] != main["from"])
     if other["bytes"]:
@@ -110,7 +110,7 @@ def budget(direction: Mapping[str, Any], width: int | None = None) -> list[Text]
 
 
 def _numbers(limit: str, duration: float, share: float, length: int = BAR) -> Text:
-    numbers = f"  {limit:<18} {seconds(duration):>9} {100 * share:5.1f} %  "
+    numbers = f"  {limit:<18} {formats.lasting(duration):>9} {100 * share:5.1f} %  "
     return Text.assemble(numbers, (bar(share, length), colour(limit))) if length else Text(numbers.rstrip())
 
 
@@ -147,13 +147,6 @@ def _number(name: str, value: float) -> str:
     return f"{words} {_UNITS[kind](value)}"
 
 
-def seconds(value: float) -> str:
-    """A time in s, ms or µs with four digits at most."""
-    if value >= 1:
-        return f"{value:.2f} s"
-    return f"{value * 1e3:.1f} ms" if value >= 1e-3 or not value else f"{value * 1e6:.0f} µs"
-
-
 def _size(value: float) -> str:
     if value >= 1 << 20:
         return f"{value / (1 << 20):.1f} MiB"
@@ -169,7 +162,7 @@ def _rate(value: float) -> str:
 
 _UNITS: dict[str, Callable[[float], str]] = {
     "bytes": _size,
-    "seconds": seconds,
+    "seconds": formats.lasting,
     "rate": _rate,
     "count": lambda value: f"{value:.6g}",
 }
