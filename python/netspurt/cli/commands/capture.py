@@ -33,6 +33,7 @@ from netspurt.cli.views import tables
 from netspurt.errors import FilterError, RequestError
 from netspurt.files import output, places
 from netspurt.files.places import Destination
+from netspurt.inputs.capture_file import check_capture_file
 from netspurt.inputs.typed import positive
 from netspurt.threads import for_each
 
@@ -169,6 +170,7 @@ def _read(
 ) -> Capture:
     import polars as pl
 
+    check_capture_file(file)
     record = (*writers, "limits")
     reading = Reading(file, record, connections=options.connections, chosen=options.filter, copy=copy)
 

@@ -14,6 +14,7 @@ from netspurt.cli.progress import Gauge
 from netspurt.cli.views import tables
 from netspurt.files import output
 from netspurt.files.places import SCENARIO, SCENARIO_MARK
+from netspurt.inputs.capture_file import check_capture_file
 from netspurt.inputs.typed import natural
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def command(options: argparse.Namespace) -> int:
     """
     from netspurt.fitting import fit
 
+    check_capture_file(options.capture)
     with Gauge("simulating") as gauge:
         found = fit(
             options.capture,
