@@ -23,11 +23,11 @@ def check_capture_file(file: str) -> None:
     """Refuses a file that another command reads. What else is no capture, or cannot be read, shows when it is read.
 
     Raises:
-        RequestError: it is a scenario, a sweep or a trace, or there is no such file.
+        RequestError: it is a scenario, a sweep or a trace.
     """
-    if file == "-":
-        return
     path = Path(file)
+    if file == "-" or not path.is_file():
+        return  # Reading it says what is wrong.
     kind = kind_of(path)
     if kind not in INSTEAD or not path.stat().st_size:
         return
