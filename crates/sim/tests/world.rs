@@ -280,3 +280,28 @@ fn a_capture_sees_every_packet_of_its_link_in_order() {
         Span::from_ms(5) + Span::from_us(u64::from(first.size))
     );
 }
+
+#[test]
+fn what_is_recorded_and_captured_is_the_same_fused_or_not() {
+    let observed = |spec: &WorldSpec| {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let links: Vec<u32> = (0..spec.links.len() as u32).collect();
+        let sink = Box::new(Capture(Arc::clone(&seen)));
+        let recorder = Recorder::new(Wants::ALL).with_capture(&links, sink);
+        let result = World::new(spec.clone(), 7, Some(recorder)).unwrap().run(&|| false);
+        let mut packets = seen.lock().unwrap().clone();
+        // Each link has a capture of its own.
+        packets.sort_by_key(|(channel, _)| *channel);
+        (result, packets)
+    };
+    for name in ["newreno", "linux", "bbr"] {
+        let mut spec = crowd(&slow(), config(name));
+        let (fused, packets) = observed(&spec);
+        spec.fuse = false;
+        let (plain, plain_packets) = observed(&spec);
+        assert!(fused.performance.events < plain.performance.events, "{name}: something is fused");
+        assert!(packets.len() > 2000 && fused.recording.segments.len() > 700, "{name}");
+        assert_eq!(packets, plain_packets, "{name}");
+        assert_eq!(fused.recording, plain.recording, "{name}");
+    }
+}
