@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
 from against_kernel.compare import Difference
 from against_kernel.kernel import Run, happened
-from against_kernel.known import reason
+from against_kernel.known import RULES, reason
 from against_kernel.ours import Played, repeats
 from against_kernel.packets import ACK, FIN, PSH, Numbers, Segment, Sent
 from against_kernel.scripts import MS, Arrival, Call, Script
@@ -31,6 +31,10 @@ PROBED = "a window probe depends on the memory for data that came before"
 UNCORKED = "the cork of more data ends if there is no memory for data"
 LIMIT = "an answer is as late as makes a connection interactive"
 QUICK = "quick ACKs depend on the growth of the kernel's window"
+TREE = "a duplicate joins the segment before it"
+PACED = "pacing takes no time for a retransmission of few bytes"
+TICKS = "the limit of answers is counted in ticks"
+UNSEEN = "header prediction takes data without a look at its ACK"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
 
@@ -437,3 +441,83 @@ def test_data_behind_a_bare_ack_was_sent_by_a_timer() -> None:
     assert [event for _, event in happened(played) if isinstance(event, int)] == [2]
     played.played.sent.reverse()
     assert [event for _, event in happened(played) if isinstance(event, int)] == []
+
+
+def test_each_explanation_is_tested_here() -> None:
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name in RULES if f'"{name}"' not in tested] == []
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "block", "expected"),
+    [
+        ([data(201), data(251), data(301)], (201, 401), TREE),
+        ([data(201), data(251), data(301)], (301, 351), None),
+        ([data(201), data(301)], (201, 401), None),
+        ([data(201, 150), data(301)], (201, 401), None),
+        ([data(201), data(251), data(301)], (), None),
+    ],
+    ids=["ends and covers", "the D-SACK is there", "nothing covers it", "nothing ends there", "in order"],
+)
+def test_a_duplicate_may_join_where_one_segment_ends_and_another_covers_the_place(
+    arrivals: list[Segment], block: tuple[int, int], expected: str | None
+) -> None:
+    ack = Segment(ACK, 1, 1, 1000, sack=(block,)) if block else Segment(ACK, 1, 401, 1000)
+    played = run([(n * MS, one) for n, one in enumerate(arrivals)], [Sent(3 * MS, ack)])
+    assert reason(played, Difference("sack of ACK", 0, "", 3 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "again", "apart", "expected"),
+    [
+        ("bbr", 50, 30_000, PACED),
+        ("reno", 50, 30_000, None),
+        ("bbr", 101, 30_000, None),
+        ("bbr", 50, 60_000, None),
+    ],
+    ids=["few bytes", "not paced", "more than few", "later"],
+)
+def test_new_data_may_leave_behind_a_retransmission_of_few_bytes(
+    algorithm: str, again: int, apart: int, expected: str | None
+) -> None:
+    sent = [Sent(0, data(1, 500)), Sent(9 * MS, data(1, again)), Sent(9 * MS + apart, data(501))]
+    played = run([], sent)
+    played.script = Script(1, algorithm, True, 0, (), 1000 * MS)
+    difference = Difference("kernel sends data, ours data again", 2, "", sent[-1].at)
+    assert reason(played, difference) == expected
+
+
+@pytest.mark.parametrize(
+    ("invalid", "apart", "expected"),
+    [
+        (data(900, 0), 503 * MS, TICKS),
+        (data(900, 0), 497 * MS, TICKS),
+        (data(900, 0), 505 * MS, None),
+        (data(900, 10), 503 * MS, None),
+    ],
+    ids=["a tick late", "a tick early", "two ticks late", "with data"],
+)
+def test_an_invalid_segment_half_a_second_after_an_answer_is_at_the_limit(
+    invalid: Segment, apart: int, expected: str | None
+) -> None:
+    sent = [Sent(at, Segment(ACK, 1, 1, 1000)) for at in (10 * MS, 10 * MS + apart)]
+    difference = Difference("only the kernel sends: ACK", 1, "", sent[-1].at)
+    assert reason(run([(sent[-1].at, invalid)], sent), difference) == expected
+
+
+@pytest.mark.parametrize(
+    ("second", "kind", "expected"),
+    [
+        (Segment(ACK, 101, 1, 1000, 100), "only ours sends: data again", UNSEEN),
+        (Segment(ACK, 201, 1, 1000, 100), "only ours sends: data again", None),
+        (Segment(ACK, 101, 101, 1000, 100), "only ours sends: data again", None),
+        (Segment(ACK, 101, 1, 1000, 100), "only the kernel sends: data again", None),
+    ],
+    ids=["in order", "out of order", "acknowledges new data", "the kernel's"],
+)
+def test_data_in_order_that_acknowledges_nothing_new_may_hide_its_ack(
+    second: Segment, kind: str, expected: str | None
+) -> None:
+    arrivals = [(10 * MS, data(1)), (20 * MS, second)]
+    difference = Difference(kind, 1, "", 20 * MS + 10_000)
+    assert reason(run(arrivals, [Sent(5 * MS, data(1))]), difference) == expected
