@@ -177,8 +177,8 @@ pub(crate) struct Socket {
     pub(crate) urgent: Option<u64>,
     /// Bytes written before the last PSH (`pushed_seq`).
     pub(crate) pushed: u64,
-    /// Whether a call has written a part of its data.
-    pub(crate) goes_on_writing: bool,
+    /// Payload bytes of a full segment when the present call began to write; `None` if it has written nothing yet.
+    pub(crate) payload_of_write: Option<u32>,
     /// tcp_wmem[1] when the socket was created.
     default_buffer: u64,
     /// IPv4's identification of the next packet.
@@ -235,7 +235,7 @@ impl Socket {
             record: 0,
             urgent: None,
             pushed: 0,
-            goes_on_writing: false,
+            payload_of_write: None,
             default_buffer,
             identification: 0,
             wakes: 0,

@@ -38,7 +38,7 @@ impl Stack {
         }
         let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
         let (buffer, pushed, record) = (socket.send_buffer(wmem), socket.pushed, socket.record);
-        let goes_on = socket.goes_on_writing;
+        let began = socket.payload_of_write;
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
@@ -61,7 +61,9 @@ impl Stack {
         // buffer is
         // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
-        let (unsent, mss) = (stream.unsent(), u64::from(stream.next_payload().max(1)));
+        // The size of segments is chosen at the beginning of a write (`tcp_send_mss()`).
+        let payload = began.unwrap_or_else(|| stream.next_payload());
+        let (unsent, mss) = (stream.unsent(), u64::from(payload.max(1)));
         let goal = (u64::from(stream.peer_window()) / 2).min(largest).max(mss) / mss * mss;
         let queued = stream.written() - stream.acknowledged();
         let may_start = unsent < low && queued < buffer;
@@ -79,13 +81,13 @@ impl Stack {
         let pushes = written > pushed + largest_window / 2 && (wanted == room || behind == Behind::More);
         let behind = if wanted < len { Behind::More } else { behind };
         let behind = if pushes { Behind::Nothing } else { behind };
-        let taken = if goes_on {
-            stream.write_rest(now, wanted, behind)
+        let taken = if began.is_some() {
+            stream.write_rest(now, wanted, behind, payload)
         } else {
             stream.write_part(now, wanted, behind)
         };
         let taken = taken.map_err(|_| Errno::EPIPE)?;
-        socket.goes_on_writing = true;
+        socket.payload_of_write = Some(payload);
         if taken == 0 && len > 0 {
             return Err(Errno::EAGAIN);
         }

@@ -287,7 +287,7 @@ impl Stack {
     pub(crate) fn set_after_write(&mut self, fd: RawFd, behind: Behind) -> Result<(), Errno> {
         let default = self.settings.config.transmit;
         let socket = self.socket_mut(fd)?;
-        socket.goes_on_writing = false;
+        socket.payload_of_write = None;
         let options = &mut socket.options;
         if core::mem::replace(&mut options.after_write, behind) == behind {
             return Ok(());

@@ -69,12 +69,23 @@ impl Connection {
     }
 
     /// The same for another part of a write, whose earlier parts may have been sent meanwhile. Only the beginning of a write
-    /// shows that the application has limited the sender (Linux, `tcp_rate_check_app_limited()`).
+    /// shows that the application has limited the sender (Linux, `tcp_rate_check_app_limited()`). `payload` is what
+    /// [`next_payload`](Self::next_payload) was at the beginning: in Linux segments that leave while this part is written are not
+    /// longer (`tcp_send_mss()` in `tcp_sendmsg_locked()`).
     ///
     /// # Errors
     /// As for [`write`](Self::write).
-    pub fn write_rest(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
+    pub fn write_rest(
+        &mut self,
+        now: Time,
+        len: u64,
+        behind: Behind,
+        payload: u32,
+    ) -> Result<u64, WriteError> {
         self.may_write()?;
+        if payload < u32::from(self.cx.agreed.payload) && self.cx.config.counts_as_linux() {
+            self.cx.begin_short_burst(payload);
+        }
         let packet = self.payload_of_burst();
         Ok(self.snd.write_on(&mut self.cx, now, len, (behind == Behind::Nothing, packet)))
     }

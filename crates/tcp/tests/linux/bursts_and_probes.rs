@@ -4,7 +4,6 @@
 use crate::common::lone::ACK;
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
-use netspurt_tcp::Change;
 use netspurt_tcp::config::{
     Config, CwndCounts, EcnUse, Grows, MssCounts, OldSegments, WindowProbe as ProbesWindow, WithoutSack,
 };
@@ -14,6 +13,7 @@ use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, TailProbeData, Timeout, WindowProbe};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::transmit::Transmit;
+use netspurt_tcp::{Behind, Change};
 
 fn linux() -> Config {
     Config { limited_transmit: true, ..rules(Grows::WhenUsed) }
@@ -47,6 +47,37 @@ fn all_segments_of_a_burst_are_as_long_as_the_first_one_that_reports_a_duplicate
         lab.seq = lab.seq.plus(200);
         lab.ack(4);
         assert_eq!(lens(&lab, before)[0], 1000);
+    }
+}
+
+#[test]
+fn segments_of_the_rest_of_a_write_are_not_longer_than_those_of_its_beginning() {
+    // tcp_send_mss() is called before the loop of tcp_sendmsg_locked(); the D-SACK leaves with the first segment alone.
+    for (grows, len) in [(Grows::WhenUsed, [988, 988, 12, 1000]), (Grows::Always, [988, 1000, 1000, 12])] {
+        let mut config =
+            Config { mss_counts: MssCounts::DataAndOptions, old_segments: OldSegments::Linux, ..linux() };
+        config.growth.grows = grows;
+        let mut lab = Lab::with_sack(config);
+        lab.data(0, 100);
+        let payload = Payload { offset: 0, len: 100 };
+        let seq = Lab::their_first();
+        let duplicate =
+            Segment { seq, ack: Lab::behind(0), flags: ACK, payload, window: 30_000, ..Segment::default() };
+        lab.tcp.handle_segment(lab.now, &duplicate);
+        let (now, tcp) = (lab.now, &mut lab.tcp);
+        let first = tcp.next_payload();
+        let mut lens = Vec::new();
+        for part in 0..3 {
+            let written = match part {
+                0 => tcp.write_part(now, 988, Behind::More),
+                1 => tcp.write_rest(now, 1000, Behind::More, first),
+                _ => tcp.write(now, 1012),
+            };
+            assert!(written.is_ok());
+            let sent = std::iter::from_fn(|| tcp.poll_transmit(now)).map(|sent| sent.segment.payload.len);
+            lens.extend(sent.filter(|&len| len > 0));
+        }
+        assert_eq!(lens[..4], len, "{grows:?}");
     }
 }
 

@@ -10,7 +10,7 @@ use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
 use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, TailProbeData, Timeout};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
-use netspurt_tcp::{Behind, Segments, congestion};
+use netspurt_tcp::{Behind, Connection, Segments, congestion};
 
 /// The recovery of Linux; `grows` says when cwnd does.
 pub(crate) fn rules(grows: Grows) -> Config {
@@ -324,7 +324,8 @@ fn only_the_beginning_of_a_write_shows_that_the_application_has_paused() {
             lab.at(ms).ack(acked);
             let (now, len) = (lab.now, u64::from(MSS));
             let tcp = &mut lab.tcp;
-            let written = if parts { tcp.write_rest(now, len, Behind::Nothing) } else { tcp.write(now, len) };
+            let rest = |tcp: &mut Connection| tcp.write_rest(now, len, Behind::Nothing, tcp.next_payload());
+            let written = if parts { rest(tcp) } else { tcp.write(now, len) };
             assert_eq!(written, Ok(len));
         }
         lab.at(330).ack(3).at(430).ack(4);
