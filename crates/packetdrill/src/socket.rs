@@ -5,6 +5,7 @@ use crate::fast_open::Keys;
 use crate::queue::fair::Schedule;
 use crate::queue::refusing::{Due, INTERVAL, Refusal};
 use crate::socket_options::{Family, SocketOptions};
+use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Change, Connection, Info, Segments};
@@ -179,6 +180,8 @@ pub(crate) struct Socket {
     pub(crate) pushed: u64,
     /// Payload bytes of a full segment when the present call began to write; `None` if it has written nothing yet.
     pub(crate) payload_of_write: Option<u32>,
+    /// The codepoint of ECN of the last segment, which is a part of the socket's type of service (`INET_ECN_xmit()`).
+    pub(crate) ecn: Ecn,
     /// tcp_wmem[1] when the socket was created.
     default_buffer: u64,
     /// IPv4's identification of the next packet.
@@ -236,6 +239,7 @@ impl Socket {
             urgent: None,
             pushed: 0,
             payload_of_write: None,
+            ecn: Ecn::NotEct,
             default_buffer,
             identification: 0,
             wakes: 0,

@@ -88,8 +88,7 @@ impl Script {
 /// `T HEX`: the headers of an IPv4 packet without options.
 fn decode(line: &str) -> Left {
     let (at, hex) = line.split_once(' ').unwrap();
-    let bytes: Vec<u8> =
-        (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap()).collect();
+    let bytes = bytes_of(hex);
     let seq = u32::from_be_bytes(bytes[24..28].try_into().unwrap());
     let total = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));
     let at = at.parse::<u64>().unwrap() / 1_000_000;
@@ -145,14 +144,23 @@ fn a_reset_anywhere_in_the_window_ends_a_closed_socket_in_fin_wait_2() {
     assert_eq!(script.gets(500, Flags::ACK, 1, 2, 0).left(400, 600)[0].1, Flags::RST, "no connection");
 }
 
-/// The lengths of the headers of what leaves from `ms` on.
-fn headers(script: Script, ms: u64, end: u64) -> Vec<usize> {
+/// The headers of what leaves from `ms` on.
+fn bytes(script: Script, ms: u64, end: u64) -> Vec<Vec<u8>> {
     let mut output = Vec::new();
     replay(format!("{}to {}\n", script.0, end * 1_000_000).as_bytes(), &mut output).unwrap();
     let text = String::from_utf8(output).unwrap();
     let sent = text.lines().filter_map(|line| line.strip_prefix("sent ")?.split_once(' '));
     let later = sent.filter(|(at, _)| at.parse::<u64>().unwrap() >= ms * 1_000_000);
-    later.map(|(_, hex)| hex.len() / 2).collect()
+    later.map(|(_, hex)| bytes_of(hex)).collect()
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap()).collect()
+}
+
+/// The lengths of the headers of what leaves from `ms` on.
+fn headers(script: Script, ms: u64, end: u64) -> Vec<usize> {
+    bytes(script, ms, end).iter().map(Vec::len).collect()
 }
 
 #[test]
@@ -435,6 +443,29 @@ fn a_time_wait_socket_echoes_no_mark() {
     let closed = |how| Script(read.0.clone()).call(200, how).gets(300, Flags::ACK, 1001, 2, 0);
     assert_eq!(answers(closed("shutdown 1")), [true, false]);
     assert_eq!(answers(closed("close")), [false, false]);
+}
+
+#[test]
+fn a_closed_socket_acknowledges_the_fin_with_the_codepoint_of_its_last_segment() {
+    // tw_tos, but not for what is outside the window (TCP_TW_ACK_OOW in tcp_v4_timewait_ack())
+    let codepoints = |written: u32, outside: bool| {
+        let mut script = Script(format!("new linux - 4000000 exact {ISS} 0\n"));
+        for call in ["socket", "listen 8080"] {
+            writeln!(script.0, "call 0 {call}").unwrap();
+        }
+        let options = Options { mss: Some(1000), ..Options::NONE };
+        let flags = Flags::SYN | Flags::ECE | Flags::CWR;
+        script.segment(0, Segment { seq: Seq(IRS), flags, options, ..Segment::default() });
+        let script = script.gets(100, Flags::ACK, 1, 1, 0).call(100, "accept");
+        let script = script.call(200, &format!("write {written} 0")).call(210, "close");
+        let script = script.gets(300, Flags::ACK, 1, 2001, 0).gets(400, Flags::ACK, 1, written + 2, 0);
+        let (flags, seq) = if outside { (Flags::ACK, 70_000) } else { (Flags::FIN | Flags::ACK, 1) };
+        let script = script.gets(500, flags, seq, written + 2, 0);
+        bytes(script, 500, 600).iter().map(|packet| packet[1] & 3).collect::<Vec<u8>>()
+    };
+    assert_eq!(codepoints(11_000, false), [2], "the FIN left with data");
+    assert_eq!(codepoints(2000, false), [0], "the FIN left alone");
+    assert_eq!(codepoints(11_000, true), [0], "outside the window");
 }
 
 #[test]

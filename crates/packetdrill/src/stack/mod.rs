@@ -288,6 +288,7 @@ impl Stack {
             let mut ip = Ip::new(addresses(local, remote));
             ip.dscp = socket.options.type_of_service >> 2;
             ip.ecn = segment.ecn;
+            socket.ecn = segment.ecn;
             ip.dont_fragment = socket.options.fragmentation == Fragmentation::Forbidden;
             ip.identification = socket.identification;
             socket.identification = socket.identification.wrapping_add(1);

@@ -8,7 +8,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::codec::{Ip, Ports};
 use netspurt_tcp::config::OldSegments;
 use netspurt_tcp::options::{Options, SackBlocks};
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use std::net::SocketAddr;
@@ -74,12 +74,16 @@ impl Stack {
         let stream = self.sockets.get(&id).filter(orphan).and_then(Socket::stream);
         let Some(stream) = stream.filter(|stream| stream.state() == State::FinWait2) else { return false };
         match judge(stream, segment) {
-            Verdict::Taken => self.answer_for_orphan(id, (local, remote), segment),
+            Verdict::Taken => {
+                // It is that of the last segment; the answers to what is outside the window have none (TCP_TW_ACK_OOW).
+                let ecn = self.sockets.get(&id).map_or(Ecn::NotEct, |socket| socket.ecn);
+                self.answer_for_orphan(id, (local, remote), segment, ecn);
+            }
             Verdict::Answered => {
                 let (flags, options, header_len) = (Flags::ACK, Options::NONE, 20);
                 let plain =
                     Segment { flags, options, header_len, seq: long_ago(stream, segment), ..*segment };
-                self.answer_for_orphan(id, (local, remote), &plain);
+                self.answer_for_orphan(id, (local, remote), &plain, Ecn::NotEct);
             }
             Verdict::Dropped => {}
             Verdict::Ends => drop(self.sockets.remove(&id)),
@@ -93,9 +97,15 @@ impl Stack {
 
     /// Answers a FIN, or a segment outside the window, for a TIME-WAIT socket. That socket keeps neither a timestamp of the latter
     /// nor reports of old data, and echoes no mark. It limits the answers to segments without data
-    /// (`tcp_timewait_check_oow_rate_limit()`).
+    /// (`tcp_timewait_check_oow_rate_limit()`). `ecn` is the codepoint of its answer (`tw_tos`).
     #[cold]
-    fn answer_for_orphan(&mut self, id: Id, (local, remote): (SocketAddr, SocketAddr), segment: &Segment) {
+    fn answer_for_orphan(
+        &mut self,
+        id: Id,
+        (local, remote): (SocketAddr, SocketAddr),
+        segment: &Segment,
+        ecn: Ecn,
+    ) {
         let (now, layout) = (self.now, self.settings.config.layout);
         let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) else { return };
         let answered = stream.answered_invalid();
@@ -109,7 +119,8 @@ impl Stack {
             out.segment.flags = Flags(out.segment.flags.0 & !Flags::ECE.0);
             out.segment.header_len = 20 + out.segment.options.wire_len(layout);
             let ports = Ports { source: local.port(), destination: remote.port() };
-            let ip = Ip::new(addresses(local, remote));
+            let mut ip = Ip::new(addresses(local, remote));
+            ip.ecn = ecn;
             self.sent.extend(packet(now, &out.segment, ports, &ip, layout));
         }
         self.update(id);
