@@ -24,6 +24,7 @@ PUSHED = "PSH where writes are joined"
 UNREAD = "ACKs behind a slow reader depend on the kernel's memory"
 LITTLE = "cwnd of an application that sends little"
 PAUSE = "a pause is as long as the timeout"
+IN_TICKS = "the limit of answers is counted in ticks"
 PREPARED = "a segment was prepared for other options"
 AHEAD = "a timestamp is that of the next departure"
 OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
@@ -273,6 +274,33 @@ def test_a_segment_that_was_prepared_for_other_options_leaves_a_short_rest(
     sent = [left(10 * MS, 1, 88, 1), left(after, 89, 80, blocks), left(after, 169, length, blocks)]
     for kind in ("length of data", "kernel sends data, ours ACK"):
         assert reason(run([], sent), Difference(kind, 2, "", after)) == expected
+
+
+@pytest.mark.parametrize(
+    ("blocks", "length", "apart", "expected"),
+    [(1, 92, 0, PREPARED), (0, 92, 0, None), (1, 100, 0, None), (1, 92, 1, None)],
+    ids=["behind more blocks", "none before", "a full one", "another burst"],
+)
+def test_a_packet_that_was_prepared_beside_more_blocks_ends_within_a_burst(
+    blocks: int, length: int, apart: int, expected: str | None
+) -> None:
+    reports = ((1001, 1101),) * blocks
+    sent = [
+        Sent(10 * MS, Segment(ACK, 1, 1, 1000, 88, sack=reports)),
+        Sent(50 * MS, data(89, length)),
+        Sent((50 + apart) * MS, data(89 + length)),
+    ]
+    assert reason(run([], sent), Difference("length of data", 1, "", 50 * MS)) == expected
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(498, IN_TICKS), (490, None)])
+def test_an_answer_at_the_limit_of_half_a_second_shows_also_in_what_the_next_one_echoes(
+    apart: int, expected: str | None
+) -> None:
+    at = (10 + apart) * MS
+    sent = [Sent(10 * MS, data(1, 0)), Sent(at, data(1, 0))]
+    made = run([(at - 20_000, data(1, 0))], sent)
+    assert reason(made, Difference("echo of ACK", 1, "", at)) == expected
 
 
 @pytest.mark.parametrize(
