@@ -37,9 +37,13 @@ impl Wire for Last {
 }
 
 fn host() -> Host {
+    host_within(LIMITS)
+}
+
+fn host_within(limits: Limits) -> Host {
     let config = profile::by_name("linux").expect("a profile").config.clone();
     let networks = vec![Network { address: OURS.into(), bits: 24 }];
-    let settings = Settings { networks, mtu: 1500, config, mss: Mss::OfDevice, limits: LIMITS, key: [9; 16] };
+    let settings = Settings { networks, mtu: 1500, config, mss: Mss::OfDevice, limits, key: [9; 16] };
     let mut host = Host::new(settings).expect("valid");
     host.listen(9, Box::new(|_| Some(Box::new(Sink))));
     host.listen(19, Box::new(|_| Some(Box::new(Source::new(None)))));
@@ -338,6 +342,38 @@ fn small_out_of_order_segments_are_stored_only_within_the_window() {
     // 16,384 ranges, and a ring of at most the window of 6 MiB.
     assert!(memory() < before + 20_000, "{} kB after {before}", memory());
     assert_eq!(host.counts()[0], 1);
+}
+
+#[test]
+fn at_the_limit_of_memory_a_connection_keeps_few_gaps_in_its_data() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let limits = Limits { memory: 1 << 20, ..LIMITS };
+    let (mut host, mut wire) = (host_within(limits), Last { packet: Vec::new(), count: 0 });
+    let mut segment = Segment { flags: Flags::ACK, window: 65_535, ..Segment::default() };
+    segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+    let before = memory();
+    for from in 4000..4030 {
+        let (seq, ack) = open(&mut host, Time::ZERO, from, 9, &mut wire);
+        // As in the test above, for each of the connections.
+        for n in 0..16_384_u32 {
+            segment = Segment { seq: seq.plus(1 + 2 * n), ack, ..segment };
+            give(&mut host, Time::ZERO, &packet(&segment, (THEIRS, from), 9, b"x"), &mut wire);
+        }
+        // Data in order is still taken.
+        let text = [7; 1000];
+        give(
+            &mut host,
+            Time::ZERO,
+            &packet(&Segment { seq, ..segment }, (THEIRS, from), 9, &text),
+            &mut wire,
+        );
+        let received = host.connections().find(|(pair, ..)| pair.remote.port() == from);
+        assert!(received.is_some_and(|(.., connection)| connection.received() >= 1000));
+    }
+    // All of their ranges would take 20 MB; beyond the limit each connection has 64 KiB and 1024 ranges.
+    println!("{} kB, of which {} bytes are counted", memory() - before, host.memory());
+    assert!(memory() < before + 8_000, "{} kB after {before}", memory());
+    assert!(host.tally().no_memory > 400_000, "{:?}", host.tally());
 }
 
 #[test]

@@ -3,6 +3,12 @@
 /// Every buffer may have this size, whatever the others have: each connection makes progress.
 pub(super) const SHARE: usize = 1 << 16;
 
+/// The out-of-order data of every connection may have so many parts, whatever the others have.
+pub(super) const PARTS: usize = 1024;
+
+/// The memory that a part takes, in bytes: a node of the connection's tree of ranges.
+pub(super) const PART: usize = 40;
+
 /// The memory that the buffers of all connections have, in bytes, and its limit.
 #[derive(Debug)]
 pub(super) struct Budget {
@@ -19,6 +25,12 @@ impl Budget {
     #[inline]
     pub(super) const fn note(&mut self, before: usize, now: usize) {
         self.held = self.held + now - before;
+    }
+
+    /// Whether all of the memory is in use.
+    #[inline]
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.held >= self.most
     }
 
     /// The memory of all buffers.
@@ -44,9 +56,10 @@ mod tests {
         assert_eq!(budget.largest(0), 1 << 20);
         budget.note(0, 800_000);
         assert_eq!(budget.largest(0), 1 << 17, "248 576 bytes are free");
+        assert!(!budget.is_used_up());
         assert_eq!(budget.largest(1 << 18), 1 << 18);
         budget.note(100_000, 700_000);
-        assert_eq!(budget.held(), 1_400_000);
+        assert_eq!((budget.held(), budget.is_used_up()), (1_400_000, true));
         assert_eq!((budget.largest(0), budget.largest(1 << 17)), (SHARE, 1 << 17));
         budget.note(1_400_000, 0);
         assert_eq!(budget.largest(4096), 1 << 20);

@@ -21,8 +21,9 @@ pub struct Limits {
     pub half_open: usize,
     /// Connections in TIME-WAIT. A new one replaces the oldest.
     pub time_wait: usize,
-    /// The memory of the buffers of all connections, in bytes. At the limit a buffer does not grow beyond 64 KiB: data that
-    /// would not fit is dropped like a lost packet, and an application can write less.
+    /// The memory of the buffers of all connections, and of the lists of what has arrived out of order, in bytes. At the limit a
+    /// buffer does not grow beyond 64 KiB, and out-of-order data has at most 1024 parts: data for which there is no room is dropped
+    /// like a lost packet, and an application can write less.
     pub memory: usize,
 }
 

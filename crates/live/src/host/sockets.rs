@@ -1,6 +1,6 @@
 //! All connections of a host: by endpoints, by deadline, and, where old ones are replaced, by age.
 
-use super::budget::Budget;
+use super::budget::{Budget, PART};
 use super::id::Id;
 use super::stream::{Application, Bytes, Pair};
 use super::turns::Recent;
@@ -82,9 +82,10 @@ impl Socket {
         }
     }
 
-    /// Tells the budget how much memory the buffers have now.
+    /// Tells the budget how much memory the buffers have now, and the list of what has arrived out of order.
     pub(super) fn count_memory(&mut self, budget: &mut Budget) {
-        let before = core::mem::replace(&mut self.counted, self.bytes.memory());
+        let memory = self.bytes.memory() + PART * self.connection.parts();
+        let before = core::mem::replace(&mut self.counted, memory);
         budget.note(before, self.counted);
     }
 

@@ -2,7 +2,7 @@
 //! clock.
 
 use super::account::{Account, ConnectError, Happening, Tally};
-use super::budget::Budget;
+use super::budget::{Budget, PARTS};
 use super::id::Id;
 use super::ring::Spares;
 use super::settings::Settings;
@@ -201,13 +201,15 @@ impl Host {
         if let Some(socket) = self.sockets.get(id) {
             let arriving = &mut socket.bytes.arriving;
             let most = self.budget.largest(arriving.memory());
+            let is_full = self.budget.is_used_up();
             if !read.tcp.payload.is_empty() {
                 arriving.borrow_from(&mut self.spares);
                 arriving.expect(read.tcp.payload.len(), most);
             }
             for (segment, payload) in arrival::segments(read, shape) {
                 self.tally.segments += 1;
-                let is_taken = take(socket, now, segment, &packet[payload], most);
+                let room = Room { most, parts: if is_full { PARTS } else { usize::MAX } };
+                let is_taken = take(socket, now, segment, &packet[payload], room);
                 self.tally.no_memory += u64::from(!is_taken);
             }
             socket.note_progress(now);
@@ -508,15 +510,25 @@ impl Host {
     }
 }
 
-/// Passes a segment to its connection, and stores the new payload. If that needs a buffer of more than `most` bytes, the
-/// connection gets the segment without the payload. Returns whether it got it all.
-fn take(socket: &mut Socket, now: Time, mut segment: Segment, mut payload: &[u8], most: usize) -> bool {
+/// What a connection may keep of what arrives: the bytes of its buffer, and the parts of out-of-order data.
+#[derive(Clone, Copy)]
+struct Room {
+    most: usize,
+    parts: usize,
+}
+
+/// Passes a segment to its connection, and stores the new payload. If there is no room for it, the connection gets the segment
+/// without the payload. Returns whether it got it all.
+fn take(socket: &mut Socket, now: Time, mut segment: Segment, mut payload: &[u8], room: Room) -> bool {
     let Socket { connection, bytes, .. } = socket;
     // The payload of a SYN starts one sequence number later.
     let begins = segment.flags.has(Flags::SYN);
     let place = if begins { 0 } else { connection.place(segment.seq) };
     segment.payload.offset = place as u64;
-    let fits = payload.is_empty() || bytes.arriving.fits((place + payload.len() as i64).max(0) as u64, most);
+    let is_behind_gap = place > connection.received() as i64;
+    let fits = payload.is_empty()
+        || bytes.arriving.fits((place + payload.len() as i64).max(0) as u64, room.most)
+            && (!is_behind_gap || connection.parts() < room.parts);
     if !fits {
         // The peer sends it again. What it acknowledges counts now, or two ends that send could wait for each other.
         (payload, segment.payload.len) = (&[], 0);

@@ -246,6 +246,12 @@ impl Connection {
         Info { out_of_order: self.rcv.out_of_order(), ..self.snd.info(&self.cx) }
     }
 
+    /// The number of parts of the data that has arrived out of order, between which data is missing. Each takes memory, whatever
+    /// its length: 40 bytes if they are many.
+    pub fn parts(&self) -> usize {
+        self.rcv.parts()
+    }
+
     /// The outstanding segments, of which a short one counts as one, if losses are detected by time. The work is proportional to
     /// their number.
     pub fn segments(&self) -> Option<Segments> {

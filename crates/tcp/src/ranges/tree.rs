@@ -370,6 +370,11 @@ impl Tree {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_range_takes_as_much_as_hosts_count_for_it() {
+        assert_eq!(size_of::<Node>(), 40);
+    }
+
     impl Tree {
         /// Whether each branch is balanced and sums up what lies in it; its height.
         fn check(&self, at: u32) -> u8 {

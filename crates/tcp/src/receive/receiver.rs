@@ -420,6 +420,11 @@ impl Receiver {
         self.reassembly.as_ref().map_or(0, |reassembly| reassembly.held.covered())
     }
 
+    /// The number of parts of the data that was received out of order.
+    pub(crate) fn parts(&self) -> usize {
+        self.reassembly.as_ref().map_or(0, |reassembly| reassembly.held.len())
+    }
+
     /// Whether the peer's FIN and all data have arrived.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
