@@ -268,6 +268,29 @@ fn data_behind_the_end_of_a_record_leaves_in_another_segment() {
 }
 
 #[test]
+fn splice_moves_data_from_a_connection_into_a_pipe_and_back() {
+    let drill = Drill::new();
+    let (fd, first) = drill.connected();
+    let mut ends = [0; 2];
+    // SAFETY: the two numbers are writable.
+    assert_eq!(unsafe { (drill.0.pipe)(drill.0.userdata, ends.as_mut_ptr()) }, 0);
+    let splice = |from, to, len| {
+        // SAFETY: null means that there is no offset.
+        unsafe { (drill.0.splice)(drill.0.userdata, from, null_mut(), to, null_mut(), len, 0) }
+    };
+    drill.send(101, first, Flags::ACK, 500);
+    assert_eq!(splice(fd, ends[1], 300), 300);
+    assert_eq!(drill.read(fd), 200, "the rest is still there");
+    assert_eq!(splice(ends[0], fd, 1000), 300, "what the pipe holds");
+    let sent = std::iter::from_fn(|| drill.receive()).map(|(packet, _)| packet.tcp.segment.payload.len);
+    assert_eq!(sent.take(2).sum::<u32>(), 300);
+    for end in ends {
+        // SAFETY: the ends are open, and used no more.
+        unsafe { libc::close(end) };
+    }
+}
+
+#[test]
 fn reading_the_clock_and_sleeping_advance_it_and_run_timers() {
     let drill = Drill::new();
     let (fd, first) = drill.connected();
