@@ -12,10 +12,11 @@ use dice::Dice;
 
 #[test]
 fn no_adversary_changes_the_stream_without_a_refusal() {
+    let all = netspurt_tcp::profile::profiles().len() as u64;
     let mut seen = [0; 2];
     for seed in 0..3000 {
         let mut dice = Dice(seed);
-        let profiles = [dice.below(16) as u8, dice.below(16) as u8];
+        let profiles = [dice.below(all) as u8, dice.below(all) as u8];
         println!("seed {seed}, profiles {profiles:?}");
         let mut world = Between::new(profiles, dice.permille(100));
         for _ in 0..300 {
