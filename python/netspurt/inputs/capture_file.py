@@ -26,10 +26,13 @@ def check_capture_file(file: str) -> None:
         RequestError: it is a scenario, a sweep or a trace.
     """
     path = Path(file)
-    if file == "-" or not path.is_file():
-        return  # Reading it says what is wrong.
-    kind = kind_of(path)
-    if kind not in INSTEAD or not path.stat().st_size:
+    try:
+        if file == "-" or not path.is_file() or not path.stat().st_size:
+            return
+        kind = kind_of(path)
+    except (OSError, RequestError):
+        return
+    if kind not in INSTEAD:
         return
     if kind is Kind.SCENARIO and is_sweep(path):
         raise RequestError(f"{file} is a sweep, not a capture: 'netspurt sweep {file}' runs it")
