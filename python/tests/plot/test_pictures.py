@@ -214,6 +214,47 @@ def test_a_flow_without_limits_is_named_with_the_known_ones(
     assert "there is no flow 'web'; the flows are: bulk" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_connection_of_a_capture_is_drawn_by_its_number(
+    number: int, result: ns.Result, tmp_path: Path
+) -> None:
+    path, out = tmp_path / "line.pcapng", tmp_path / "out.csv"
+    result.write_pcap(path)
+    words = ["plot", str(path), "--connection", str(number), "--out", str(out)]
+    expected = ns.why(path).intervals.filter((pl.col("connection") == number) & (pl.col("from") == "client"))
+    start = ns.why(path).connections.filter(pl.col("connection") == number)["start_s"].item()
+    assert main([*words, "--picture", "limits"]) == 0
+    assert pl.read_csv(out)["time_s"].max() == pytest.approx(start + expected["until_s"].max())
+    segments = ns.read_capture(path, record=["segments"]).segments
+    sent = segments.filter(
+        (pl.col("connection") == number) & (pl.col("from_client")) & (pl.col("length") > 0)
+    )
+    assert main([*words, "--picture", "time-sequence"]) == 0
+    drawn = pl.read_csv(out).filter(pl.col("trace") == "new data")
+    assert drawn["time_s"].min() == pytest.approx(sent["time_s"].min())
+    assert drawn.height <= sent.height
+    assert drawn["time_s"].max() <= sent["time_s"].max() + 1e-9
+
+
+def test_a_connection_that_cannot_be_drawn_is_named(
+    result: ns.Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture, scenario = tmp_path / "line.pcapng", tmp_path / "line.toml"
+    result.write_pcap(capture)
+    scenario.write_text(SCENARIO)
+    for words, said in (
+        ([str(capture), "--connection", "2"], "there is no connection 2: the last one has the number 1"),
+        ([str(capture), "--connection", "2", "--picture", "limits"], "the last one has the number 1"),
+        ([str(scenario), "--connection", "9", "--picture", "limits"], "the last one has the number 1"),
+        ([str(scenario), "--connection", "1"], "of a run, name a --flow"),
+        ([str(capture), "--connection", "1", "--flow", "bulk"], "give one of them"),
+        ([str(capture), "--connection", "1", "--picture", "throughput"], "has no effect on the picture"),
+        ([str(capture), "--flow", "bulk", "--picture", "limits"], "choose with --connection N"),
+    ):
+        assert main(["plot", *words]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_throughput_adds_up_to_what_arrived_and_does_not_exceed_the_link(result: ns.Result) -> None:
     chart = ns.plot.throughput_chart(result, bin_s=0.5)
     together = next(trace for trace in chart.traces if trace.name == "total")

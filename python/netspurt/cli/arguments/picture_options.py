@@ -55,6 +55,13 @@ def plot(command: ArgumentParser) -> None:
         "--flow", metavar="NAME", help="which flow (default: the one that sends most; of a sweep: all)"
     )
     command.add_argument(
+        "--connection",
+        type=typed.natural,
+        metavar="N",
+        help="which connection of a capture, as 'netspurt why' numbers them; with --picture limits of a scenario too "
+        "(default: the one that sends most; of limits: that lost most time)",
+    )
+    command.add_argument(
         "--link", metavar="NAME", help="which link's queue (default: the longest ones; of a sweep: all)"
     )
     for name, which in (("begin", "first"), ("end", "last")):

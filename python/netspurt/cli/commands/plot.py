@@ -19,6 +19,7 @@ from netspurt.files.places import DRAWN, Destination
 from netspurt.inputs.paths import one_path
 
 if TYPE_CHECKING:
+    from netspurt.diagnosing import Diagnosis
     from netspurt.inputs.recording import Recording
     from netspurt.plot import Chart, HeatMap
     from netspurt.sweeping import Sweep
@@ -44,19 +45,23 @@ OF_SWEEPS = {
 
 SHOWN_TIME = ("begin", "end")
 
+ONE = ("flow", "connection", *SHOWN_TIME)
+
 OF_RUNS = {
-    "time-sequence": ("flow", *SHOWN_TIME),
-    "windows": ("flow", *SHOWN_TIME),
+    "time-sequence": ONE,
+    "windows": ONE,
     "cwnds": SHOWN_TIME,
-    "round-trips": ("flow", *SHOWN_TIME),
+    "round-trips": ONE,
     "queues": ("link", *SHOWN_TIME),
     "throughput": SHOWN_TIME,
-    "limits": ("flow", *SHOWN_TIME),
+    "limits": ONE,
     "distribution": (),
 }
 """The pictures of runs and captures, with the options that each takes."""
 
-OF_PICTURES = {name: f"--{name}" for name in ("flow", "link", *SHOWN_TIME, "quantity", "x", "y", "where")}
+OF_PICTURES = {
+    name: f"--{name}" for name in ("flow", "connection", "link", *SHOWN_TIME, "quantity", "x", "y", "where")
+}
 """Options that some pictures do not take, by their place in the namespace."""
 
 QUANTITY = "goodput_bps"
@@ -93,6 +98,8 @@ def command(options: argparse.Namespace) -> int:
         raise RequestError(f"--picture {name} cannot be drawn of {kind}; these can: {', '.join(able)}")
     others = {place: option for place, option in OF_PICTURES.items() if place not in able[name]}
     refuse(options, others, f"has no effect on the picture {name} of {kind}: leave it out")
+    if options.flow is not None and options.connection is not None:
+        raise RequestError("--flow and --connection both choose what is drawn: give one of them")
     try:
         picture: Picture = (
             _of_sweep(name, source, options) if isinstance(source, Sweep) else _of_run(name, source, options)
@@ -157,6 +164,10 @@ def _cut(chart: Chart, options: argparse.Namespace) -> Chart:
 def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
     from netspurt import plot
 
+    if name == "limits":
+        return _cut(_limits(source, options), options)
+    if options.connection is not None:
+        source = _one_connection(source, options.connection)
     if name == "time-sequence":
         return plot.time_sequence_chart(source, options.flow, options.begin or 0.0, options.end)
     if name in ("windows", "round-trips"):
@@ -167,18 +178,48 @@ def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
         return _cut(make(source, options.flow), options)
     if name == "queues":
         return _cut(plot.queues_chart(source, options.link), options)
-    if name == "limits":
-        return _cut(_limits(source, options), options)
     if name == "distribution":
         return plot.round_trip_distribution_chart(source)
     return _cut({"cwnds": plot.cwnds_chart, "throughput": plot.throughput_chart}[name](source), options)
 
 
-def _limits(source: Recording, options: argparse.Namespace) -> Chart:
-    """The limits of the requested flow, or of the connection that lost most time.
+def _one_connection(source: Recording, number: int) -> Recording:
+    """A capture with the packets of one connection.
 
     Raises:
-        ValueError: a trace, which does not show limits; or there is no such flow.
+        ValueError: there is no such connection, or the source is no capture.
+    """
+    from netspurt.analysis.capture import TABLES, read_capture
+    from netspurt.inputs.capture import Captured
+
+    if not isinstance(source, Captured):
+        raise ValueError("--connection is the number of a connection in a capture: of a run, name a --flow")
+    _check_connection(number, source.capture.connections.height)
+    return Captured(read_capture(source.capture.path, TABLES, only=[number]))
+
+
+def _check_connection(number: int, count: int) -> None:
+    if number >= count:
+        last = f": the last one has the number {count - 1}" if count else ""
+        raise ValueError(f"there is no connection {number}{last}")
+
+
+def _numbered(diagnosis: Diagnosis, number: int | None) -> Chart:
+    """The limits of this connection, or of the one that lost most time."""
+    from netspurt import plot
+
+    if number is not None:
+        _check_connection(number, diagnosis.tally["connections"])
+        if number not in set(diagnosis.connections["connection"]):
+            raise ValueError(f"connection {number} carried no data")
+    return plot.limits_chart(diagnosis, number)
+
+
+def _limits(source: Recording, options: argparse.Namespace) -> Chart:
+    """The limits of the requested flow or connection, or of the connection that lost most time.
+
+    Raises:
+        ValueError: a trace, which does not show limits; or there is no such flow or connection.
     """
     from netspurt import plot
     from netspurt.diagnosing import why
@@ -188,14 +229,14 @@ def _limits(source: Recording, options: argparse.Namespace) -> Chart:
     if isinstance(source, Captured):
         if options.flow is not None:
             raise ValueError(
-                "--flow names a flow of a run: 'netspurt why' lists the connections of a capture"
+                "--flow names a flow of a run: choose with --connection N, as 'netspurt why' numbers them"
             )
-        return plot.limits_chart(why(source.capture.path))
+        return _numbered(why(source.capture.path), options.connection)
     if not isinstance(source, Simulated):
         raise ValueError("a trace does not show what limits a flow: give the scenario or a capture")
     diagnosis = why(source.again(["limits"]))
     if options.flow is None:
-        return plot.limits_chart(diagnosis)
+        return _numbered(diagnosis, options.connection)
     flows = [each["flow"] for each in diagnosis.flows or ()]
     numbers = [number for number in diagnosis.connections["connection"] if flows[number] == options.flow]
     if not numbers:
