@@ -27,4 +27,5 @@ def test_the_limits_of_a_host_are_those_of_the_code() -> None:
     assert (rows[memory], constant("settings.rs", r"memory: 1 << (\d+)")) == ("1 GiB", 30)
     [idle] = (what for what in rows if "`http`" in what)
     assert numbers[idle] == constant("app/http.rs", r"IDLE: Span = Span::from_secs\((\d+)\)")
-    assert f"more than {constant('budget.rs', r'PARTS: usize = (\d+)')} parts" in text
+    parts = constant("budget.rs", r"PARTS: usize = (\d+)")
+    assert f"more than {parts} parts" in text
