@@ -25,7 +25,7 @@ def test_the_limits_of_a_host_are_those_of_the_code() -> None:
     assert numbers["connections in TIME-WAIT"] == constant("settings.rs", r"time_wait: ([\d_]+)")
     [memory] = (what for what in rows if what.startswith("buffers"))
     assert (rows[memory], constant("settings.rs", r"memory: 1 << (\d+)")) == ("1 GiB", 30)
-    [idle] = (what for what in rows if "`http`" in what)
+    [idle] = (what for what in rows if what.startswith("time without"))
     assert numbers[idle] == constant("app/http.rs", r"IDLE: Span = Span::from_secs\((\d+)\)")
     parts = constant("budget.rs", r"PARTS: usize = (\d+)")
     assert f"more than {parts} parts" in text
