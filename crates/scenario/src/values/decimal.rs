@@ -74,21 +74,23 @@ fn rounded(text: &str, units: &[Units]) -> Result<(u64, bool), String> {
     u64::try_from(count).map(|count| (count, exact)).map_err(|_| too_large())
 }
 
-/// The sentence for a number that stands alone.
+/// The sentence for a number that stands alone. Two usual units show that there is a choice: `5` may be milliseconds or seconds.
 pub(crate) fn no_unit<'a>(number: &str, units: impl Iterator<Item = &'a str>) -> String {
     let units: Vec<&str> = units.collect();
-    let usual = ["packets", "ms", "Mbit/s", "KiB"];
-    let example = units.iter().find(|unit| usual.contains(unit)).or_else(|| units.first());
-    match example {
-        Some(example) if number.starts_with('-') => {
-            let positive = number.trim_start_matches('-');
-            format!("{number} is negative and has no unit: write a value such as \"{positive} {example}\"")
-        }
-        Some(example) => {
-            format!("{number} has no unit: write \"{number} {example}\", or another of {}", units.join(", "))
-        }
-        None => format!("{number} has no unit"),
+    let usual = ["packets", "ms", "s", "Mbit/s", "KiB", "B"];
+    let mut examples: Vec<&str> = usual.into_iter().filter(|unit| units.contains(unit)).take(2).collect();
+    if examples.is_empty() {
+        examples.extend(units.first());
     }
+    let Some(first) = examples.first() else { return format!("{number} has no unit") };
+    if let Some(positive) = number.strip_prefix('-') {
+        return format!("{number} is negative and has no unit: write a value such as \"{positive} {first}\"");
+    }
+    let others: Vec<&str> = units.iter().copied().filter(|unit| !examples.contains(unit)).collect();
+    let values: Vec<String> = examples.iter().map(|unit| format!("\"{number} {unit}\"")).collect();
+    let rest =
+        if others.is_empty() { String::new() } else { format!("; other units: {}", others.join(", ")) };
+    format!("{number} has no unit: write {}{rest}", values.join(" or "))
 }
 
 /// Digits, the power of ten they are to be multiplied with, and the unit behind them.

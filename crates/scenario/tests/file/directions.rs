@@ -146,7 +146,7 @@ fn what_is_wrong_with_a_direction_is_placed() {
     );
     assert_eq!(
         refused("delay = [\"1 ms\", 2]"),
-        "line.toml:3:18: link.line.delay.1: 2 has no unit: write \"2 ms\", or another of ps, ns, us, µs, ms, s, min, h"
+        "line.toml:3:18: link.line.delay.1: 2 has no unit: write \"2 ms\" or \"2 s\"; other units: ps, ns, us, µs, min, h"
     );
     assert_eq!(
         refused("queue = [{ kind = \"codel\" }, { kind = \"drop-tail\", limit = \"0 packets\" }]"),

@@ -123,12 +123,14 @@ fn a_table_without_its_name_is_told_how_it_begins() {
 fn a_missing_unit_is_an_error_that_says_which_would_be_right() {
     assert_eq!(
         changed("\"290 ms\"", "290"),
-        "bad.toml:5:9: link.satellite.delay: 290 has no unit: write \"290 ms\", or another of ps, ns, us, µs, ms, s, \
-         min, h"
+        "bad.toml:5:9: link.satellite.delay: 290 has no unit: write \"290 ms\" or \"290 s\"; other units: \
+         ps, ns, us, µs, min, h"
     );
     assert!(changed("\"1.544 Mbit/s\"", "1.544").starts_with(
-        "bad.toml:4:8: link.satellite.rate: 1.544 has no unit: write \"1.544 Mbit/s\", or another of bit/s, kbit/s"
+        "bad.toml:4:8: link.satellite.rate: 1.544 has no unit: write \"1.544 Mbit/s\"; other units: bit/s, kbit/s"
     ));
+    let sized = overridden("flow.0.app.bytes", "5000");
+    assert!(sized.contains("5000 has no unit: write \"5000 KiB\" or \"5000 B\"; other units: "), "{sized}");
     assert!(
         changed("\"290 ms\"", "\"290\"").starts_with("bad.toml:5:9: link.satellite.delay: 290 has no unit")
     );
@@ -330,8 +332,8 @@ fn links_without_sense_are_placed() {
 fn an_error_in_an_override_names_the_override() {
     assert_eq!(
         overridden("link.satellite.delay", "300"),
-        "--set link.satellite.delay: 300 has no unit: write \"300 ms\", or another of ps, ns, us, \
-         µs, ms, s, min, h"
+        "--set link.satellite.delay: 300 has no unit: write \"300 ms\" or \"300 s\"; \
+         other units: ps, ns, us, µs, min, h"
     );
     assert!(overridden("link.satelite.delay", "300 ms").contains("did you mean \"satellite\"?"));
     assert!(overridden("link.satellite.dealy", "300 ms").contains("did you mean \"delay\"?"));
