@@ -28,7 +28,7 @@ its own. `make host-load` measures this anew and writes this page.
 
 | load | what it does |
 | --- | --- |
-| SYN flood | for 30 s, SYN segments from random addresses, as fast as one Python process sends them |
+| SYN flood | for 30 s, 40,000 different SYN segments from random addresses, as fast as one Python process sends them |
 | blind segments | for 30 s, RST, SYN, ACK and data with guessed ports and numbers, from the clients' address |
 | slowloris | for 30 s, 1 000 requests that never end, one byte a second each |
 | idle connections | 16 384 connections that never say anything |

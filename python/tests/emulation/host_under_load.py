@@ -39,6 +39,9 @@ FILE, LARGE = 100_000, 1_000_000
 APART_S = 0.02
 """Between two fetches of honest clients, which would be a load themselves."""
 
+DIFFERENT = 40_000
+"""Packets of a shower: of a flood, ten times the half-open connections that the host keeps."""
+
 STEPS_BELOW = 10
 """By how much the priority of the load is lower: its programs would run elsewhere, and here must not take the processor
 from the clients whose wait is measured."""
@@ -86,7 +89,7 @@ def raw() -> socket.socket:
 def shower(make: Callable[[random.Random], bytes], stop: Event) -> None:
     """Sends packets as fast as Python can."""
     draw, out = random.Random(1), raw()
-    some = [make(draw) for _ in range(4000)]
+    some = [make(draw) for _ in range(DIFFERENT)]
     while not stop.is_set():
         for each in draw.sample(some, 500):
             with contextlib.suppress(OSError):
