@@ -183,3 +183,39 @@ fn without_sack_a_late_original_raises_the_number_of_duplicates_before_the_rest_
     assert_eq!(lab.tcp.info().dup_acks_needed, Some(4), "tcp_try_undo_partial()");
     assert_ne!(lab.tcp.info().phase, Phase::Recovery, "tcp_newreno_mark_lost()");
 }
+
+#[test]
+fn without_sack_a_timeout_in_a_recovery_whose_data_is_acknowledged_can_be_undone() {
+    // The second condition of tcp_enter_loss(): high_seq is not above snd_una.
+    let stamps = Some(Timestamps::default());
+    let offer = Options { mss: Some(MSS as u16), timestamps: stamps, ..Options::NONE };
+    let config = Config { timestamps: true, without_sack: WithoutSack::Linux, ..rules(Grows::WhenUsed) };
+    let mut lab = Lab::open(config, offer);
+    lab.write(10).out();
+    lab.at(200);
+    for _ in 0..3 {
+        ack(&mut lab, (0, 100), None, NONE);
+    }
+    lab.at(300);
+    ack(&mut lab, (10, 200), None, NONE);
+    lab.write(2);
+    assert_eq!(lab.tcp.info().phase, Phase::Recovery, "tcp_try_undo_recovery()");
+    lab.at(1400);
+    assert_eq!(lab.out().last(), Some(&(11, Timeout)));
+    ack(&mut lab, (11, 300), None, NONE);
+    assert_eq!(lab.tcp.stats().undone, 1, "it was only late");
+}
+
+#[test]
+fn a_timeout_while_a_mark_reduces_cwnd_is_not_undone_by_a_late_original() {
+    // tcp_enter_loss() begins no undo where high_seq of TCP_CA_CWR is above snd_una.
+    for (mark, undone) in [(MARK, 0), (NONE, 1)] {
+        let mut lab = marked_of(10, 10);
+        ack(&mut lab, (1, 100), None, mark);
+        assert_eq!(lab.tcp.info().reduces_for_mark, undone == 0);
+        lab.at(1300);
+        assert_eq!(lab.out(), [(2, Timeout)]);
+        ack(&mut lab, (2, 100), None, NONE);
+        assert_eq!(lab.tcp.stats().undone, undone);
+    }
+}

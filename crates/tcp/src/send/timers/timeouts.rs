@@ -120,7 +120,16 @@ impl Sender {
         let has_reneged = self.recovery.doubt_reports(self.space.una, is_repeated);
         if self.recovery.is_by_time() {
             let reneged = has_reneged.then(|| reported.map_or(self.space.una, |range| range.end));
-            self.time_out_by_time(cx, now, reneged, (before, from_open, is_repeated));
+            // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too, and in a recovery whose data
+            // is all acknowledged.
+            let goes_on = if cx.config.reduces == Reduces::Cwnd { reduces } else { before == Phase::Fast };
+            let begins = !goes_on && !is_repeated;
+            let frto = if cx.config.undo {
+                Frto::after_timeout(before != Phase::Open, is_repeated)
+            } else {
+                Frto::Off
+            };
+            self.time_out_by_time(cx, now, reneged, (begins, from_open, frto));
         }
         Expired::Nothing
     }
@@ -346,21 +355,17 @@ impl Sender {
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say; in Linux as much of it as the
     /// peer's window permits, all of it if that is closed (`__tcp_retransmit_skb()`). `reneged`: where the reports end
     /// that the peer has not acknowledged. Linux has joined the segments of such a report, and no others (`tcp_shift_skb_data()`).
-    /// `before`, `from_open` and `is_repeated`: the phase until then, whether no mark was reducing the window in it, and whether
-    /// another timeout came just before.
+    /// `begins` and `from_open`: whether it begins a recovery, and whether it does so outside others and without a mark that was reducing
+    /// the window.
     fn time_out_by_time(
         &mut self,
         cx: &mut Context,
         now: Time,
         reneged: Option<u64>,
-        (before, from_open, is_repeated): (Phase, bool, bool),
+        (begins, from_open, frto): (bool, bool, Frto),
     ) {
         let (una, max, has_reneged) = (self.space.una, self.space.max, reneged.is_some());
         let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
-        let frto =
-            if cx.config.undo { Frto::after_timeout(before != Phase::Open, is_repeated) } else { Frto::Off };
-        // `tcp_enter_loss()` begins anew after a timeout whose retransmission was acknowledged, too.
-        let begins = before != Phase::Fast && !is_repeated;
         let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
         let ignores_reordering = cx.config.counts_as_linux();
         let timeout =
