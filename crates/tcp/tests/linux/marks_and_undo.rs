@@ -219,3 +219,23 @@ fn a_timeout_while_a_mark_reduces_cwnd_is_not_undone_by_a_late_original() {
         assert_eq!(lab.tcp.stats().undone, undone);
     }
 }
+
+#[test]
+fn an_ack_of_a_part_of_a_segment_that_undoes_a_timeout_leaves_the_timer_as_it_is() {
+    // FLAG_SET_XMIT_TIMER in tcp_clean_rtx_queue(): no segment is acknowledged as a whole, so no tail loss probe begins to wait.
+    for (acked, restarts) in [(500, false), (1000, true)] {
+        let stamps = Some(Timestamps::default());
+        let offer =
+            Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps, ..Options::NONE };
+        let config = Config { timestamps: true, tail_loss_probe: true, ..rules(Grows::WhenUsed) };
+        let mut lab = Lab::open(config, offer);
+        lab.write(2).out();
+        lab.at(1300);
+        assert_eq!(lab.out().last(), Some(&(1, Timeout)));
+        let timeout = lab.tcp.next_deadline();
+        let options = Options { timestamps: Some(Timestamps { value: 1, echo: 100 }), ..Options::NONE };
+        lab.arrives(Segment { ack: Lab::behind(0).plus(acked), flags: ACK, options, ..Segment::default() });
+        assert_eq!(lab.tcp.stats().undone, 1);
+        assert_eq!(lab.tcp.next_deadline() != timeout, restarts, "{acked} bytes");
+    }
+}

@@ -27,7 +27,7 @@ impl Sender {
         now: Time,
         segment: &Segment,
         (una_before, flight_before): (u64, u64),
-        (marked, is_troubled, updates_window): (bool, bool, bool),
+        (marked, is_troubled, updates_window, completes): (bool, bool, bool, bool),
         Reports { reports_new, again, answers_probe, undoes: undone, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
@@ -47,7 +47,7 @@ impl Sender {
         } else {
             let before = self.recovery.phase();
             let undone_now = advanced && self.undo_by_ack(cx, now, echo, una_before);
-            if advanced {
+            if advanced && completes {
                 self.probe_after_undo(cx, now, before);
             }
             // A partial ACK that undoes a recovery does nothing else (`tcp_try_undo_partial()`). D-SACKs that undo one leave its state
@@ -319,7 +319,7 @@ impl Sender {
     }
 
     /// An ACK of new data may have undone a recovery, in which its timer waited for no tail loss probe. Linux sets the timer
-    /// afterwards (`tcp_set_xmit_timer()`).
+    /// afterwards (`tcp_set_xmit_timer()`), if a whole segment is acknowledged (FLAG_SET_XMIT_TIMER).
     fn probe_after_undo(&mut self, cx: &Context, now: Time, before: Phase) {
         let undone = before != Phase::Open && self.recovery.phase() == Phase::Open;
         if undone && self.takes_acks_as_linux(cx) && self.timers.main().1 == Timer::Retransmit {

@@ -120,7 +120,7 @@ impl Sender {
         let shows = ack >= una_before as i64 || !segment.options.sack.is_empty();
         if shows && self.recovery.is_by_time() {
             let before = (una_before, flight_before);
-            let kind = (marked, is_troubled, as_linux && may_update);
+            let kind = (marked, is_troubled, as_linux && may_update, parts.completes_any());
             self.judge_by_time(cx, now, segment, before, kind, reports);
         }
         self.judge_mtu_probe(cx);
