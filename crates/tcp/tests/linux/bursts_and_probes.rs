@@ -527,3 +527,18 @@ fn a_tail_loss_probe_before_a_timeout_is_not_its_first_retransmission() {
     lab.ack_with(1, echo(probed as u32 + 1));
     assert_eq!(lab.tcp.stats().undone, 1);
 }
+
+#[test]
+fn the_timer_of_retransmissions_does_not_expire_while_that_of_reordering_runs() {
+    // tcp_rack_mark_lost() sets the only timer. The report is so late that its segment's RTT leaves the first one some more time.
+    for (grows, reason) in [(Grows::WhenUsed, RackLoss), (Grows::Always, Timeout)] {
+        let mut lab = Lab::with_sack(Config { tail_loss_probe: false, ..rules(grows) });
+        lab.write(2).out();
+        let due = lab.tcp.next_deadline();
+        let before = (due.as_ps() / 1_000_000_000) - 2;
+        lab.at(before).sack(0, &[(2, 2)]);
+        assert_eq!(lab.out(), [], "{grows:?}");
+        lab.at(before + 60);
+        assert_eq!(lab.out().first(), Some(&(1, reason)), "{grows:?}");
+    }
+}

@@ -33,6 +33,11 @@ impl Sender {
         }
         let waits_for_more = matches!(self.holding(), Hold::Cork | Hold::EndOfData | Hold::Own);
         let timer = if timer == Timer::Persist && waits_for_more { Timer::Ceiling } else { timer };
+        if timer == Timer::Retransmit && self.recovery.awaits_reordering() && self.takes_acks_as_linux(cx) {
+            // Linux has one timer: that of reordering has taken the place of this one (`tcp_rack_mark_lost()`), and sets it again.
+            self.timers.restart(now, cx.config.timer_grain);
+            return Expired::Nothing;
+        }
         cx.note(now, Event::Fired { timer });
         match timer {
             Timer::Ceiling => self.ceiling_reached(),
