@@ -542,3 +542,20 @@ fn the_timer_of_retransmissions_does_not_expire_while_that_of_reordering_runs() 
         assert_eq!(lab.out().first(), Some(&(1, reason)), "{grows:?}");
     }
 }
+
+#[test]
+fn what_an_ack_sets_free_after_a_timeout_is_paced_also_if_it_is_the_first_segment() {
+    // tcp_xmit_retransmit_queue() asks tcp_pacing_check(); only tcp_retransmit_timer() does not.
+    let first_resent = |grows| {
+        let mut lab = Lab::with_sack(Config { pacing: true, ..rules(grows) });
+        lab.write(10).at(1300);
+        assert_eq!(lab.out().last(), Some(&(1, Timeout)));
+        lab.at(1400).ack(1);
+        lab.at(1401).ack(2);
+        lab.out();
+        lab.ack(4);
+        lab.out().iter().any(|sent| sent.0 == 5)
+    };
+    assert!(!first_resent(Grows::WhenUsed));
+    assert!(first_resent(Grows::Always));
+}

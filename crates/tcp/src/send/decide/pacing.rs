@@ -74,7 +74,7 @@ impl Sender {
 
     /// The hold by the pacer or by the interface, if any.
     fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
-        if self.waits_for_turn(now) && is_paced_segment(cx, plan) {
+        if self.waits_for_turn(now) && self.is_paced_segment(cx, plan) {
             return Some(Hold::Pacing);
         }
         extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))
@@ -112,14 +112,16 @@ impl Sender {
             paced.pacer.set_rate(rate);
         }
     }
-}
 
-/// Whether pacing applies to the segment: to all data except probes, and in Linux to a FIN without data (`tcp_pacing_check()`).
-fn is_paced_segment(cx: &Context, plan: &Plan) -> bool {
-    let asks = matches!(
-        plan.reason,
-        Reason::Timeout | Reason::TailProbe | Reason::TailProbeData | Reason::WindowProbe
-    );
-    let is_fin = plan.flags.has(Flags::FIN) && cx.config.counts_as_linux();
-    (plan.len > 0 || is_fin) && !asks
+    /// Whether pacing applies to the segment: to all data except probes and what a timeout sends. In Linux also to a FIN without data
+    /// (`tcp_pacing_check()`), and to the first segment if an ACK sets it free after a timeout (`tcp_xmit_retransmit_queue()`).
+    fn is_paced_segment(&self, cx: &Context, plan: &Plan) -> bool {
+        let is_at_once = match plan.reason {
+            Reason::Timeout => self.recovery.resend().is_some() || !self.takes_acks_as_linux(cx),
+            Reason::TailProbe | Reason::TailProbeData | Reason::WindowProbe => true,
+            _ => false,
+        };
+        let is_fin = plan.flags.has(Flags::FIN) && cx.config.counts_as_linux();
+        (plan.len > 0 || is_fin) && !is_at_once
+    }
 }
