@@ -132,6 +132,10 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
         # The data is for a socket that was closed, and a reset answers it behind the retransmission.
         behind = sent[index + 1] if index + 1 < len(sent) else None
         return behind is not None and bool(behind.segment.flags & RST) and _answers_data(run, behind.at)
+    if difference.kind == "kernel sends data again, ours ACK":
+        # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmission.
+        behind = sent[index + 1].segment if index + 1 < len(sent) else None
+        return behind is not None and behind.is_bare_ack and _answers_fin(run, index)
     if difference.kind in ("ack of data", "sack of data"):
         return _leaves_before_data(run, index)
     if difference.kind in ("only the kernel sends: ACK", "stamp of ACK", "time of ACK", "ack of ACK") or (
@@ -180,6 +184,16 @@ def _answers_data(run: Run, at: int) -> bool:
     """Whether what was sent at a time answers a segment with data or a FIN."""
     answered = _answered(run, at)
     return bool(answered) and (answered[-1][1].length > 0 or bool(answered[-1][1].flags & FIN))
+
+
+def _answers_fin(run: Run, index: int) -> bool:
+    """Whether a segment answers a FIN in order, which the one behind it acknowledges."""
+    one, behind = run.played.sent[index], run.played.sent[index + 1].segment
+    answered = _answered(run, one.at)
+    if not answered or not answered[-1][1].flags & FIN:
+        return False
+    fin = answered[-1][1]
+    return fin.seq <= one.segment.ack and behind.ack == fin.seq + fin.length + 1 > one.segment.ack
 
 
 def _recovers(run: Run, sent: list[Sent], at: int) -> bool:

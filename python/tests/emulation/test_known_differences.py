@@ -395,6 +395,19 @@ def test_a_repair_precedes_only_the_data_of_the_segment_that_it_answers(
 
 
 @pytest.mark.parametrize(
+    ("flags", "last", "expected"),
+    [(ACK | FIN, 2, BEFORE), (ACK, 2, None), (ACK | FIN, 1, None)],
+    ids=["a FIN", "no FIN", "nothing acknowledges it"],
+)
+def test_a_repair_precedes_the_ack_of_a_fin(flags: int, last: int, expected: str | None) -> None:
+    repair, behind = data(1), Segment(ACK, 101, last, 1000, 0)
+    played = run(
+        [(10 * MS, data(1, 0, flags))], [Sent(10 * MS + 20_000, repair), Sent(10 * MS + 30_000, behind)]
+    )
+    assert reason(played, Difference("kernel sends data again, ours ACK", 0, "", 10 * MS)) == expected
+
+
+@pytest.mark.parametrize(
     ("again", "acknowledged", "kind", "expected"),
     [
         (True, 1, "kernel sends ACK, ours data again", BEFORE),
