@@ -134,8 +134,7 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
         return behind is not None and bool(behind.segment.flags & RST) and _answers_data(run, behind.at)
     if difference.kind == "kernel sends data again, ours ACK":
         # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmission.
-        behind = sent[index + 1].segment if index + 1 < len(sent) else None
-        return behind is not None and behind.is_bare_ack and _answers_fin(run, index)
+        return index + 1 < len(sent) and sent[index + 1].segment.is_bare_ack and _answers_fin(run, index)
     if difference.kind in ("ack of data", "sack of data"):
         return _leaves_before_data(run, index)
     if difference.kind in ("only the kernel sends: ACK", "stamp of ACK", "time of ACK", "ack of ACK") or (
