@@ -11,6 +11,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Each target needs at most 60 MB: more is a leak, or memory without a bound.
+most_mb=256
+
 seconds=${1:?"usage: tools/fuzz.sh SECONDS [TARGET [INPUT…]]"}
 shift
 shopt -s nullglob
@@ -49,7 +52,7 @@ for target in "${targets[@]}"; do
 done
 
 if (($# > 0)); then
-    exec "$target_dir/$host/release/${targets[0]}" -timeout=10 -rss_limit_mb=1024 "$@"
+    exec "$target_dir/$host/release/${targets[0]}" -timeout=10 -rss_limit_mb=$most_mb "$@"
 fi
 
 share=$((seconds / ${#targets[@]}))
@@ -60,7 +63,7 @@ for target in "${targets[@]}"; do
     inputs=("$corpus")
     # What once broke something is committed in fuzz/seeds and tried first on every run.
     [[ -d fuzz/seeds/$target ]] && inputs+=("fuzz/seeds/$target")
-    if ! "$target_dir/$host/release/$target" -max_total_time=$share -timeout=10 -rss_limit_mb=1024 \
+    if ! "$target_dir/$host/release/$target" -max_total_time=$share -timeout=10 -rss_limit_mb=$most_mb \
         -print_final_stats=1 -artifact_prefix="$artifacts/" "${inputs[@]}" >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         echo "fuzz: $target failed; run that input again with: tools/fuzz.sh 0 $target FILE" >&2
