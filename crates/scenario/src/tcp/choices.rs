@@ -176,6 +176,19 @@ names! {
 }
 
 names! {
+    /// What a receive buffer counts that adapts to the reader, from `initial_receive_window` on.
+    ReceiveMemory for config::ReceiveMemory {
+        /// Bytes of data: the window may grow to `receive_window`.
+        Bytes,
+        /// The memory of packets: at first the window gets half of it, and after a full segment the part that is data, 5/8
+        /// of `receive_window` with segments of 1448 bytes. Each segment that opens the window is acknowledged at once.
+        ///
+        /// Document: Linux 6.18, tcp_grow_window(), tcp_rcvbuf_grow().
+        Linux,
+    }
+}
+
+names! {
     /// How `prr` computes the window.
     PrrRule for config::PrrRule {
         /// From the outstanding data at the loss.

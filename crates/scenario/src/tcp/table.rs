@@ -5,9 +5,9 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, CwndCounts, DupAcksBesideNaks, EcnUse, FastOpenUse, GivesUp, Grows, HyStart,
-    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery, Reduces,
-    SendMemory, StateMachine, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe, WithoutSack,
+    LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiveMemory, ReceiverCongestion,
+    Recovery, Reduces, SendMemory, StateMachine, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
+    WindowOption, WindowProbe, WithoutSack,
 };
 use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
@@ -147,6 +147,8 @@ tcp_table! {
         ///
         /// Document: Linux, tcp_grow_window() and tcp_rcv_space_adjust(); "Dynamic Right-Sizing", 2001.
         initial_receive_window: Window => initial_receive_window,
+        /// What a receive buffer counts that adapts to the reader.
+        receive_memory: ReceiveMemory => receive_memory,
         /// The largest amount of unacknowledged data, whatever window the peer announces.
         send_window: Cap => send_window,
         /// Send buffer: data written and not yet acknowledged.

@@ -72,6 +72,16 @@ pub enum SendMemory {
     Linux,
 }
 
+/// What a receive buffer counts that adapts to the reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReceiveMemory {
+    /// Bytes of data.
+    Bytes,
+    /// Linux: the memory of packets. The window gets a part of it, which the longest segment shows, and each segment is
+    /// acknowledged at once while the window opens (`tcp_grow_window()`, `tcp_rcvbuf_grow()`).
+    Linux,
+}
+
 /// What cwnd counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CwndCounts {

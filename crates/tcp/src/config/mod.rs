@@ -9,7 +9,7 @@ pub mod validate;
 
 pub use choices::{
     Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, GivesUp, Grows, Growth, HyStart,
-    InitialWindow, KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule,
+    InitialWindow, KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiveMemory,
     ReceiverCongestion, Recovery, Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain,
     UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
@@ -33,6 +33,9 @@ pub struct Config {
     /// The window grows from this many bytes to `receive_window` as the application reads (Linux); `None`: it has its
     /// full size from the start.
     pub initial_receive_window: Option<u32>,
+    /// What a receive buffer counts that adapts to the reader: `receive_window` is the size of the buffer, in bytes of this
+    /// kind.
+    pub receive_memory: ReceiveMemory,
     /// Cap on unacknowledged bytes, whatever the peer offers.
     pub send_window: Option<u32>,
     /// Send buffer in bytes: data written and not yet acknowledged.

@@ -1,7 +1,9 @@
 //! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
+use crate::config::ReceiveMemory;
 use crate::context::Context;
 use crate::receive::acking::{Acking, Arrival, Memory, Ordinary, Shape};
+use crate::receive::autotuning::Tuning;
 use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
@@ -74,6 +76,7 @@ impl Receiver {
             unacknowledged: self.progress().1,
             unread: self.readable(),
             announced: cx.announced_payload(),
+            opens_window: self.opens_window(),
             armed: self.delayed_ack,
         };
         let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) else {
@@ -108,13 +111,30 @@ impl Receiver {
         }
     }
 
+    /// How many unread bytes do not make the window smaller than at the last ACK, besides those that are not acknowledged.
+    fn headroom(&self, cx: &Context, unacknowledged: u64) -> u32 {
+        match self.tuning() {
+            Some(tuning) if cx.config.receive_memory == ReceiveMemory::Linux => {
+                let limit = u64::from(tuning.limit(self.readable()));
+                limit.saturating_sub(u64::from(self.window()) + 2 * unacknowledged) as u32
+            }
+            // A scaled window first grows by about an eighth, because packets need less memory than Linux assumes at first
+            // (`tcp_grow_window()`). Until then unread data does not make it smaller.
+            _ if cx.agreed.largest_window() > 0xFFFF => self.window() / 8,
+            _ => 0,
+        }
+    }
+
+    /// Whether the segment that is being processed has opened the window.
+    #[inline]
+    fn opens_window(&self) -> bool {
+        self.tuning().is_some_and(Tuning::opens_by_memory)
+    }
+
     /// What a policy with state is given about a segment that is not in order.
     #[inline]
     fn arrival(&self, cx: &Context, times: PathTimes, segment: &Segment) -> Arrival {
         let (received, unacknowledged) = self.progress();
-        // A scaled window first grows by about an eighth, because packets need less memory than Linux assumes at first
-        // (`tcp_grow_window()`). Until then unread data does not make it smaller.
-        let headroom = if cx.agreed.largest_window() > 0xFFFF { self.window() / 8 } else { 0 };
         Arrival {
             shape: Shape { len: segment.payload.len, header_len: segment.header_len, flags: segment.flags },
             is_in_order: false,
@@ -122,7 +142,8 @@ impl Receiver {
             received,
             unacknowledged,
             unread: self.readable(),
-            headroom,
+            headroom: self.headroom(cx, unacknowledged),
+            opens_window: self.opens_window(),
             window: self.window(),
             mss: u32::from(cx.agreed.payload),
             own_header_len: cx.agreed.header_len,
@@ -137,6 +158,9 @@ impl Receiver {
     #[inline]
     pub(crate) fn opens(&mut self, now: Time) {
         self.waits_since = Stamp::at(now);
+        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+            tuning.opens(now);
+        }
     }
 
     /// The state of a policy that has some.

@@ -9,6 +9,7 @@ mod autotuning;
 pub(crate) mod background;
 mod marks;
 mod old_segments;
+mod packet_memory;
 mod reassembly;
 pub(crate) mod receiver;
 mod reports;

@@ -54,14 +54,14 @@ impl Receiver {
         if len >= mss {
             tuning.echoes(now, echo, first);
         }
-        if tuning.is_settled(self.buffer) {
+        if tuning.passes(len, self.buffer) {
             self.read = self.nxt;
-            tuning.read(now, self.read, mss);
+            tuning.read(now, self.read, 0, mss);
             if tuning.is_settled(self.buffer) {
                 return;
             }
         } else {
-            tuning.arrives(len, mss);
+            tuning.arrives(len, mss, self.nxt - self.read);
             self.resize(cx);
             self.read = self.nxt;
         }

@@ -1,6 +1,6 @@
 //! The receive window follows what the application reads (Linux, `tcp_rcv_space_adjust()`).
 
-use crate::config::{ReceiverCongestion, WindowGrowth};
+use crate::config::{ReceiveMemory, ReceiverCongestion, WindowGrowth};
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::receive::autotuning::Tuning;
@@ -13,11 +13,15 @@ impl Receiver {
     /// Starts autotuning after both SYN segments, if it is configured.
     pub(crate) fn begin_tuning(&mut self, cx: &Context, now: Time) {
         let Some(first) = cx.config.initial_receive_window else { return };
-        let most = cx.config.receive_window.min(cx.agreed.largest_window());
+        let largest = cx.agreed.largest_window();
+        let most = cx.config.receive_window.min(largest);
         // A window below one unit of the window scale would be announced as zero.
         let first = first.max(1 << cx.agreed.shifts().1);
         let mss = u32::from(cx.agreed.mss);
         let tuning = match cx.config.window_growth {
+            WindowGrowth::InSteps if cx.config.receive_memory == ReceiveMemory::Linux => {
+                Tuning::new(now, first.min(most), largest, mss).counting_memory(cx.config.receive_window)
+            }
             WindowGrowth::InSteps => Tuning::new(now, first, most, mss),
             // All of the buffer is announced, in whole segments where buffers are (FreeBSD, tcp_mss()). Such a buffer may exceed
             // the largest window: what it has more is room for data that the application has not read.
@@ -63,10 +67,10 @@ impl Receiver {
             _ => tuning.received(now, self.nxt, self.edge.saturating_sub(self.nxt) as u32),
         }
         let has_background = extras.background.is_some();
-        if tuning.is_settled(self.buffer) && !has_background {
+        if tuning.passes(segment.payload.len, self.buffer) && !has_background {
             return;
         }
-        tuning.arrives(segment.payload.len, mss);
+        tuning.arrives(segment.payload.len, mss, self.nxt - self.read);
         if has_background {
             self.note_background(cx, now, first, segment);
         }
@@ -99,12 +103,18 @@ impl Receiver {
         self.set_buffer(limit);
     }
 
+    /// The state of autotuning, if the window adapts.
+    #[inline]
+    pub(super) fn tuning(&self) -> Option<&Tuning> {
+        self.extras.as_deref()?.tuning.as_deref()
+    }
+
     /// The application has read.
     #[inline(always)]
     pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
         let Some(extras) = self.extras.as_deref_mut() else { return };
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
-        tuning.read(now, self.read, u32::from(cx.agreed.payload));
+        tuning.read(now, self.read, self.nxt - self.read, u32::from(cx.agreed.payload));
         if !tuning.is_settled(self.buffer) || extras.background.is_some() {
             self.resize(cx);
         }

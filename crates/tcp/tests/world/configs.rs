@@ -4,9 +4,9 @@ use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds, QuickCounts};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, GivesUp, Grows, HyStart, InitialWindow,
-    KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion, Recovery,
-    Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    KeepAlive, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiveMemory,
+    ReceiverCongestion, Recovery, Reduces, SavedPath, SendMemory, StateMachine, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -166,6 +166,9 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
         2 => {
             c.initial_receive_window =
                 dice.pick(&[None, Some(c.receive_window.min(20)), Some(c.receive_window)]);
+            if c.receive_window >= 3000 {
+                c.receive_memory = ReceiveMemory::Linux;
+            }
             if c.timestamps && c.initial_receive_window.is_some() {
                 c.receiver_congestion = dice.pick(&[ReceiverCongestion::Off, ReceiverCongestion::Rledbat]);
             }

@@ -3,8 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
     Config, Counting, Cutting, CwndCounts, EcnUse, GivesUp, Grows, Growth, HyStart, InitialWindow, MssCounts,
-    OldSegments, PathMtuDiscovery, PrrRule, Recovery, Reduces, SendMemory, StateMachine, TimerGrain,
-    UnsentAcked, Unstamped, WindowOption, WindowProbe, WithoutSack,
+    OldSegments, PathMtuDiscovery, PrrRule, ReceiveMemory, Recovery, Reduces, SendMemory, StateMachine,
+    TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds, QuickCounts};
@@ -15,9 +15,10 @@ use crate::time::Span;
 pub(super) const LINUX: Config = Config {
     mss: 1460,
     mss_counts: MssCounts::DataAndOptions,
-    // tcp_rmem[2] and [1], of which tcp_adv_win_scale initially gives half to the window; tcp_wmem[2] and [1].
+    // tcp_rmem[2] before 6.16 and [1], of which the window initially gets half; tcp_wmem[2] and [1].
     receive_window: 6 << 20,
     initial_receive_window: Some(65_536),
+    receive_memory: ReceiveMemory::Bytes,
     send_buffer: 4 << 20,
     initial_send_buffer: Some(16_384),
     // sk_stream_memory_free(), sk_stream_write_space().
@@ -144,6 +145,7 @@ pub(super) const LINUX22: Config = Config {
     // The draft, section 3: 16 KB.
     receive_window: 16_384,
     initial_receive_window: None,
+    receive_memory: ReceiveMemory::Bytes,
     // SK_WMEM_MAX.
     send_buffer: 65_535,
     initial_send_buffer: None,

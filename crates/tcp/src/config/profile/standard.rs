@@ -2,9 +2,9 @@
 
 use crate::config::{
     Config, Counting, Cutting, CwndCounts, DupAcks, EcnUse, FastOpenUse, GivesUp, Grows, Growth, HyStart,
-    InitialWindow, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiverCongestion,
-    Recovery, Reduces, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe, WithoutSack,
+    InitialWindow, LossMeans, MssCounts, OldSegments, PathMtuDiscovery, PrrRule, ReceiveMemory,
+    ReceiverCongestion, Recovery, Reduces, SendMemory, StateMachine, SynOptions, TimerGrain, UnsentAcked,
+    Unstamped, WindowGrowth, WindowOption, WindowProbe, WithoutSack,
 };
 use crate::congestion;
 use crate::receive::acking::Acking;
@@ -25,6 +25,7 @@ pub(super) const RENO: Config = Config {
     send_window: None,
     send_buffer: 1 << 20,
     initial_receive_window: None,
+    receive_memory: ReceiveMemory::Bytes,
     initial_send_buffer: None,
     send_memory: SendMemory::Bytes,
     round_buffers: false,

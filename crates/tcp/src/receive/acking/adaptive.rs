@@ -2,7 +2,8 @@
 //!
 //! * *Quick ACKs*: at its start a connection acknowledges every segment. The number of quick ACKs is that of the
 //!   segments in half of the window, at most 16. Quick ACKs return after a possible loss and after a pause longer than
-//!   the RTO. What counts as one, and as a possible loss, depends on the version ([`QuickCounts`]).
+//!   the RTO. What counts as one, and as a possible loss, depends on the version ([`QuickCounts`]). A segment that opens the
+//!   window gets one, too.
 //! * *ATO*: otherwise the delay is the average interval between segments, at least 40 ms. It is at most 200 ms, or the
 //!   RTT if that is shorter. If the timer sends the ACK, the next delay is twice as long.
 //! * *Interactive* (`pingpong`): the application has sent data within an ATO. Its next data will probably carry the
@@ -104,7 +105,7 @@ impl Adaptive {
     /// ATO has come down to its minimum. `None` for any other segment; the state has not changed then.
     #[inline]
     pub(super) fn arrives_ordinary(&mut self, now: Time, ordinary: Ordinary, bounds: Bounds) -> Option<Due> {
-        let Ordinary { len, flags, unacknowledged, unread, announced, armed } = ordinary;
+        let Ordinary { len, flags, unacknowledged, unread, announced, opens_window, armed } = ordinary;
         let least = bounds.min.as_ps() / 2;
         let is_ordinary = len == self.full
             && len <= announced
@@ -123,6 +124,7 @@ impl Adaptive {
         self.ends_short |= flags.has(Flags::PSH);
         self.last = now;
         self.ato = Span::from_ps(self.ato.as_ps() / 2 + least);
+        self.quick |= u8::from(opens_window);
         if unacknowledged > u64::from(self.full) || (self.quick > 0 && !self.interactive) {
             return Some(Due::Now);
         }
@@ -205,6 +207,8 @@ impl Adaptive {
             self.quicken(arrival, bounds);
         }
         self.hurry(arrival, bounds);
+        // tcp_grow_window().
+        self.quick |= u8::from(arrival.opens_window);
     }
 
     /// `tcp_incr_quickack()`: the number of segments in half of the window, or two if that is none.

@@ -13,6 +13,7 @@ const ARRIVAL: Arrival = Arrival {
     unacknowledged: 1000,
     unread: 1000,
     headroom: 0,
+    opens_window: false,
     window: 60_000,
     mss: 1000,
     own_header_len: 20,
@@ -308,6 +309,7 @@ fn an_ordinary_segment_is_treated_as_any_other() {
             unacknowledged: 500 * (1 + draw(4)),
             unread: 500 * draw(6),
             headroom: 500 * draw(2) as u32,
+            opens_window: draw(2) == 0,
             announced: 600 * (1 + draw(2) as u32),
             srtt: (draw(2) == 0).then(|| Span::from_ms(10 * draw(5))),
             armed: [Time::NEVER, at(1005), at(1030)][draw(3) as usize],
@@ -319,6 +321,7 @@ fn an_ordinary_segment_is_treated_as_any_other() {
             unacknowledged: arrival.unacknowledged,
             unread: arrival.unread,
             announced: arrival.announced,
+            opens_window: arrival.opens_window,
             armed: arrival.armed,
         };
         let (mut short, mut full) = (before, before);

@@ -40,6 +40,8 @@ pub(crate) struct Arrival {
     pub(crate) unread: u64,
     /// How many of them do not make the window smaller than at the last ACK, besides those that are not acknowledged.
     pub(crate) headroom: u32,
+    /// Whether the segment has opened the window of a buffer that counts memory.
+    pub(crate) opens_window: bool,
     /// The window that is open.
     pub(crate) window: u32,
     /// Payload bytes of a full segment of ours.
@@ -65,6 +67,7 @@ pub(crate) struct Ordinary {
     pub(crate) unacknowledged: u64,
     pub(crate) unread: u64,
     pub(crate) announced: u32,
+    pub(crate) opens_window: bool,
     pub(crate) armed: Time,
 }
 
