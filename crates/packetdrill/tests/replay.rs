@@ -420,9 +420,8 @@ fn a_reset_in_close_wait_breaks_the_pipe() {
     assert_eq!(reset(open(), 1), -libc::ECONNRESET);
 }
 
-#[test]
-fn a_time_wait_socket_echoes_no_mark() {
-    // tcp_v4_timewait_ack(). The second ACK of a FIN is that of the TIME-WAIT socket, and of an orphan the first one.
+/// A server of profile `linux` has accepted a connection that uses ECN.
+fn accepted_with_ecn() -> Script {
     let mut script = Script(format!("new linux - 4000000 exact {ISS} 0\n"));
     for call in ["socket", "listen 8080"] {
         writeln!(script.0, "call 0 {call}").unwrap();
@@ -430,7 +429,13 @@ fn a_time_wait_socket_echoes_no_mark() {
     let options = Options { mss: Some(1000), ..Options::NONE };
     let flags = Flags::SYN | Flags::ECE | Flags::CWR;
     script.segment(0, Segment { seq: Seq(IRS), flags, options, ..Segment::default() });
-    let mut script = script.gets(100, Flags::ACK, 1, 1, 0).call(100, "accept");
+    script.gets(100, Flags::ACK, 1, 1, 0).call(100, "accept")
+}
+
+#[test]
+fn a_time_wait_socket_echoes_no_mark() {
+    // tcp_v4_timewait_ack(). The second ACK of a FIN is that of the TIME-WAIT socket, and of an orphan the first one.
+    let mut script = accepted_with_ecn();
     let (seq, ack, payload) = (Seq(IRS + 1), Seq(ISS + 1), Payload { offset: 0, len: 1000 });
     let ecn = netspurt_tcp::segment::Ecn::Ce;
     script.segment(150, Segment { seq, ack, flags: Flags::ACK, payload, ecn, ..Segment::default() });
@@ -449,15 +454,7 @@ fn a_time_wait_socket_echoes_no_mark() {
 fn a_closed_socket_acknowledges_the_fin_with_the_codepoint_of_its_last_segment() {
     // tw_tos, but not for what is outside the window (TCP_TW_ACK_OOW in tcp_v4_timewait_ack())
     let codepoints = |written: u32, outside: bool| {
-        let mut script = Script(format!("new linux - 4000000 exact {ISS} 0\n"));
-        for call in ["socket", "listen 8080"] {
-            writeln!(script.0, "call 0 {call}").unwrap();
-        }
-        let options = Options { mss: Some(1000), ..Options::NONE };
-        let flags = Flags::SYN | Flags::ECE | Flags::CWR;
-        script.segment(0, Segment { seq: Seq(IRS), flags, options, ..Segment::default() });
-        let script = script.gets(100, Flags::ACK, 1, 1, 0).call(100, "accept");
-        let script = script.call(200, &format!("write {written} 0")).call(210, "close");
+        let script = accepted_with_ecn().call(200, &format!("write {written} 0")).call(210, "close");
         let script = script.gets(300, Flags::ACK, 1, 2001, 0).gets(400, Flags::ACK, 1, written + 2, 0);
         let (flags, seq) = if outside { (Flags::ACK, 70_000) } else { (Flags::FIN | Flags::ACK, 1) };
         let script = script.gets(500, flags, seq, written + 2, 0);

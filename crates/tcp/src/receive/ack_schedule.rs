@@ -1,6 +1,5 @@
 //! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
-use crate::config::ReceiveMemory;
 use crate::context::Context;
 use crate::receive::acking::{Acking, Arrival, Memory, Ordinary, Shape};
 use crate::receive::autotuning::Tuning;
@@ -114,7 +113,7 @@ impl Receiver {
     /// How many unread bytes do not make the window smaller than at the last ACK, besides those that are not acknowledged.
     fn headroom(&self, cx: &Context, unacknowledged: u64) -> u32 {
         match self.tuning() {
-            Some(tuning) if cx.config.receive_memory == ReceiveMemory::Linux => {
+            Some(tuning) if tuning.counts_memory() => {
                 let limit = u64::from(tuning.limit(self.readable()));
                 limit.saturating_sub(u64::from(self.window()) + 2 * unacknowledged) as u32
             }

@@ -21,7 +21,7 @@ pub(crate) struct Tuning {
     most: u32,
     /// The window for an application that reads immediately. It increases with each segment.
     offered: u32,
-    /// The last segment has increased it.
+    /// The last segment has increased it, in a buffer that counts memory.
     opened: bool,
     /// The memory of packets behind `buffer`, where it counts.
     memory: Option<PacketMemory>,
@@ -71,18 +71,24 @@ impl Tuning {
         self
     }
 
+    /// Whether the memory of packets counts.
+    #[inline]
+    pub(crate) fn counts_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
     /// The connection is open: its first round trip for the reader begins (`tcp_init_buffer_space()`).
     #[inline]
     pub(crate) fn opens(&mut self, now: Time) {
-        if self.memory.is_some() {
+        if self.counts_memory() {
             self.read_since = now;
         }
     }
 
     /// Whether the last segment has increased the window, in a buffer that counts memory.
     #[inline]
-    pub(crate) fn opens_by_memory(&self) -> bool {
-        self.opened && self.memory.is_some()
+    pub(crate) const fn opens_by_memory(&self) -> bool {
+        self.opened
     }
 
     /// The largest distance of the right edge from the read position, if `unread` bytes wait.
@@ -102,7 +108,7 @@ impl Tuning {
     /// segment has no effect, because its packet takes more memory than the increase.
     #[inline]
     pub(crate) fn arrives(&mut self, len: u32, mss: u32, unread: u64) {
-        if self.memory.is_some() {
+        if self.counts_memory() {
             self.arrives_in_memory(len, mss, unread);
         } else if len.saturating_mul(2) >= mss {
             let opens = 2 * mss.max(len);
@@ -152,12 +158,9 @@ impl Tuning {
     #[cold]
     pub(super) fn echo(&mut self, rtt: Span) {
         let rtt = rtt.as_ps().max(1);
-        let is_least = self.memory.is_some() && self.rtt.is_some_and(|old| rtt < old.as_ps());
-        let smooth = match self.rtt {
-            // tcp_rcv_rtt_update() since 6.16.
-            Some(old) if !is_least => old.as_ps() - old.as_ps() / 8 + rtt / 8,
-            _ => rtt,
-        };
+        // A sample below the estimate replaces it since 6.16 (tcp_rcv_rtt_update()).
+        let old = self.rtt.map(Span::as_ps).filter(|&old| !self.counts_memory() || rtt >= old);
+        let smooth = old.map_or(rtt, |old| old - old / 8 + rtt / 8);
         self.rtt = Some(Span::from_ps(smooth));
     }
 
@@ -188,7 +191,7 @@ impl Tuning {
     #[cold]
     fn note_round(&mut self, now: Time, read: u64, unread: u64, mss: u32) {
         // tcp_rcv_space_adjust() since 6.16 counts what waits against the reader, and gives no room for 16 segments more.
-        let (waits, more) = if self.memory.is_some() { (unread, 0) } else { (0, 16 * u64::from(mss)) };
+        let (waits, more) = if self.counts_memory() { (unread, 0) } else { (0, 16 * u64::from(mss)) };
         let copied = (read - self.read_before).saturating_sub(waits).min(u64::from(u32::MAX));
         let space = u64::from(self.space);
         if copied > space {
