@@ -15,10 +15,10 @@ use crate::time::Span;
 pub(super) const LINUX: Config = Config {
     mss: 1460,
     mss_counts: MssCounts::DataAndOptions,
-    // tcp_rmem[2] before 6.16 and [1], of which the window initially gets half; tcp_wmem[2] and [1].
-    receive_window: 6 << 20,
+    // tcp_rmem[2] since 6.16 and [1], of which the window initially gets half; tcp_wmem[2] and [1].
+    receive_window: 32 << 20,
     initial_receive_window: Some(65_536),
-    receive_memory: ReceiveMemory::Bytes,
+    receive_memory: ReceiveMemory::Linux,
     send_buffer: 4 << 20,
     initial_send_buffer: Some(16_384),
     // sk_stream_memory_free(), sk_stream_write_space().
