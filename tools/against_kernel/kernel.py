@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .ours import Played
+from .ours import RECEIVE_BUFFER, Played
 from .packets import Numbers
 from .scripts import MS, Arrival, Call, Event, Script, remote_of
 from .tcp_info import LENGTH
@@ -27,7 +27,7 @@ SYSCTLS = {
     "tcp_no_metrics_save": "1",
     "tcp_syncookies": "0",
     "tcp_max_syn_backlog": "65536",
-    "tcp_rmem": "4096 131072 6291456",
+    "tcp_rmem": f"4096 131072 {RECEIVE_BUFFER}",
     "tcp_wmem": "4096 16384 4194304",
 }
 FIRST_PORT = 10_000

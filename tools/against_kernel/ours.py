@@ -13,6 +13,8 @@ from .packets import Numbers, Segment, Sent
 from .scripts import Arrival, Call, Event, Script, remote_of
 
 REMOTE_PORT, LOCAL_PORT = 5000, 8080
+RECEIVE_BUFFER = 6 << 20
+"""The largest receive buffer of both sides (`tcp_rmem[2]`). Its windows count 128 bytes, those of Linux 6.18's default 1024."""
 PROFILES = {"cubic": ("linux", "-"), "reno": ("linux", "reno"), "bbr": ("bbr", "-")}
 
 
@@ -74,7 +76,8 @@ class Ours:
         self.numbers = Numbers(remote_of(0), REMOTE_PORT, LOCAL_PORT, peer_first)
         self.played = Played()
         profile, reno = PROFILES[algorithm]
-        self.exchange(f"new {profile} {reno} {self.jiffy_ns} {timing} {'-' if isn is None else isn} {stamp}")
+        first = "-" if isn is None else isn
+        self.exchange(f"new {profile} {reno} {self.jiffy_ns} {timing} {first} {stamp} {RECEIVE_BUFFER}")
 
     def exchange(self, line: str) -> list[Sent]:
         """Writes a line, and returns what has left since."""

@@ -6,7 +6,7 @@
 //!
 //! | line | meaning |
 //! | --- | --- |
-//! | `new PROFILE reno\|- JIFFY_NS exact\|steered ISN\|- STAMP_NS` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances |
+//! | `new PROFILE reno\|- JIFFY_NS exact\|steered ISN\|- STAMP_NS [BUFFER]` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances; BUFFER is the largest receive buffer, if not the profile's (`tcp_rmem[2]`) |
 //! | `packet T HEX` | a packet arrives; the payload may be left out, since it is zeros |
 //! | `call T NAME ARGUMENTS` | a socket call: see [`Player::call`] |
 //! | `emission T N new\|again\|ack` | the kernel has sent its N-th segment now, which a timer has caused; whether its data is new, or it has none |
@@ -87,9 +87,14 @@ struct Player {
 
 impl Player {
     fn new(words: &[&str]) -> Option<Self> {
-        let &[profile, congestion, jiffy, timing, isn, stamp] = words else { return None };
+        let &[profile, congestion, jiffy, timing, isn, stamp, ref buffer @ ..] = words else { return None };
         let jiffy = Span::from_ps(jiffy.parse::<u64>().ok()? * 1000);
-        let settings = Settings::for_replay(profile, congestion == "reno").ok()?;
+        let buffer = match buffer {
+            [] => None,
+            [bytes] => Some(bytes.parse().ok()?),
+            _ => return None,
+        };
+        let settings = Settings::for_replay(profile, congestion == "reno", buffer).ok()?;
         let mut stack = Stack::new(settings);
         // The clock of the stack begins at a whole millisecond.
         stack.now += Span::from_ps(1_000_000_000 - stamp.parse::<u64>().ok()? % 1_000_000 * 1000);

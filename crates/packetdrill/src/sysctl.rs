@@ -144,17 +144,21 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Settings without sysctls for an interface that takes single segments; with Reno's congestion control if that is wanted.
+    /// Settings without sysctls for an interface that takes single segments; with Reno's congestion control if that is wanted,
+    /// and the largest receive buffer, if it is not the profile's.
     ///
     /// # Errors
     /// The profile is unknown.
-    pub(crate) fn for_replay(profile: &str, reno: bool) -> Result<Self, String> {
+    pub(crate) fn for_replay(profile: &str, reno: bool, buffer: Option<u32>) -> Result<Self, String> {
         let mut settings = Self::parse(&format!("profile={profile},local=10.9.0.1,sysctl=none"))?;
         settings.packets = Packets::Single;
         // Loss detection by time sees the order of a burst.
         settings.time_per_segment = Span::from_us(2);
         if reno {
             settings.profile.congestion = congestion::Kind::RenoLinux;
+        }
+        if let Some(bytes) = buffer {
+            settings.profile.receive_window = bytes;
         }
         Ok(settings)
     }

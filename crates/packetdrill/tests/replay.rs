@@ -550,3 +550,20 @@ fn a_retransmission_that_the_queue_refuses_is_not_sent() {
     let later = lost().line("to 2900000000").line("queue default").left(201, 6000);
     assert_eq!(later.first().map(|left| (left.0, left.2)), Some((3200, 1)));
 }
+
+#[test]
+fn the_receive_buffer_of_a_script_takes_the_place_of_the_profile() {
+    // The window scale of the SYN-ACK is that of the buffer: 6 MiB instead of 32 MiB.
+    let scale = |buffer: &str| {
+        let mut script = Script(format!("new linux - 4000000 exact {ISS} 0{buffer}\n"));
+        for call in ["socket", "listen 8080"] {
+            writeln!(script.0, "call 0 {call}").unwrap();
+        }
+        let options = Options { mss: Some(1000), window_scale: Some(2), ..Options::NONE };
+        script.segment(0, Segment { seq: Seq(IRS), flags: Flags::SYN, options, ..Segment::default() });
+        let mut output = Vec::new();
+        replay(format!("{}to 1000000\n", script.0).as_bytes(), &mut output).unwrap();
+        String::from_utf8(output).unwrap().trim_end().chars().next_back()
+    };
+    assert_eq!((scale(""), scale(" 6291456")), (Some('a'), Some('7')));
+}
