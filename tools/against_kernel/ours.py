@@ -14,7 +14,7 @@ from .scripts import Arrival, Call, Event, Script, remote_of
 
 REMOTE_PORT, LOCAL_PORT = 5000, 8080
 RECEIVE_BUFFER = 6 << 20
-"""The largest receive buffer of both sides (`tcp_rmem[2]`). Its windows count 128 bytes, those of Linux 6.18's default 1024."""
+"""The largest receive buffer of both sides (`tcp_rmem[2]`). Its windows count 128 bytes, those of 32 MiB 1024."""
 PROFILES = {"cubic": ("linux", "-"), "reno": ("linux", "reno"), "bbr": ("bbr", "-")}
 
 
