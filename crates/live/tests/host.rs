@@ -138,7 +138,7 @@ fn options_are_negotiated_with_the_kernel_and_segments_fill_the_mtu() {
         });
         let (info, ours) = told.recv().expect("it opened");
         assert!(info.timestamps && info.sack, "{info:?}");
-        assert_eq!((info.own_shift, ours, kernels), (7, segment, segment));
+        assert_eq!((info.own_shift, ours, kernels), (10, segment, segment));
         assert!(info.peer_shift > 0, "{info:?}");
         host.stop();
     }

@@ -26,6 +26,7 @@ pub(crate) fn config(name: &str) -> Config {
         timestamps: false,
         window_option: WindowOption::Rfc7323,
         receive_window: 1 << 28,
+        initial_receive_window: None,
         send_buffer: 1 << 28,
         initial_send_buffer: None,
         send_memory: SendMemory::Bytes,

@@ -13,13 +13,13 @@ const FAST: Path = Path { rate: 125_000_000, delay: Span::from_ms(5), queue: 1 <
 /// 5 Mbit/s: an ACK every 3.2 ms.
 const SLOW: Path = Path { rate: 625_000, ..FAST };
 
-/// How many segments leave at one instant on average in the third second, and how many in all of it.
+/// How many segments leave at one instant on average in the second second, and how many in all of it.
 fn together(path: Path, segmentation_offload: bool) -> (f64, usize) {
     let mut world = World::unopened(Config { segmentation_offload, ..config("linux") }, path, 1);
     world.open();
     world.write(250_000_000);
-    world.run_for(Span::from_secs(3));
-    let since = Time::ZERO + Span::from_secs(2);
+    world.run_for(Span::from_secs(2));
+    let since = Time::ZERO + Span::from_secs(1);
     let times: Vec<Time> = world.left.iter().map(|left| left.at).filter(|&at| at >= since).collect();
     let instants = 1 + times.windows(2).filter(|pair| pair[0] < pair[1]).count();
     (times.len() as f64 / instants as f64, times.len())

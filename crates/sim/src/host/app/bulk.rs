@@ -71,8 +71,13 @@ impl Application for BulkSender {
     #[inline(always)]
     fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
         let space = connection.space();
+        let counts_memory = connection.room_follows_sending();
         match self.all.saturating_sub(space.written) {
             0 => self.wind_up(now, connection),
+            // Such a buffer has its own rule for a writer that waits, and packets that end with a call.
+            left if counts_memory && space.room > 0 => {
+                Action::Write(left.min(space.room).min(connection.left_of_call()))
+            }
             left if is_enough(space, left) => Action::Write(left.min(space.room)),
             _ => Action::Wait(Time::NEVER),
         }

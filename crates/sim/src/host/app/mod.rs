@@ -82,7 +82,15 @@ impl App {
     #[inline]
     pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
         match self {
-            Self::BulkSender(app) => run(app, now, spec, connection),
+            Self::BulkSender(app) => {
+                let before = connection.written();
+                let ran = run(app, now, spec, connection);
+                if connection.written() > before && connection.room_follows_sending() {
+                    Ran::Fills
+                } else {
+                    ran
+                }
+            }
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
             Self::Responder(app) => run(app, now, spec, connection),
@@ -155,6 +163,8 @@ pub enum Ran {
     Waits(Time),
     /// It is about to write, and has written before.
     Writes(Action),
+    /// It has written. What is sent now may make room for more, so it must be asked again behind it.
+    Fills,
 }
 
 #[inline]

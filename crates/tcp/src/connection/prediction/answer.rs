@@ -141,6 +141,18 @@ impl Connection {
         Space { written: self.written(), room, buffer }
     }
 
+    /// Whether what is sent makes room for more: the send buffer counts memory (Linux), and only the beginning of a packet needs
+    /// free memory.
+    #[inline]
+    pub fn room_follows_sending(&self) -> bool {
+        Sender::counts_memory(&self.cx, self.snd.send_buffer(&self.cx))
+    }
+
+    /// The bytes until the end of the present call, for a program that writes with calls of 256 KiB.
+    pub fn left_of_call(&self) -> u64 {
+        self.snd.left_of_call()
+    }
+
     /// Does what the application wishes. Returns whether it need not be asked.
     #[inline(always)]
     pub(super) fn serve(&mut self, now: Time, space: Space, wish: Wish) -> bool {

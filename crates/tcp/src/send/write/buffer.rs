@@ -1,6 +1,7 @@
 //! The send buffer: of fixed size, or growing with cwnd (Linux, `tcp_sndbuf_expand()`).
 
 use super::packets::goal;
+use crate::config::SendMemory;
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::send::{RECORDS, Sender, URGENT};
@@ -8,6 +9,12 @@ use crate::time::Time;
 
 /// The minimum size of the send buffer in segments (Linux, `TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u32 = 10;
+
+/// Memory for a segment in a send buffer that follows cwnd: a power of two that holds the data and the kernel's structures, and
+/// `struct sk_buff` (`tcp_sndbuf_expand()`). 2304 bytes for an MSS of 1460.
+fn memory_of_segment(mss: u64) -> u64 {
+    (mss + 512).next_power_of_two() + 256
+}
 
 impl Sender {
     /// The number of bytes that [`write`](Self::write) accepts now.
@@ -52,7 +59,7 @@ impl Sender {
         len: u64,
         (ends, packet): (bool, u32),
     ) -> u64 {
-        if self.paced().is_some() && self.room(cx) > 0 && len > 0 {
+        if self.paced().is_some() && len > 0 && self.room(cx) > 0 && !self.continues_call() {
             self.note_write(cx);
         }
         self.write_on(cx, now, len, (ends, packet))
@@ -68,7 +75,8 @@ impl Sender {
     ) -> u64 {
         let room = self.room(cx);
         let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
-        if accepted < len {
+        // A program that fills the buffer finds no room for the next write.
+        if accepted < len || accepted >= room {
             self.keep_send_buffer(cx);
         }
         if accepted > 0 {
@@ -126,17 +134,21 @@ impl Sender {
         self.extras().send_urgent = self.space.data_end();
     }
 
-    /// The present size of the send buffer: twice cwnd, at least ten segments, up to its limit. It never shrinks, even
-    /// if cwnd does.
+    /// The present size of the send buffer: what twice cwnd takes, at least ten segments, up to its limit. It never shrinks,
+    /// even if cwnd does.
     #[cold]
     pub(crate) fn tuned_send_buffer(&self, cx: &Context, first: u64) -> u64 {
         let mss = u64::from(cx.agreed.payload);
-        let wanted = 2 * u64::from(self.congestion.cwnd()).max(u64::from(FIRST_SEGMENTS) * mss);
+        let cwnd = u64::from(self.congestion.cwnd()).max(u64::from(FIRST_SEGMENTS) * mss);
+        let wanted = match cx.config.send_memory {
+            SendMemory::Bytes => 2 * cwnd,
+            SendMemory::Linux => 2 * (cwnd / mss.max(1)) * memory_of_segment(u64::from(cx.agreed.mss)),
+        };
         let before = self.extras.as_ref().map_or(0, |rare| rare.send_buffer);
         wanted.max(first).max(before).min(cx.config.send_buffer)
     }
 
-    /// Keeps the present size of the send buffer after a write that did not fit.
+    /// Keeps the present size of the send buffer after a write that has filled it.
     #[cold]
     pub(crate) fn keep_send_buffer(&mut self, cx: &Context) {
         if cx.config.initial_send_buffer.is_some() {

@@ -39,13 +39,29 @@ impl Sender {
     /// The bytes that a write accepts, if the buffer counts packets.
     #[cold]
     pub(super) fn room_in_packets(&self, cx: &Context) -> u64 {
-        let waits = self.extras.as_ref().and_then(|extras| extras.packets.as_ref()).is_some_and(|p| p.waits);
+        let waits = self.waits_for_memory();
         // Most often the data alone tells that a waiting writer is not woken.
         if waits && !wakes(self.send_buffer(cx).max(LEAST), self.written_and_kept()) {
             return 0;
         }
         let queue = self.queue(cx);
         if waits && !queue.wakes() { 0 } else { queue.room() }
+    }
+
+    /// Bytes until the end of the present call, for a program that writes with calls of the same size.
+    pub(crate) fn left_of_call(&self) -> u64 {
+        CALL - self.space.written % CALL
+    }
+
+    /// Whether a writer that has found no room continues its call.
+    pub(super) fn continues_call(&self) -> bool {
+        self.left_of_call() < CALL && self.waits_for_memory()
+    }
+
+    /// Whether a writer has found no room.
+    fn waits_for_memory(&self) -> bool {
+        let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_ref());
+        packets.is_some_and(|packets| packets.is_waiting(self.space.una))
     }
 
     /// Bytes written and not acknowledged.
@@ -59,7 +75,8 @@ impl Sender {
     #[cold]
     pub(super) fn accepted_late(&self, cx: &Context, len: u64) -> u64 {
         let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
-        let continues = packets.is_some_and(|packets| !packets.waits) && !self.is_closing();
+        let continues =
+            packets.is_some_and(|packets| !packets.is_waiting(self.space.una)) && !self.is_closing();
         let buffer = self.send_buffer(cx);
         if continues && Self::counts_memory(cx, buffer) { len.min(buffer.max(CALL)) } else { 0 }
     }
@@ -67,10 +84,11 @@ impl Sender {
     /// A write adds `len` bytes where there is `room` for so many. If it takes all of it, its writer waits.
     #[cold]
     pub(super) fn note_written(&mut self, cx: &Context, len: u64, room: u64) {
-        let (queue, end) = (self.queue(cx), self.space.data_end());
+        let (queue, end, una) = (self.queue(cx), self.space.data_end(), self.space.una);
+        let ends_call = len == self.left_of_call();
         let packets = self.extras().packets.get_or_insert_default();
         packets.add(end, len, queue.last, queue.goal);
-        packets.waits = len >= room;
+        packets.note_call(len >= room, ends_call, una);
     }
 
     /// A packet that begins at `start` is sent for the first time. Those from before the buffer counts packets are not known.

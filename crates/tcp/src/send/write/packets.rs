@@ -4,8 +4,9 @@
 //! A full buffer only prevents that another packet begins; the last one is filled in any case. Whenever it is full, a few
 //! segments of it are sent if the windows permit it, so that it can be filled again (`tcp_sendmsg_locked()`,
 //! `tcp_push_one()`). That ends when half of the peer's largest window has been written: then all of it is sent
-//! (`forced_push()`). So a small buffer holds much more than its size. A writer that found no room waits until a third is
-//! free (`sk_stream_write_space()`).
+//! (`forced_push()`). It also ends with the call. If Minshall's rule holds its short end back, that is a packet which the next
+//! call fills, so a buffer may hold much more than its size. A writer that found no room waits until a third is free
+//! (`sk_stream_write_space()`).
 //!
 //! The interface takes everything at once here. A slow one stops the sending before the windows do (`tcp_small_queue_check()`).
 
@@ -73,8 +74,8 @@ impl Queue {
 
     /// The bytes that are added to the last packet while it is sent, behind `rest` bytes that fill it.
     fn refilled(self, rest: u64) -> u64 {
-        // Only the first unsent packet is sent meanwhile.
-        if self.unsent != self.last {
+        // Only the first unsent packet is sent meanwhile. If it leaves as a whole, the next one needs free memory.
+        if self.unsent != self.last || self.burst >= self.goal {
             return 0;
         }
         let burst = self.burst.max(1);
@@ -106,7 +107,9 @@ pub(in crate::send) struct Packets {
     /// The first position of the last packet of the queue.
     last: u64,
     /// The writer waits for free memory.
-    pub(super) waits: bool,
+    waits: bool,
+    /// Data below this was acknowledged when its last call ended. It begins the next one at once, so an ACK finds it waiting.
+    ended: Option<u64>,
 }
 
 impl Packets {
@@ -116,6 +119,18 @@ impl Packets {
             self.sent.pop_front();
         }
         self.sent.push_back(start);
+    }
+
+    /// A write has been accepted, which took all the room or not. If it `ends` a call, the next one begins while data below `una` is
+    /// acknowledged.
+    pub(super) fn note_call(&mut self, took_all: bool, ends: bool, una: u64) {
+        self.waits = took_all;
+        self.ended = ends.then_some(una);
+    }
+
+    /// Whether the writer waits, if data below `una` is acknowledged.
+    pub(super) fn is_waiting(&self, una: u64) -> bool {
+        self.waits && self.ended != Some(una)
     }
 
     /// Packets that were sent and contain unacknowledged data.
@@ -189,6 +204,9 @@ mod tests {
         assert_eq!(Queue { permitted: 1 << 20, buffer: 20_000, ..first }.room(), (22 + 2) * MSS);
         // A large window lets a call write everything, whatever the buffer.
         assert_eq!(Queue { half_window: 1 << 20, permitted: 1 << 20, ..EMPTY }.room(), CALL);
+        // A packet that leaves as a whole is not filled again.
+        let whole = Queue { half_window: 1 << 20, permitted: 1 << 20, burst: GOAL, ..EMPTY };
+        assert_eq!(whole.room(), GOAL);
         // Behind another packet that waits nothing is sent.
         let behind = Queue { data: 2 * GOAL, packets: 2, last: GOAL - 1, unsent: 2 * GOAL - 1, ..EMPTY };
         assert_eq!(Queue { permitted: 1 << 20, ..behind }.room(), 1);
@@ -211,6 +229,17 @@ mod tests {
         assert_eq!([1, 2000, 2001, 4500, 6001].map(|una| packets.in_flight(una, 6001)), [3, 3, 2, 1, 0]);
         packets.leaves(6001, 4001);
         assert_eq!(packets.sent, [4001, 6001]);
+    }
+
+    #[test]
+    fn a_writer_without_room_waits_unless_its_call_has_ended() {
+        let mut packets = Packets::default();
+        assert!(!packets.is_waiting(1));
+        packets.note_call(true, false, 1);
+        assert!(packets.is_waiting(1));
+        packets.note_call(true, true, 1);
+        assert!(!packets.is_waiting(1), "what is sent now may make room for the next call");
+        assert!(packets.is_waiting(2), "that call has found none");
     }
 
     #[test]
