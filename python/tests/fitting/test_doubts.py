@@ -9,6 +9,9 @@ import netspurt as ns
 OUTAGES = """duration = "60 s"
 [tcp]
 profile = "bbr"
+# Few such outages can be replayed packet by packet. With the receive buffer of Linux before 6.16, this one can.
+receive_memory = "bytes"
+receive_window = "6 MiB"
 [link.path]
 between = ["client", "server"]
 rate = "15249437 bit/s"
