@@ -104,11 +104,7 @@ def compare(
     outcomes: list[Outcome] = []
     for batch in _batches(lanes(paths, tcp)):
         # Bursts of a sender with segmentation offload overflow a small queue sooner.
-        text = scenario(
-            batch,
-            offload=not any(pair.startswith("ours") for pair in ends),
-            kernel_receives=all(pair in ("kernel", "ours to kernel") for pair in ends),
-        )
+        text = scenario(batch, offload=not any(pair.startswith("ours") for pair in ends))
         worlds: dict[str, list[Transfer]] = {SIMULATED: simulated(text, batch, seed)}
         latest_s: dict[str, float] = {}
         for pair in ends:

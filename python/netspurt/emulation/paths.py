@@ -15,14 +15,6 @@ OUR_NAMES = {"reno": "reno-linux", "cubic": "cubic-linux"}
 """Kernel congestion controls that have another name in scenarios."""
 
 
-KERNEL_RECEIVER = {
-    "receive_memory": "linux",
-    "receive_window": "32 MiB",
-    "initial_receive_window": "64 KiB",
-}
-"""The keys of a scenario for the receive buffer of Linux 6.18."""
-
-
 def our_tcp(control: str) -> dict[str, str | bool]:
     """The keys of a scenario for the kernel's congestion control of this name, in the profile ``linux``."""
     keys: dict[str, str | bool] = {"congestion": OUR_NAMES.get(control, control)}
@@ -72,24 +64,21 @@ def lanes(paths: Sequence[Path], tcp: str) -> list[Lane]:
     return [Lane(path, number, tcp) for number, path in enumerate(repeated)]
 
 
-def scenario(all_lanes: Sequence[Lane], *, offload: bool = False, kernel_receives: bool = False) -> str:
+def scenario(all_lanes: Sequence[Lane], *, offload: bool = False) -> str:
     """The scenario with all these paths.
 
     Args:
         all_lanes: the paths.
         offload: the interfaces of the senders split segments (TSO), as those of the kernel's hosts do.
-        kernel_receives: the receive buffers are those of Linux 6.18.
     """
-    return "\n".join(_lines(all_lanes, offload, kernel_receives))
+    return "\n".join(_lines(all_lanes, offload))
 
 
-def _lines(all_lanes: Sequence[Lane], offload: bool, kernel_receives: bool) -> Iterator[str]:
+def _lines(all_lanes: Sequence[Lane], offload: bool) -> Iterator[str]:
     yield f'duration = "{LONGEST_S} s"'
     yield '[tcp]\nprofile = "linux"'
     if offload:
         yield "segmentation_offload = true"
-    if kernel_receives:
-        yield from (f"{key} = {json.dumps(value)}" for key, value in KERNEL_RECEIVER.items())
     for lane in all_lanes:
         path = lane.path
         yield f"[link.l{lane.number}]"
