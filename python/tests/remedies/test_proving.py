@@ -60,7 +60,7 @@ def test_choices_of_the_scenario_become_settings_of_the_kernel() -> None:
         "net.ipv4.tcp_early_retrans=3",
         "net.ipv4.tcp_slow_start_after_idle=0",
         "net.ipv4.tcp_ecn=1",
-        "net.ipv4.tcp_rmem=4096 131072 6291456",
+        "net.ipv4.tcp_rmem=4096 131072 33554432",
         "net.ipv4.tcp_wmem=4096 16384 4194304",
     }
     assert "net.ipv4.tcp_window_scaling=0" in kernel.words(
