@@ -46,9 +46,6 @@ LEAST_ATO_NS = 40_000_000
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
 
-QUICK_ACKS = 16
-"""The most quick ACKs of a connection (TCP_MAX_QUICKACKS)."""
-
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
@@ -502,10 +499,9 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
 
 
 def _quick_acks_by_window(run: Run, difference: Difference) -> bool:
-    """The kernel gives a connection another quick ACK where its window grows (`tcp_grow_window()`).
+    """The kernel gives a connection a quick ACK where its window grows, also behind a gap (`tcp_grow_window()`).
 
-    So it has some left when the ordinary ones are used up, or if data that was out of order came first: that gives a
-    single one, and later data gives no others.
+    If such data came first, that ACK is the only one: later data gives no others.
     """
     if difference.index < 1 or "ACK" not in difference.kind or "data" in difference.kind:
         return False
@@ -518,9 +514,7 @@ def _quick_acks_by_window(run: Run, difference: Difference) -> bool:
         for at, event in run.happened
         if at <= one.at and isinstance(event, Arrival) and event.segment.length
     ]
-    answers = sum(1 for sent in before if sent.segment.is_bare_ack)
-    is_late = not _answers_data(run, one.at)
-    return bool(data) and (data[0].seq > 1 if is_late else answers >= QUICK_ACKS)
+    return bool(data) and data[0].seq > 1 and not _answers_data(run, one.at)
 
 
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
@@ -537,7 +531,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
     "an answer is as late as makes a connection interactive": _answers_at_limit,
-    "quick ACKs depend on the growth of the kernel's window": _quick_acks_by_window,
+    "data behind a gap opens the kernel's window": _quick_acks_by_window,
     "header prediction takes data without a look at its ACK": _passes_over_ack,
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,

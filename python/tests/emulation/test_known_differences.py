@@ -31,7 +31,7 @@ OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 PROBED = "a window probe depends on the memory for data that came before"
 UNCORKED = "the cork of more data ends if there is no memory for data"
 LIMIT = "an answer is as late as makes a connection interactive"
-QUICK = "quick ACKs depend on the growth of the kernel's window"
+QUICK = "data behind a gap opens the kernel's window"
 TREE = "a duplicate joins the segment before it"
 PACED = "pacing takes no time for a retransmission of few bytes"
 TICKS = "the limit of answers is counted in ticks"
@@ -447,15 +447,15 @@ def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
 @pytest.mark.parametrize(
     ("windows", "first", "late", "expected"),
     [
-        ([500] * 8 + [600] * 9, 1, False, QUICK),
-        ([500] * 17, 1, False, None),
-        ([500, 600], 1, False, None),
         ([500, 600], 101, True, QUICK),
+        ([500, 500], 101, True, None),
+        ([500, 600], 101, False, None),
         ([500, 600], 1, True, None),
+        ([500] * 8 + [600] * 9, 1, False, None),
     ],
-    ids=["used up", "the window stays", "not used up", "the first is out of order", "it is in order"],
+    ids=["it came first", "the window stays", "no late ACK", "all is in order", "quick ACKs are used up"],
 )
-def test_quick_acks_depend_on_a_window_that_has_grown(
+def test_data_behind_a_gap_opens_the_window_and_gives_a_single_quick_ack(
     windows: list[int], first: int, late: bool, expected: str | None
 ) -> None:
     sent = [Sent(0, Segment(ACK, 0, 1, 65160))]
