@@ -455,7 +455,7 @@ fn the_times_between_segments_show_a_link_that_others_have() {
 #[test]
 fn near_its_sender_a_capture_may_be_behind_the_bottleneck() {
     let folder = Folder::new("near");
-    for seed in [9_100_163, 9_300_275] {
+    for seed in [9_300_275, 9_980_058] {
         let [truth, found] = folder.shares(seed, "cross-traffic", Place::Between, Limit::CrossTraffic);
         assert!(truth > 0.9 && found > 0.9, "{seed}: {truth:.2}, {found:.2}");
     }

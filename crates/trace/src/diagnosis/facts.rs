@@ -13,6 +13,8 @@ use netspurt_budget::Limit;
 
 /// So many trains may pass before the bucket of a shaper is empty.
 const FIRST_TRAINS: usize = 256;
+/// A SYN counts as one byte.
+const OF_SYN: u32 = 1;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(super) struct Facts {
     pub(super) incidents: Incidents,
     /// The slices of the first trains, and their rates in kilobytes per second.
     pub(super) first_trains: Vec<(usize, u32)>,
+    /// In so many slices the initial flight is acknowledged, beside the sender.
+    pub(super) at_once: usize,
     /// What fills the path where it is full, for each group of slices.
     pub(super) filled_by: Vec<Limit>,
     /// When segments of full size did not pass.
@@ -73,6 +77,7 @@ impl Facts {
                 Some(*most)
             })
             .collect();
+        let at_once = if totals.behind_bottleneck { 0 } else { first_flight(&slices) };
         let with_train = slices.iter().enumerate().filter(|(_, slice)| slice.train > 0);
         let first_trains = with_train.map(|(index, slice)| (index, slice.train)).take(FIRST_TRAINS).collect();
         Self {
@@ -83,6 +88,7 @@ impl Facts {
             window,
             incidents,
             first_trains,
+            at_once,
             filled_by: Vec::new(),
             black_holes: Vec::new(),
             policed: Vec::new(),
@@ -146,6 +152,20 @@ impl Facts {
     }
 }
 
+/// The slices in which what was sent before the first ACK is acknowledged.
+///
+/// It leaves at once, so packets of others do not come between its segments.
+fn first_flight(slices: &[Slice]) -> usize {
+    let Some(answered) = slices.iter().position(|slice| slice.delivered > OF_SYN) else { return 0 };
+    let mut left: u64 = slices[..answered].iter().map(|slice| u64::from(slice.sent)).sum();
+    let is_of_it = |slice: &&Slice| {
+        let is_left = left > 0;
+        left = left.saturating_sub(u64::from(slice.delivered));
+        is_left
+    };
+    slices.iter().take_while(is_of_it).count()
+}
+
 /// Whether segments that pass here have passed the bottleneck: they come no faster than their ACKs. Then they show its rate
 /// better than ACKs do, which receivers delay.
 ///
@@ -197,6 +217,24 @@ mod tests {
         };
         assert_eq!(shown((0, 40_000_000)), 7);
         assert_eq!(shown((40_000_000, 0)), 4, "at the receiver it is shown by the segments that have waited");
+    }
+
+    #[test]
+    fn the_initial_flight_is_what_was_sent_before_the_first_ack() {
+        let at_once = |flight: u32| {
+            let slice = |n: u64| Slice {
+                until: n * 10_000_000,
+                sent: if n == 2 { flight } else { 1000 },
+                delivered: if n == 2 { OF_SYN } else { u32::from(n > 2) * 1000 },
+                ..Slice::default()
+            };
+            let (totals, none) = (Totals::default(), Trains::default());
+            let slices = (1..=20).map(slice).collect();
+            let parts = (0, 40_000_000);
+            Facts::new(slices, parts, totals, [&none, &none], Incidents::default()).at_once
+        };
+        assert_eq!(at_once(5000), 8, "slice 8 acknowledges the sixth segment");
+        assert_eq!(at_once(4000), 7);
     }
 
     #[test]

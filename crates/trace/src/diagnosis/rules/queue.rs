@@ -1,6 +1,6 @@
 //! The path is full: `bottleneck`, `cross-traffic`, `shaper`.
 
-use super::shaper::{after_burst, delays_small_flight_later};
+use super::shaper::{after_burst, after_tokens, delays_small_flight_later};
 use super::window::delays_acks;
 use crate::diagnosis::facts::Facts;
 use crate::diagnosis::moment::Moment;
@@ -132,7 +132,9 @@ fn fills(facts: &Facts, index: usize) -> Option<(Limit, f64)> {
     // Behind a link that was faster before, others or a bucket of tokens have the rest; only tokens come at an even rate.
     let slower = || alone().filter(|pace| after_burst(facts, index, pace.usual));
     // A sender whose packets are marked all the time paces them; a bucket of tokens marks nothing.
-    let tokens = slower().find(|pace| pace.capacity < pace.usual * STEADY).filter(|_| !now.marked);
+    let is_even =
+        |pace: &&Pace| pace.capacity < pace.usual * STEADY && after_tokens(facts, index, pace.usual);
+    let tokens = alone().find(is_even).filter(|_| !now.marked);
     if let Some(even) = tokens {
         return Some((if now.exact { Limit::Bottleneck } else { Limit::Shaper }, even.usual));
     }

@@ -5,6 +5,9 @@ use crate::diagnosis::median::median;
 
 /// The rate of the link exceeds that of the bucket by this factor at least.
 const FASTER: f64 = 1.3;
+/// The initial flight leaves at once, and packets of others do not come between its segments: it passes at the rate of the link also where
+/// others have less than half of that at an even rate.
+const FASTER_AT_ONCE: f64 = 2.0;
 /// So many trains pass at the rate of the link before the bucket is empty.
 const LEAST_TRAINS: usize = 1;
 /// So many trains in succession at the rate of the bucket end the burst.
@@ -25,11 +28,21 @@ const JOINED: u64 = 2;
 /// link, and then only what its rate permits. Where segments come together, the first trains, which are the shortest, have the highest
 /// rates by that alone.
 pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
+    after(facts, index, rate, FASTER)
+}
+
+/// The same if packets that others send at an even rate are no reason for it.
+pub(super) fn after_tokens(facts: &Facts, index: usize, rate: f64) -> bool {
+    after(facts, index, rate, FASTER_AT_ONCE)
+}
+
+/// The same if the initial flight must have been faster by the factor `at_once`.
+fn after(facts: &Facts, index: usize, rate: f64, at_once: f64) -> bool {
     if facts.path.joined * JOINED > u64::from(facts.totals.segment) {
         return false;
     }
     let (mut fast, mut slow, mut same) = (0, 0, 0);
-    for &(_, train) in facts.first_trains.iter().take_while(|train| train.0 < index) {
+    for &(at, train) in facts.first_trains.iter().take_while(|train| train.0 < index) {
         let train = f64::from(train) * 1e3;
         // A train that contains a pause shows nothing.
         if train < rate / NEAR {
@@ -37,11 +50,12 @@ pub(super) fn after_burst(facts: &Facts, index: usize, rate: f64) -> bool {
         }
         slow = if train < rate * NEAR { slow + 1 } else { 0 };
         same += u32::from(rate / SAME < train && train < rate * SAME);
-        if train > rate * FASTER && fast == 0 && same >= BEFORE {
+        let faster = if at < facts.at_once { at_once } else { FASTER };
+        if train > rate * faster && fast == 0 && same >= BEFORE {
             // A bucket is full at first: the path had this rate before it was empty.
             return false;
         }
-        fast += usize::from(train > rate * FASTER);
+        fast += usize::from(train > rate * faster);
         if slow >= SLOW_TRAINS && fast < LEAST_TRAINS {
             // What comes later at a higher rate was released by something else.
             return false;
@@ -152,6 +166,18 @@ mod tests {
         assert!(!after([500, 300, 505]));
         assert!(after([500, 300, 560]), "once by chance");
         assert!(after([300, 300, 300]), "these contain pauses");
+    }
+
+    #[test]
+    fn the_initial_flight_passes_faster_also_beside_packets_that_others_send_at_an_even_rate() {
+        let after = |at_once, fast| {
+            let slow = [500; 8];
+            let facts = Facts { at_once, ..facts(&[&[fast][..], &slow].concat()) };
+            [after_burst(&facts, 9, 500e3), after_tokens(&facts, 9, 500e3)]
+        };
+        assert_eq!(after(1, 900), [true, false]);
+        assert_eq!(after(1, 1100), [true; 2], "others would have more than half");
+        assert_eq!(after(0, 900), [true; 2], "this was sent later");
     }
 
     #[test]
