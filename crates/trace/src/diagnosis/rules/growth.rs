@@ -62,7 +62,7 @@ fn on_acks(facts: &Facts, index: usize) -> Limit {
         return window_full(facts, index);
     }
     let varies = is_growing(facts, index) || !stays(facts, index);
-    if varies && !is_capped(facts, index) {
+    if varies && !is_capped(facts, index) && !was_as_large(facts, index) {
         return Limit::SlowStart;
     }
     if (varies || !facts.path.beside_sender) && caps_at_window(facts, index) {
@@ -174,6 +174,17 @@ fn is_growing(facts: &Facts, index: usize) -> bool {
     let later = f64::from(facts.flight[facts.index_at(until + round)]);
     let earlier = f64::from(facts.flight[facts.index_at(until.saturating_sub(round))]);
     later > here * GROWTH || here > earlier * GROWTH && earlier > 0.0
+}
+
+/// Whether the flight was as large as here more than two round trips ago, and never empty since: a window that opens was smaller
+/// then. A sender that paces by a model of the path lets its flight fall and rise again.
+fn was_as_large(facts: &Facts, index: usize) -> bool {
+    let (first, _) = facts.around(index, LONG_FLAT_ROUNDS);
+    let (recent, _) = facts.around(index, FALL_ROUNDS);
+    let here = facts.flight[index];
+    here >= MUCH * facts.totals.segment
+        && (first..index).all(|at| facts.flight[at] > 0)
+        && (first..recent).any(|at| facts.flight[at] >= here)
 }
 
 /// Whether the flight changed by at most this many segments for `rounds` round trips before and after this slice.
@@ -304,6 +315,22 @@ mod tests {
         assert_eq!(in_between(&grows, 60), Limit::SlowStart);
     }
 
+    #[test]
+    fn a_flight_that_falls_and_rises_to_an_earlier_size_is_not_slow_start() {
+        let of = |least: u32| {
+            let falls = facts(&[100], |n, slice| {
+                if n < 50 {
+                    slice.flight = 2500 * (n as u32 + 1);
+                } else if (50..70).contains(&n) {
+                    slice.flight = 1000 * (least + 5 * (n as u32).saturating_sub(60));
+                }
+            });
+            [30, 64].map(|index| in_between(&falls, index))
+        };
+        assert_eq!(of(50), [Limit::SlowStart, Limit::SendBuffer]);
+        assert_eq!(of(0), [Limit::SlowStart; 2], "a pause, behind which cwnd opens again");
+    }
+
     const REFILLED: [u32; 10] = [11, 11, 11, 11, 11, 11, 22, 22, 22, 22];
     const AT_RECEIVER: (u64, u64) = (40_000_000, 0);
 
@@ -321,7 +348,7 @@ mod tests {
     fn away_from_the_sender_a_limit_that_does_not_change_shows_where_segments_are_full() {
         let of = |change: fn(u64, &mut Slice)| in_between(&facts_at(AT_RECEIVER, &REFILLED, change), 60);
         assert_eq!(of(|_, _| {}), Limit::SendBuffer);
-        assert_eq!(of(|n, slice| slice.short = u16::from(n.is_multiple_of(4))), Limit::SlowStart);
+        assert_eq!(of(|n, slice| slice.short = u16::from(n.is_multiple_of(4))), Limit::Application);
         assert_eq!(of(|_, slice| slice.window = 23_000), Limit::ReceiveWindow);
     }
 
