@@ -100,7 +100,7 @@ def test_tcptrace_counts_the_same_samples_and_retransmissions(
         for connection, whose in streams.select("connection", "from").iter_rows()
     ]
     samples = [count + more for count, more in zip(streams["rtt_samples"], opened, strict=True)]
-    # An ACK behind a lost one may cover a segment that was sent again and one sent later: tcptrace takes its time from that.
+    # An ACK behind a lost one may cover a segment sent again and a later one: tcptrace takes its time from that.
     theirs = pairs("RTT samples")
     assert all(0 <= taken - count <= 1 for taken, count in zip(theirs, samples, strict=True)), (
         theirs,
