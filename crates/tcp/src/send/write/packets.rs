@@ -121,8 +121,8 @@ impl Packets {
         self.sent.push_back(start);
     }
 
-    /// A write has been accepted, which took all the room or not. If it `ends` a call, the next one begins while data below `una` is
-    /// acknowledged.
+    /// A write has been accepted: whether it took all the room, and whether it ends a call. Then the next call begins before more
+    /// than the data below `una` is acknowledged.
     pub(super) fn note_call(&mut self, took_all: bool, ends: bool, una: u64) {
         self.waits = took_all;
         self.ended = ends.then_some(una);
