@@ -14,17 +14,20 @@ struct Case {
     kernel: f64,
 }
 
-/// From the SYN to the last ACK.
+/// The seconds that the only transfer of a scenario takes, from the SYN to the last ACK.
+fn simulated(text: &str) -> f64 {
+    let spec = Scenario::parse(text, "buffer.toml", &[]).unwrap().build("buffer").unwrap();
+    World::new(spec, 1, None).unwrap().run(&|| false).flows[0].end_s.unwrap()
+}
+
 fn seconds(case: &Case, memory: &str) -> f64 {
     let Case { profile, bits_per_second, delay_us, packets, buffer, bytes, .. } = case;
-    let text = format!(
+    simulated(&format!(
         "duration = \"300 s\"\n[tcp]\nprofile = \"{profile}\"\nsend_memory = \"{memory}\"\nsend_buffer = \"{buffer} B\"\n\
          [link.path]\nbetween = [\"a\", \"b\"]\nrate = \"{bits_per_second} bit/s\"\ndelay = \"{delay_us} us\"\n\
          queue = {{ kind = \"drop-tail\", limit = \"{packets} packets\" }}\n\
          [[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\nbytes = \"{bytes} B\"\n"
-    );
-    let spec = Scenario::parse(&text, "buffer.toml", &[]).unwrap().build("buffer").unwrap();
-    World::new(spec, 1, None).unwrap().run(&|| false).flows[0].end_s.unwrap()
+    ))
 }
 
 const fn case(profile: &'static str, path: (u64, u64, u32), buffer: u64, bytes: u64, kernel: f64) -> Case {
@@ -62,19 +65,16 @@ struct Fast {
 }
 
 impl Fast {
-    /// From the SYN to the last ACK.
     fn seconds(&self, memory: &str) -> f64 {
         let Self { congestion, mbps, rtt_us, packets, megabytes, .. } = self;
-        let text = format!(
+        simulated(&format!(
             "duration = \"60 s\"\n[tcp]\nprofile = \"linux\"\nsegmentation_offload = true\n\
              congestion = \"{congestion}\"\npacing = {}\nsend_memory = \"{memory}\"\n[link.path]\nbetween = [\"a\", \"b\"]\n\
              rate = \"{mbps} Mbit/s\"\ndelay = \"{} us\"\nqueue = {{ kind = \"drop-tail\", limit = \"{packets} packets\" }}\n\
              [[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\nbytes = \"{megabytes} MB\"\n",
             *congestion == "bbr",
             rtt_us / 2
-        );
-        let spec = Scenario::parse(&text, "fast.toml", &[]).unwrap().build("fast").unwrap();
-        World::new(spec, 1, None).unwrap().run(&|| false).flows[0].end_s.unwrap()
+        ))
     }
 
     fn error(&self, memory: &str) -> f64 {

@@ -59,7 +59,7 @@ impl Sender {
         len: u64,
         (ends, packet): (bool, u32),
     ) -> u64 {
-        if self.paced().is_some() && len > 0 && self.room(cx) > 0 && !self.continues_call() {
+        if self.paced().is_some() && len > 0 && !self.continues_call() && self.room(cx) > 0 {
             self.note_write(cx);
         }
         self.write_on(cx, now, len, (ends, packet))
@@ -76,7 +76,7 @@ impl Sender {
         let room = self.room(cx);
         let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
         // A program that fills the buffer finds no room for the next write.
-        if accepted < len || accepted >= room {
+        if len >= room {
             self.keep_send_buffer(cx);
         }
         if accepted > 0 {
