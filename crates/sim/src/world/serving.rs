@@ -65,7 +65,7 @@ pub(super) fn serve(
     place: u32,
 ) -> Served {
     let label = endpoint.label(place);
-    let (mut unwritten, mut fills) = (None, false);
+    let mut unwritten = None;
     loop {
         let Some(connection) = &mut endpoint.connection else { return Served::Whole };
         let opens = !endpoint.open && connection.is_open();
@@ -81,7 +81,6 @@ pub(super) fn serve(
                     }
                 }
                 Ran::Writes(action) => unwritten = Some(action),
-                Ran::Fills => fills = true,
             }
         } else if !opens {
             endpoint.app.note_failure(connection);
@@ -92,7 +91,7 @@ pub(super) fn serve(
         transmit(connection, network, now, endpoint.flow, label);
         // The segment that opens the connection is sent before data of the application, and each write before the next.
         endpoint.open |= opens;
-        if !opens && unwritten.is_none() && !std::mem::take(&mut fills) {
+        if !opens && unwritten.is_none() {
             let is_over = note_deadline(endpoint, network, now, place);
             return if is_over { Served::Over } else { Served::Whole };
         }

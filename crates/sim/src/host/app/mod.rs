@@ -85,11 +85,9 @@ impl App {
             Self::BulkSender(app) => {
                 let before = connection.written();
                 let ran = run(app, now, spec, connection);
-                if connection.written() > before && connection.room_follows_sending() {
-                    Ran::Fills
-                } else {
-                    ran
-                }
+                // What is sent now may make room for more, so it is asked again behind that.
+                let fills = connection.written() > before && connection.room_follows_sending();
+                if fills { Ran::Writes(Action::Work) } else { ran }
             }
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
@@ -161,10 +159,8 @@ impl App {
 pub enum Ran {
     /// It waits until its connection makes progress, or until this time.
     Waits(Time),
-    /// It is about to write, and has written before.
+    /// It has written, and goes on with this action behind the segments of that.
     Writes(Action),
-    /// It has written. What is sent now may make room for more, so it must be asked again behind it.
-    Fills,
 }
 
 #[inline]
