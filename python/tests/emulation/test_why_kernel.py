@@ -17,10 +17,17 @@ import netspurt as ns
 
 pytest.importorskip("netspurt._core")
 
-from emulations import ENVIRONMENT, emulate  # what it needs is looked for first
+from emulations import ENVIRONMENT, emulate, report  # what it needs is looked for first
+
+from netspurt.emulation.agreement import PUNCTUAL_S
 
 SERVER = Path(__file__).with_name("limited_server.py")
 CLIENT = Path(__file__).with_name("limited_client.py")
+
+Direction = dict[str, Any]
+"""The diagnosis of a direction of a connection, as a document."""
+
+TRIES = 3
 
 FULL = 'queue = { kind = "drop-tail", limit = "60 packets" }'
 FAST = f'rate = "50 Mbit/s"\n{FULL}'
@@ -203,41 +210,72 @@ def fetch(case: Injected) -> list[str]:
     return ["curl", "-sf", *case.client, *each * case.times]
 
 
-def measured(name: str) -> list[dict[str, Any]]:
-    """The diagnoses of the connections of a case."""
+def measured(name: str) -> list[Direction]:
+    """What the server sends on each connection of a case: of the first run that names the limit or was punctual.
+
+    Where the machine delivers packets late, other things happen than were put in.
+    """
+    for _ in range(TRIES):
+        servers, late_s = run(name)
+        if late_s <= PUNCTUAL_S or names(CASES[name], servers):
+            break
+    return servers
+
+
+def run(name: str) -> tuple[list[Direction], float]:
+    """What the server sends on each connection of a case, diagnosed, and the largest lateness of a packet, in s."""
     case = CASES[name]
     settings = [word for path, value in case.settings.items() for word in ("--set", f"{path}={value}")]
     with tempfile.TemporaryDirectory() as directory:
         capture = Path(directory) / "space.pcapng"
-        run = emulate(
+        done = emulate(
             Path(directory),
-            *("--congestion", case.congestion, "--capture", f"space={capture}", *settings, *case.words),
+            *(
+                "--json",
+                "--congestion",
+                case.congestion,
+                "--capture",
+                f"space={capture}",
+                *settings,
+                *case.words,
+            ),
             *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
             *("--", *fetch(case)),
             link=case.link,
             env=ENVIRONMENT,
         )
-        assert run.returncode == 0, run.stderr
-        return ns.why(capture).documents()
+        assert done.returncode == 0, done.stderr
+        late_s = max(link["delay_error_max_s"] or 0.0 for link in report(done)["links"])
+        return [row["directions"][1] for row in ns.why(capture).documents()], late_s
+
+
+def main_one(case: Injected, servers: list[Direction]) -> Direction:
+    """The connection on which the limit is looked for. Of several, the last one is alone at the end."""
+    if case.share is None:
+        return max(servers, key=lambda each: float(each["duration_s"]))
+    return max(servers, key=lambda each: shares(each).get(case.limit, 0.0))
+
+
+def names(case: Injected, servers: list[Direction]) -> bool:
+    """Whether the diagnosis names the limit that was put in."""
+    server = main_one(case, servers)
+    if case.share is None:
+        return bool(server["limit"] == case.limit)
+    return shares(server).get(case.limit, 0.0) >= case.share
 
 
 @pytest.mark.skipif(
     not shutil.which("curl"), reason="there is no curl here (on Debian: apt-get install curl)"
 )
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_the_cause_that_was_put_in_is_named(name: str, at_once: dict[str, Future[Any]]) -> None:
+def test_the_cause_that_was_put_in_is_named(name: str, at_once: dict[str, Future[list[Direction]]]) -> None:
     case = CASES[name]
-    servers = [row["directions"][1] for row in at_once[name].result()]
-    if case.share is None:
-        server = max(servers, key=lambda each: each["duration_s"])
-        assert server["limit"] == case.limit, shares(server)
-    else:
-        # Of several connections the last one is alone at the end.
-        server = max(servers, key=lambda each: shares(each).get(case.limit, 0.0))
-        assert shares(server).get(case.limit, 0.0) >= case.share, shares(server)
+    servers = at_once[name].result()
+    server = main_one(case, servers)
+    assert names(case, servers), shares(server)
     assert server["vantage"] == "sender"
 
 
-def shares(direction: dict[str, Any]) -> dict[str, float]:
+def shares(direction: Direction) -> dict[str, float]:
     """The part of each limit in the time of a direction."""
     return {line["limit"]: line["share"] for line in direction["budget"]}
