@@ -1,6 +1,6 @@
 //! The input of the rules.
 //!
-//! The last eight fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
+//! The last nine fields are what some rules conclude about the whole connection; `rules/whole.rs` fills them.
 
 use super::moment::Moment;
 use super::path::Path;
@@ -45,6 +45,8 @@ pub(super) struct Facts {
     pub(super) at_even_rate: Vec<(u64, u64)>,
     /// The largest receive window that the flight has filled, up to each slice.
     pub(super) filled: Vec<u32>,
+    /// When ACKs made the sender send nothing, as its program had not yet filled its buffer again.
+    pub(super) silences: Vec<(u64, u64)>,
     /// The largest flight after losses, in bytes, if the sender mostly has that.
     pub(super) cap: Option<u32>,
 }
@@ -96,6 +98,7 @@ impl Facts {
             at_intervals: Vec::new(),
             at_even_rate: Vec::new(),
             filled: Vec::new(),
+            silences: Vec::new(),
             cap: None,
         }
     }

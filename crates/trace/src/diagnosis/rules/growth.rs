@@ -1,7 +1,7 @@
 //! The sender has data and the windows have space: `slow-start`, `congestion-window`, `send-buffer`,
 //! `application-window`, and windows that a paced sender fills.
 
-use super::cap::is_at_cap;
+use super::buffer::cap::is_at_cap;
 use super::even_rate::is_written_evenly;
 use super::window::window_full;
 use crate::diagnosis::facts::Facts;
@@ -17,10 +17,10 @@ const FLAT_ROUNDS: u64 = 4;
 const FEW_SHORT: u32 = 24;
 
 /// A flight of fewer segments is constant by chance.
-const MUCH: u32 = 12;
+pub(super) const MUCH: u32 = 12;
 
 /// In so many round trips on each side a window that opens grows.
-const CAPPED_ROUNDS: u64 = 8;
+pub(super) const CAPPED_ROUNDS: u64 = 8;
 
 /// Away from the sender, a flight is known up to this share of it: ACKs wait in queues, and their timestamps have a unit.
 const KNOWN: u32 = 16;
@@ -240,7 +240,7 @@ fn unknown(facts: &Facts, index: usize) -> u32 {
 }
 
 /// Whether hardly any of these segments is short: their sender has more data.
-fn has_more(slices: &[Slice]) -> bool {
+pub(super) fn has_more(slices: &[Slice]) -> bool {
     let sum = |count: fn(&Slice) -> u16| slices.iter().map(|slice| u32::from(count(slice))).sum::<u32>();
     sum(|slice| slice.short) * FEW_SHORT <= sum(|slice| slice.segments)
 }
@@ -269,7 +269,7 @@ fn written_at_own_rate(facts: &Facts, index: usize) -> Option<Limit> {
 }
 
 /// Whether the other side sends data about once a round trip or more, as a protocol with its own windows does.
-fn has_credits(facts: &Facts, index: usize) -> bool {
+pub(super) fn has_credits(facts: &Facts, index: usize) -> bool {
     let (first, last) = facts.around(index, FLAT_ROUNDS);
     let answers: u32 = facts.slices[first..=last].iter().map(|slice| u32::from(slice.answers)).sum();
     let rounds = (facts.slices[last].until - facts.began(first)) / facts.path.base.max(1);

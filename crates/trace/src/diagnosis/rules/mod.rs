@@ -2,7 +2,7 @@
 
 mod application;
 mod black_hole;
-mod cap;
+mod buffer;
 mod even_rate;
 mod growth;
 mod masked;
@@ -20,6 +20,7 @@ mod writer;
 pub(super) use masked::masked;
 pub(super) use whole::conclude_whole;
 
+use self::buffer::silence;
 use super::facts::Facts;
 use super::moment::Moment;
 use crate::diagnosis::sender::phase::Phase;
@@ -81,6 +82,13 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         {
             window::window_full(facts, full)
         }
+        // Away from the sender, ACKs do not show what released a segment.
+        Phase::Drained | Phase::RestHeld | Phase::RestKept | Phase::ShortHeld
+            if !facts.path.beside_sender
+                && let Some(limit) = silence::refilling(facts, index) =>
+        {
+            limit
+        }
         Phase::ShortHeld => Limit::NagleDelayedAck,
         Phase::RestKept if growth::refills(facts, index) || growth::has_filled_window(facts, index) => {
             growth::in_between(facts, index)
@@ -93,7 +101,8 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         },
         Phase::Delivering => Limit::RoundTrip,
         Phase::Opening | Phase::Closing | Phase::Empty | Phase::Unanswered | Phase::Sending => {
-            growing.unwrap_or_else(|| growth::in_between(facts, index))
+            let refilling = || silence::refilling(facts, index);
+            growing.or_else(refilling).unwrap_or_else(|| growth::in_between(facts, index))
         }
     }
 }

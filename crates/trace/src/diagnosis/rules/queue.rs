@@ -1,5 +1,6 @@
 //! The path is full: `bottleneck`, `cross-traffic`, `shaper`.
 
+use super::buffer::silence::is_silent;
 use super::shaper::{after_burst, after_tokens, delays_small_flight_later};
 use super::window::delays_acks;
 use crate::diagnosis::facts::Facts;
@@ -43,6 +44,9 @@ const GROUP: usize = 4;
 /// A full path, if a queue stood for the last round trip. A delay that never changes is not one of other traffic.
 pub(super) fn full_path(facts: &Facts, moment: &Moment) -> Option<Limit> {
     let Moment { phase, index, .. } = *moment;
+    if !facts.path.beside_sender && is_silent(facts, index) {
+        return None;
+    }
     if facts.is_past_queue(moment) || phase == Phase::WindowFull && delays_acks(facts, index) {
         return None;
     }

@@ -1,7 +1,8 @@
 //! What rules conclude about the whole connection before they judge a moment of it.
 
 use super::black_hole::black_holes;
-use super::cap::cap_after_losses;
+use super::buffer::cap::cap_after_losses;
+use super::buffer::silence::silences;
 use super::even_rate::written_evenly;
 use super::growth::filled_windows;
 use super::policer::policed;
@@ -20,7 +21,7 @@ const EXACT: u64 = 16;
 
 /// Adds what the slices, the phases and the departures show together; the departures by the sender's own clock if `by_sender`.
 ///
-/// None of the eight conclusions depends on another. What the replay shows comes first: they use it.
+/// None of the nine conclusions depends on another. What the replay shows comes first: they use it.
 pub(in crate::diagnosis) fn conclude_whole(
     mut facts: Facts,
     phases: &Phases,
@@ -37,6 +38,7 @@ pub(in crate::diagnosis) fn conclude_whole(
     facts.at_even_rate = written_evenly(&facts, departures);
     facts.restarts = restarts(&facts, phases);
     facts.filled = filled_windows(&facts);
+    facts.silences = silences(&facts);
     facts.cap = cap_after_losses(&facts);
     facts
 }

@@ -13,7 +13,7 @@ const LARGER: f64 = 0.12;
 ///
 /// A window that opens after losses has each size for about the same time, and the largest one differs from loss to loss. A buffer
 /// always permits the same.
-pub(super) fn cap_after_losses(facts: &Facts) -> Option<u32> {
+pub(in crate::diagnosis::rules) fn cap_after_losses(facts: &Facts) -> Option<u32> {
     facts.totals.first_loss?;
     let segment = facts.totals.segment.max(1);
     let (mut times, mut all) = (BTreeMap::<u32, u64>::new(), 0);
@@ -33,7 +33,7 @@ pub(super) fn cap_after_losses(facts: &Facts) -> Option<u32> {
 }
 
 /// Whether the flight of this slice is the largest one, but for less than a segment.
-pub(super) fn is_at_cap(facts: &Facts, index: usize) -> bool {
+pub(in crate::diagnosis::rules) fn is_at_cap(facts: &Facts, index: usize) -> bool {
     let segment = facts.totals.segment;
     facts.cap.is_some_and(|cap| facts.flight[index].abs_diff(cap) < segment)
 }
