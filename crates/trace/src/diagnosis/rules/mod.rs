@@ -63,6 +63,7 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         return limit;
     }
     let late = facts.incidents.late_at(moment.at);
+    let in_between = || silence::refilling(facts, index).unwrap_or_else(|| growth::in_between(facts, index));
     match phase {
         Phase::FastRecovery | Phase::Timeout | Phase::TailLoss => repair::repairing(facts, moment),
         // A reader that is slow delays ACKs until the window has room again.
@@ -91,18 +92,17 @@ pub(super) fn judge(facts: &Facts, moment: &Moment) -> Limit {
         }
         Phase::ShortHeld => Limit::NagleDelayedAck,
         Phase::RestKept if growth::refills(facts, index) || growth::has_filled_window(facts, index) => {
-            growth::in_between(facts, index)
+            in_between()
         }
         Phase::RestKept => application::rest_held(facts, index),
         Phase::Drained | Phase::RestHeld => match application::sent_all(facts, index) {
             Some(Limit::Application) if phase == Phase::RestHeld => application::rest_held(facts, index),
             Some(limit) => limit,
-            None => growth::in_between(facts, index),
+            None => in_between(),
         },
         Phase::Delivering => Limit::RoundTrip,
         Phase::Opening | Phase::Closing | Phase::Empty | Phase::Unanswered | Phase::Sending => {
-            let refilling = || silence::refilling(facts, index);
-            growing.or_else(refilling).unwrap_or_else(|| growth::in_between(facts, index))
+            growing.unwrap_or_else(in_between)
         }
     }
 }

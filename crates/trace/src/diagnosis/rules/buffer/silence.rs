@@ -145,6 +145,9 @@ mod tests {
         assert_eq!(of(|_, _| {}), (true, true));
         assert_eq!(of(|_, slice| slice.flight = slice.flight.max(90_000)), (true, true), "SACK");
         assert_eq!(of(|_, slice| slice.sent = slice.sent.max(5000)), (false, false), "it sends on each ACK");
+        // A sender that paces in part seems to have nothing to send now and then.
+        let paces = facts(AT_SENDER, |n, slice| slice.unprompted = if n % 4 == 3 { 10 } else { 0 });
+        assert_eq!(limit(&paces, Phase::Drained), Limit::SendBuffer);
     }
 
     #[test]
