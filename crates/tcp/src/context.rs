@@ -106,6 +106,12 @@ impl Context {
         u32::from(self.config.mss).saturating_sub(if self.agreed.timestamps { 12 } else { 0 })
     }
 
+    /// The largest window that our SYN announces. Only a server knows whether segments carry timestamps.
+    pub(crate) fn first_window(&self) -> u32 {
+        let segment = if self.passive { self.announced_payload() } else { u32::from(self.config.mss) };
+        self.config.first_window(segment)
+    }
+
     /// A connection in CLOSED, before any negotiation.
     pub(crate) fn new(config: Arc<Config>) -> Self {
         Self {

@@ -182,12 +182,18 @@ pub struct Config {
 }
 
 impl Config {
-    /// The largest window that our SYN announces, whatever the buffer holds.
-    pub(crate) fn first_window(&self) -> u32 {
+    /// The largest window that our SYN announces, whatever the buffer holds: in Linux whole segments of `segment` bytes
+    /// (`tcp_select_initial_window()`).
+    pub(crate) fn first_window(&self, segment: u32) -> u32 {
         let own = self.initial_receive_window.unwrap_or(u32::MAX);
-        match self.receiver_congestion {
+        let first = match self.receiver_congestion {
             ReceiverCongestion::Off => own,
             ReceiverCongestion::Rledbat => own.min(u32::from(self.mss) * 2),
+        };
+        match self.receive_memory {
+            ReceiveMemory::Linux if first > segment => (first - first % segment.max(1)).min(0xFFFF),
+            ReceiveMemory::Linux => first.min(0xFFFF),
+            ReceiveMemory::Bytes => first,
         }
     }
 

@@ -179,7 +179,7 @@ impl Connection {
     /// The same for a caller that is not on the path of other connections.
     #[inline(always)]
     pub(super) fn tune_to_read_inline(&mut self, now: Time, len: u64) {
-        self.rcv.tune_to_reader(&self.cx, now);
+        self.rcv.tune_to_reader(&self.cx, now, len);
         if self.cx.config.acking.counts_segments() {
             self.rcv.on_read(&self.cx, len);
         } else {

@@ -100,7 +100,7 @@ impl Connection {
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
         self.agree_on_ecn(now, segment);
-        let announced = self.cx.agreed.syn_window().min(self.cx.config.first_window());
+        let announced = self.cx.agreed.syn_window().min(self.cx.first_window());
         self.rcv.synchronize(segment.seq, announced);
         let window = self.cx.agreed.read_syn_window(segment.window, &segment.options);
         let ack = segment.flags.has(Flags::ACK).then_some(segment.ack);

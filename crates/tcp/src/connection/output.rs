@@ -1,6 +1,6 @@
 //! Construction of segments: header, options, and the updates of the state.
 
-use crate::config::{MssCounts, OldSegments, StateMachine};
+use crate::config::{MssCounts, OldSegments, ReceiveMemory, StateMachine};
 use crate::connection::Connection;
 use crate::opening::negotiate::syn_options;
 use crate::opening::reply::Reply;
@@ -101,6 +101,9 @@ impl Connection {
                 options.sack = self.rcv.take_blocks(room_for_blocks(usize::from(options.wire_len(layout))));
             }
             segment.flags = segment.flags | self.echo_on_abort();
+            if self.cx.config.receive_memory == ReceiveMemory::Linux {
+                segment.window = self.rcv.announce_at_close(&self.cx.agreed);
+            }
         }
         segment.header_len = 20 + options.wire_len(layout);
         segment.options = options;
@@ -126,7 +129,7 @@ impl Connection {
             ack,
             flags: flags | Flags::SYN | self.ecn_on_syn(),
             header_len: 20 + options.wire_len(self.cx.config.layout),
-            window: self.rcv.syn_window(&self.cx.config),
+            window: self.rcv.syn_window(&self.cx),
             payload: Payload { offset: 0, len },
             options,
             ..Segment::default()

@@ -16,6 +16,15 @@ pub(crate) struct PathTimes {
     pub(crate) srtt: Option<Span>,
 }
 
+/// When the application reads what has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reads {
+    /// All of it, before anything is sent.
+    AtOnce,
+    /// Later, or never.
+    Later,
+}
+
 impl Receiver {
     /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
@@ -32,14 +41,14 @@ impl Receiver {
     pub(crate) fn schedule_ack_otherwise(
         &mut self,
         cx: &Context,
-        now: Time,
-        times: PathTimes,
+        (now, times): (Time, PathTimes),
         text: Text,
         segment: &Segment,
+        reads: Reads,
     ) {
         let acking = cx.config.acking;
         let when = if acking.has_state() {
-            self.apply_stateful_policy(cx, now, times, text, segment)
+            self.apply_stateful_policy(cx, (now, times), text, segment, reads)
         } else {
             self.when_to_acknowledge(now, text, &acking)
         };
@@ -65,15 +74,19 @@ impl Receiver {
         now: Time,
         text: Text,
         segment: &Segment,
+        reads: Reads,
     ) -> bool {
         if !matches!(text, Text::InOrder { fills_gap: false }) {
             return false;
         }
+        let unacknowledged = self.progress().1;
+        let is_read_quickly = self.readable() <= unacknowledged
+            && (reads == Reads::AtOnce || self.is_read_quickly(cx, unacknowledged, reads));
         let ordinary = Ordinary {
             len: segment.payload.len,
             flags: segment.flags,
-            unacknowledged: self.progress().1,
-            unread: self.readable(),
+            unacknowledged,
+            is_read_quickly,
             announced: cx.announced_payload(),
             opens_window: self.opens_window(),
             armed: self.delayed_ack,
@@ -92,13 +105,13 @@ impl Receiver {
     fn apply_stateful_policy(
         &mut self,
         cx: &Context,
-        now: Time,
-        times: PathTimes,
+        (now, times): (Time, PathTimes),
         text: Text,
         segment: &Segment,
+        reads: Reads,
     ) -> Option<Time> {
         let acking = cx.config.acking;
-        let mut arrival = self.arrival(cx, times, segment);
+        let mut arrival = self.arrival(cx, times, segment, reads);
         arrival.is_in_order = matches!(text, Text::InOrder { .. });
         let memory = self.memory(acking, now);
         if let Text::InOrder { fills_gap: false } = text {
@@ -110,18 +123,30 @@ impl Receiver {
         }
     }
 
-    /// How many unread bytes do not make the window smaller than at the last ACK, besides those that are not acknowledged.
-    fn headroom(&self, cx: &Context, unacknowledged: u64) -> u32 {
+    /// Whether the window is no smaller than at the last ACK (`__tcp_ack_snd_check()`).
+    fn is_read_quickly(&self, cx: &Context, unacknowledged: u64, reads: Reads) -> bool {
+        let unread = self.readable();
         match self.tuning() {
             Some(tuning) if tuning.counts_memory() => {
-                let limit = u64::from(tuning.limit(self.readable()));
-                limit.saturating_sub(u64::from(self.window()) + 2 * unacknowledged) as u32
+                // The ACK that waits for the reader is due when it has read, which is at once.
+                reads == Reads::AtOnce || self.has_room_for_unread(tuning, unacknowledged)
             }
             // A scaled window first grows by about an eighth, because packets need less memory than Linux assumes at first
             // (`tcp_grow_window()`). Until then unread data does not make it smaller.
-            _ if cx.agreed.largest_window() > 0xFFFF => self.window() / 8,
-            _ => 0,
+            _ if cx.agreed.largest_window() > 0xFFFF => {
+                unread <= unacknowledged + u64::from(self.window() / 8)
+            }
+            _ => unread <= unacknowledged,
         }
+    }
+
+    /// The same where the memory of packets counts.
+    fn has_room_for_unread(&self, tuning: &Tuning, unacknowledged: u64) -> bool {
+        let full = self.extras.as_ref().and_then(|extras| extras.acking.as_ref()).map_or(0, |m| m.full());
+        // Only then anything depends on it.
+        let matters = self.readable() > 0 && unacknowledged > u64::from(full);
+        let place = self.place();
+        !matters || tuning.select(place) >= place.announced
     }
 
     /// Whether the segment that is being processed has opened the window.
@@ -132,7 +157,7 @@ impl Receiver {
 
     /// What a policy with state is given about a segment that is not in order.
     #[inline]
-    fn arrival(&self, cx: &Context, times: PathTimes, segment: &Segment) -> Arrival {
+    fn arrival(&self, cx: &Context, times: PathTimes, segment: &Segment, reads: Reads) -> Arrival {
         let (received, unacknowledged) = self.progress();
         Arrival {
             shape: Shape { len: segment.payload.len, header_len: segment.header_len, flags: segment.flags },
@@ -140,8 +165,7 @@ impl Receiver {
             is_old: self.position(segment.seq) < self.nxt() as i64,
             received,
             unacknowledged,
-            unread: self.readable(),
-            headroom: self.headroom(cx, unacknowledged),
+            is_read_quickly: self.is_read_quickly(cx, unacknowledged, reads),
             opens_window: self.opens_window(),
             window: self.window(),
             mss: u32::from(cx.agreed.payload),
@@ -182,7 +206,7 @@ impl Receiver {
         let acking = cx.config.acking;
         let is_old = self.position(segment.seq) < self.nxt() as i64;
         if is_old && matches!(acking, Acking::Adaptive(_)) {
-            let arrival = self.arrival(cx, times, segment);
+            let arrival = self.arrival(cx, times, segment, Reads::Later);
             acking.on_refused(&arrival, self.memory(acking, now));
         }
     }
@@ -194,7 +218,7 @@ impl Receiver {
         if !acking.has_state() {
             return self.acknowledge(Reason::Ack);
         }
-        let arrival = self.arrival(cx, times, segment);
+        let arrival = self.arrival(cx, times, segment, Reads::Later);
         let due = acking.on_fin(now, &arrival, self.memory(acking, now));
         if let Some(when) = self.acknowledge_when(now, due, false) {
             self.delayed_ack = self.delayed_ack.min(when);
@@ -209,7 +233,7 @@ impl Receiver {
         if !matches!(acking, Acking::Adaptive(_)) {
             return;
         }
-        let arrival = self.arrival(cx, times, segment);
+        let arrival = self.arrival(cx, times, segment, Reads::Later);
         let due = acking.reconsider(now, &arrival, self.memory(acking, now));
         if let Some(when) = self.acknowledge_when(now, due, false) {
             self.delayed_ack = self.delayed_ack.min(when);
@@ -283,18 +307,20 @@ impl Receiver {
     #[inline(always)]
     fn acknowledge_after_read(&mut self, cx: &Context, growth: u64) {
         let mss = u32::from(cx.agreed.payload);
+        let (_, unacknowledged) = self.progress();
+        let unread = self.readable();
+        let memory = self.extras.as_ref().and_then(|extras| extras.acking.as_ref());
+        let is_due = self.due == AckDue::Later
+            && memory.is_some_and(|memory| memory.is_due_once_read(unacknowledged, unread));
         match cx.config.acking {
             Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {
                 self.acknowledge_bytes(growth, mss, every);
             }
+            // tcp_cleanup_rbuf() looks at the ACK that waits first.
+            Acking::Adaptive(_) if is_due && self.tuning().is_some_and(Tuning::counts_memory) => {}
             _ => self.update_window_by(growth, mss),
         }
-        let (_, unacknowledged) = self.progress();
-        let unread = self.readable();
-        let memory = self.extras.as_ref().and_then(|extras| extras.acking.as_ref());
-        if self.due == AckDue::Later
-            && memory.is_some_and(|memory| memory.is_due_once_read(unacknowledged, unread))
-        {
+        if is_due {
             self.acknowledge(Reason::Ack);
         }
     }

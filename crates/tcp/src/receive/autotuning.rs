@@ -4,7 +4,8 @@
 //!
 //! Linux counts the memory of packets ([`PacketMemory`]); other buffers count bytes of data.
 
-use super::packet_memory::PacketMemory;
+use super::packet_memory::{Offered, PacketMemory};
+use super::packet_queue::Packet;
 use crate::time::{Coarse, Span, Time};
 use crate::wire::options::echo_age;
 
@@ -12,19 +13,38 @@ use crate::wire::options::echo_age;
 const FIRST_SEGMENTS: u32 = 10;
 /// The largest window that a SYN announces, which is the initial window (`tcp_select_initial_window()`).
 const FIRST_WINDOW: u32 = 65_535;
+/// More than any size of a buffer.
+const UNSETTLED: u64 = u64::MAX;
+
+/// Where the stream is: read, received in order, and the window that the last segment announced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) read: u64,
+    pub(crate) next: u64,
+    pub(crate) announced: u32,
+}
 
 /// The state of receive window autotuning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tuning {
     /// The present buffer size, and its upper limit.
     buffer: u32,
     most: u32,
+    /// The window of all of it, in whole units of the window field where memory counts, and the `offered` from which on a segment
+    /// changes nothing.
+    whole: u32,
+    enough: u32,
+    /// `whole`, once `offered` is `enough`, and before that no size of a buffer.
+    settled: u64,
     /// The window for an application that reads immediately. It increases with each segment.
     offered: u32,
     /// The last segment has increased it, in a buffer that counts memory.
     opened: bool,
-    /// The memory of packets behind `buffer`, where it counts.
-    memory: Option<PacketMemory>,
+    /// The memory of packets behind `buffer`, where it counts, and the length of those that need not be recorded.
+    memory: Option<Box<PacketMemory>>,
+    plain: u32,
+    /// The length from which on a segment measures the RTT, where memory counts; zero elsewhere.
+    full: u32,
     /// The RTT estimate of the receiver, from echoed timestamps, or else from the time in which a window of data
     /// arrives.
     rtt: Option<Span>,
@@ -43,12 +63,17 @@ pub(crate) struct Tuning {
 impl Tuning {
     /// Starts with a buffer of `first` bytes, which may grow to `most`.
     pub(crate) fn new(now: Time, first: u32, most: u32, mss: u32) -> Self {
-        Self {
+        let mut tuning = Self {
             buffer: first.min(most),
             most,
+            whole: first.min(most),
+            enough: first.min(most),
+            settled: UNSETTLED,
             offered: first.min(most).min(FIRST_WINDOW),
             opened: false,
             memory: None,
+            plain: 0,
+            full: 0,
             rtt: None,
             echoed: 0,
             window_end: 0,
@@ -56,19 +81,42 @@ impl Tuning {
             space: (FIRST_SEGMENTS * mss).min(first).max(1),
             read_before: 1,
             read_since: now,
-        }
+        };
+        tuning.settle();
+        tuning
     }
 
     /// The same where the window is all of the buffer from the start.
-    pub(crate) const fn offers_all(mut self) -> Self {
+    pub(crate) fn offers_all(mut self) -> Self {
         self.offered = self.most;
+        self.settle();
         self
     }
 
-    /// The same where the memory of packets counts, `largest` bytes at most.
-    pub(crate) fn counting_memory(mut self, largest: u32) -> Self {
-        self.memory = Some(PacketMemory::new(self.buffer, largest));
+    /// `offered` has changed, or what is enough.
+    fn settle(&mut self) {
+        self.settled = if self.offered >= self.enough { u64::from(self.whole) } else { UNSETTLED };
+    }
+
+    /// The same where the memory of packets counts. The SYN announces `first` bytes, and our MSS permits `own` bytes of payload
+    /// (`tcp_init_buffer_space()`).
+    pub(super) fn counting(mut self, memory: PacketMemory, first: u32, own: u32) -> Self {
+        self.offered = first.min(memory.window());
+        self.space = (FIRST_SEGMENTS * own).min(self.offered).max(1);
+        self.full = memory.full();
+        self.memory = Some(Box::new(memory));
+        self.measure_memory();
         self
+    }
+
+    /// The size of the buffer is that of the memory.
+    fn measure_memory(&mut self) {
+        if let Some(memory) = &self.memory {
+            self.buffer = memory.window();
+            (self.whole, self.enough) = memory.settled(self.offered);
+            self.space = self.space.min(self.buffer).max(1);
+            self.settle();
+        }
     }
 
     /// Whether the memory of packets counts.
@@ -101,56 +149,137 @@ impl Tuning {
     /// change the window, and neither does a read that the buffer does not grow with.
     #[inline]
     pub(crate) fn is_settled(&self, buffer: u32) -> bool {
-        self.offered >= self.buffer && self.buffer == buffer
+        self.settled == u64::from(buffer)
     }
 
-    /// A segment of `len` bytes has arrived in order, with which `unread` bytes wait: the window increases by two segments. A tiny
-    /// segment has no effect, because its packet takes more memory than the increase.
+    /// The window that a segment may announce where memory counts.
+    #[cold]
+    pub(crate) fn select(&self, place: Place) -> u32 {
+        let offered = Offered { open: self.offered, announced: place.announced };
+        self.memory.as_ref().map_or(0, |memory| memory.select(offered, place.read, place.next))
+    }
+
+    /// All data before `next` is dropped.
+    #[cold]
+    pub(crate) fn drop_unread(&mut self, next: u64) {
+        if let Some(memory) = &mut self.memory {
+            memory.record(next, next);
+        }
+    }
+
+    /// The largest window that is configured, where memory counts.
+    #[cold]
+    pub(crate) fn limit_of_memory(&self) -> u32 {
+        self.memory.as_ref().map_or(0, |memory| memory.limit())
+    }
+
+    /// The largest window that the memory permits.
+    pub(crate) const fn most_of_window(&self) -> u32 {
+        self.buffer
+    }
+
+    /// A segment of `len` bytes has arrived in order: the window increases by two segments. A tiny segment has no effect, because its
+    /// packet takes more memory than the increase.
     #[inline]
-    pub(crate) fn arrives(&mut self, len: u32, mss: u32, unread: u64) {
-        if self.counts_memory() {
-            self.arrives_in_memory(len, mss, unread);
-        } else if len.saturating_mul(2) >= mss {
+    pub(crate) fn arrives(&mut self, len: u32, mss: u32) {
+        if len.saturating_mul(2) >= mss {
             let opens = 2 * mss.max(len);
             self.offered = self.offered.saturating_add(opens).min(self.buffer).max(self.offered);
+            self.settle();
         }
     }
 
-    /// The same where the memory of packets counts (`tcp_grow_window()`).
+    /// A packet has arrived in order where the memory of packets counts; `full` is the estimate of the peer's full segment.
     #[cold]
-    fn arrives_in_memory(&mut self, len: u32, mss: u32, unread: u64) {
+    pub(crate) fn arrives_in_memory(&mut self, packet: Packet, full: u32, place: Place) {
         let Some(memory) = &mut self.memory else { return };
-        memory.measure(len);
-        self.buffer = memory.window().clamp(self.buffer, self.most.max(self.buffer));
-        let free = u64::from(self.buffer).saturating_sub(unread) as u32;
-        let room = free.saturating_sub(self.offered);
-        let opens = if room > 0 { memory.opens(len, self.offered, mss) } else { 0 };
+        memory.take_estimate(full);
+        memory.append(packet, place.read);
+        self.measures(&packet, place);
+        // What it has filled a gap before does not follow yet.
+        self.opens_for(&packet, Place { next: packet.end, ..place }, true);
+        if let Some(memory) = &mut self.memory {
+            self.plain = memory.fill(place.next);
+        }
+        self.measure_memory();
+    }
+
+    /// Whether a segment of `len` bytes behind a gap goes uncounted: the window is as large as a reader that has read all makes it, so
+    /// that what was announced stays, and only later windows depend on this one's memory. It saves the time of counting.
+    #[inline]
+    pub(crate) fn passes_behind(&self, len: u32, buffer: u32) -> bool {
+        self.is_settled(buffer) && self.plain == len
+    }
+
+    /// The same behind a gap (`tcp_data_queue_ofo()`). Without SACK the window does not open, so that duplicate ACKs stay such.
+    #[cold]
+    pub(crate) fn arrives_behind(&mut self, packet: Packet, full: u32, place: Place, opens: bool) {
+        let Some(memory) = &mut self.memory else { return };
+        memory.take_estimate(full);
+        memory.record(place.read, place.next);
+        self.measures(&packet, place);
+        // The packet does not count yet.
+        if opens {
+            self.opens_for(&packet, place, false);
+        }
+        if let Some(memory) = &mut self.memory {
+            memory.hold(packet);
+            self.plain = 0;
+            self.make_room(2 * u64::from(self.space), place.next);
+        }
+    }
+
+    /// A packet shows what part of the memory is data (`tcp_measure_rcv_mss()`).
+    fn measures(&mut self, packet: &Packet, place: Place) {
+        let Some(memory) = &mut self.memory else { return };
+        self.offered = memory.measure(packet, Offered { open: self.offered, announced: place.announced });
+        self.full = memory.full();
+        self.measure_memory();
+    }
+
+    /// The window opens for a packet that was queued (`tcp_grow_window()`).
+    fn opens_for(&mut self, packet: &Packet, place: Place, is_in_order: bool) {
+        let Some(memory) = &mut self.memory else { return };
+        let room = memory.window().min(memory.space(place.read, place.next)).saturating_sub(self.offered);
+        let opens = if room > 0 { memory.opens(packet, self.offered, is_in_order) } else { 0 };
         self.opened = opens > 0;
         self.offered += room.min(opens);
-        // Only the memory of this segment is missing.
-        if room <= opens && unread <= u64::from(len) {
-            self.offered = self.buffer;
-        }
+        self.settle();
     }
 
     /// Whether a segment of `len` bytes leaves the window as it is, which is that of a buffer of `buffer` bytes.
     #[inline]
     pub(crate) fn passes(&mut self, len: u32, buffer: u32) -> bool {
-        let passes =
-            self.is_settled(buffer) && self.memory.as_ref().is_none_or(|memory| !memory.is_longer(len));
+        let passes = self.is_settled(buffer) && (self.plain == len || self.memory.is_none());
         self.opened &= !passes;
         passes
     }
 
-    /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
-    /// sent at `first`.
+    /// The length from which on a segment measures the RTT. Our full segments have `own` bytes.
     #[inline]
-    pub(super) fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
-        if echo != self.echoed
+    pub(crate) const fn full(&self, own: u32) -> u32 {
+        if self.full == 0 { own } else { self.full }
+    }
+
+    /// Whether no sample was taken from this echoed timestamp.
+    #[inline]
+    pub(super) const fn is_new(&self, echo: u32) -> bool {
+        echo != self.echoed
+    }
+
+    /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
+    /// sent at `first`. `waits`: data waits that the application has not read, which Linux looks at.
+    #[inline]
+    pub(super) fn echoes(&mut self, now: Time, echo: u32, first: Coarse, waits: bool) {
+        if self.is_new(echo)
             && let Some(rtt) = echo_age(now, echo, first)
         {
             self.echoed = echo;
-            self.echo(rtt.max(Span::from_ms(1)));
+            let rtt = rtt.max(Span::from_ms(1));
+            // Such data makes a sample longer than the path.
+            if !(waits && self.counts_memory() && self.rtt.is_some_and(|old| rtt >= old)) {
+                self.echo(rtt);
+            }
         }
     }
 
@@ -178,35 +307,47 @@ impl Tuning {
         self.window_since = now;
     }
 
-    /// The application has read up to `read`, and `unread` bytes still wait. If it read more than ever in one RTT, the sender may
+    /// The application has read from `from` to `read`, and `unread` bytes still wait. If it read more than ever in one RTT, the sender may
     /// double its cwnd next. The buffer then grows to twice that amount, and more while the rate increases.
     #[inline]
-    pub(crate) fn read(&mut self, now: Time, read: u64, unread: u64, mss: u32) {
+    pub(crate) fn read(&mut self, now: Time, (from, read): (u64, u64), unread: u64, mss: u32) {
         if self.rtt.is_some_and(|rtt| now - self.read_since >= rtt) {
-            self.note_round(now, read, unread, mss);
+            self.note_round(now, (from, read), unread, mss);
         }
     }
 
     /// An RTT is over for the reader.
     #[cold]
-    fn note_round(&mut self, now: Time, read: u64, unread: u64, mss: u32) {
-        // tcp_rcv_space_adjust() since 6.16 counts what waits against the reader, and gives no room for 16 segments more.
-        let (waits, more) = if self.counts_memory() { (unread, 0) } else { (0, 16 * u64::from(mss)) };
-        let copied = (read - self.read_before).saturating_sub(waits).min(u64::from(u32::MAX));
+    fn note_round(&mut self, now: Time, (from, read): (u64, u64), unread: u64, mss: u32) {
+        // tcp_rcv_space_adjust() since 6.16 counts what waits against the reader, and gives no room for 16 segments more. It looks
+        // after each packet that was read, so the first one ends the round.
+        let first = self.memory.as_ref().map_or(read, |memory| memory.first_end(from, read + unread));
+        let at = first.clamp(from, read);
+        let waits = if self.counts_memory() { unread + (read - at) } else { 0 };
+        let copied = (at - self.read_before).saturating_sub(waits).min(u64::from(u32::MAX));
         let space = u64::from(self.space);
         if copied > space {
+            let more = if self.counts_memory() { 0 } else { 16 * u64::from(mss) };
             let window = 2 * copied + more;
             let growth = window * (copied - space) / space;
-            let wanted = window.saturating_add(2 * growth).min(u64::from(self.most)) as u32;
-            let possible = self.memory.as_mut().map_or(wanted, |memory| {
-                memory.make_room(wanted);
-                memory.window().min(self.most)
-            });
-            self.buffer = self.buffer.max(possible);
             self.space = copied as u32;
+            self.make_room(window.saturating_add(2 * growth), read + unread);
         }
-        self.read_before = read;
+        self.read_before = at;
         self.read_since = now;
+    }
+
+    /// The buffer grows for a window of this size; `next` is the position that comes next.
+    fn make_room(&mut self, window: u64, next: u64) {
+        if let Some(memory) = &mut self.memory {
+            let behind = u64::from(memory.behind_gap(next));
+            memory.make_room((window + behind).min(u64::from(u32::MAX)) as u32);
+            self.measure_memory();
+        } else {
+            self.buffer = self.buffer.max(window.min(u64::from(self.most)) as u32);
+            (self.whole, self.enough) = (self.buffer, self.buffer);
+            self.settle();
+        }
     }
 }
 
@@ -228,58 +369,138 @@ mod tests {
 
     #[test]
     pub(super) fn the_window_increases_by_two_segments_per_segment_up_to_the_buffer() {
-        let mut tuning = Tuning { buffer: 70_000, ..tuning() };
+        let mut tuning = Tuning { buffer: 70_000, whole: 70_000, enough: 70_000, ..tuning() };
         assert_eq!(tuning.limit(0), 65_535);
-        tuning.arrives(MSS, MSS, 0);
+        tuning.arrives(MSS, MSS);
         assert_eq!(tuning.limit(0), 67_535);
-        tuning.arrives(100, MSS, 0);
+        tuning.arrives(100, MSS);
         assert_eq!(tuning.limit(0), 67_535, "tiny segments do not increase it");
-        (0..5).for_each(|_| tuning.arrives(MSS, MSS, 0));
+        (0..5).for_each(|_| tuning.arrives(MSS, MSS));
         assert_eq!(tuning.limit(0), 70_000);
+    }
+
+    /// A buffer of 128 KiB that counts memory, with segments of `mss` bytes.
+    fn counting(now: Time, mss: u32) -> Tuning {
+        let memory = PacketMemory::new(65_536, 32 << 20, 1024, (mss, mss));
+        let mut tuning = Tuning::new(now, 65_536, 1 << 26, mss).counting(memory, 65_535 - 65_535 % mss, mss);
+        tuning.opens(now);
+        tuning
+    }
+
+    /// `len` bytes arrive at position `next`, behind others that were read up to `read`. Returns the position behind them.
+    fn gets(tuning: &mut Tuning, read: u64, next: u64, len: u32) -> u64 {
+        let end = next + u64::from(len);
+        tuning.arrives_in_memory(Packet::new(next, end, 32), 0, Place { read, next: end, announced: 65_160 });
+        end
     }
 
     #[test]
     fn a_buffer_that_counts_memory_grows_as_that_of_linux() {
         // Linux 6.18 on a path of 36.6 Mbit/s and 31.8 ms: its window stopped at 80,896 and 151,552 bytes, a segment that was not
         // read below these.
-        let mut tuning = Tuning::new(at(0), 65_536, 1 << 26, 1460).counting_memory(32 << 20);
-        tuning.opens(at(64));
+        let mut tuning = counting(at(64), 1448);
         tuning.echo(Span::from_ms(32));
-        (0..5).for_each(|_| tuning.arrives(1448, 1448, 1448));
-        assert_eq!(tuning.limit(0), 80_015);
+        let mut next = (0..5).fold(1, |next, _| gets(&mut tuning, next, next, 1448));
+        assert_eq!((tuning.offered, tuning.buffer), (65_160 + 5 * 2896, 81_920));
         assert!(tuning.opens_by_memory());
-        tuning.arrives(1448, 1448, 1448);
-        assert_eq!((tuning.limit(0), tuning.opens_by_memory()), (81_920, true));
-        assert!(tuning.passes(1448, 81_920) && !tuning.opens_by_memory());
-        tuning.read(at(96), 15_929, 0, 1448);
+        next = gets(&mut tuning, next, next, 1448);
+        // What the segment itself takes is missing.
+        assert_eq!(
+            (tuning.offered, tuning.select(Place { read: next, next, announced: 0 })),
+            (80_480, 80_896)
+        );
+        next = gets(&mut tuning, next, next, 1448);
+        assert_eq!(
+            (tuning.offered, tuning.select(Place { read: next, next, announced: 0 })),
+            (80_480, 80_896)
+        );
+        tuning.read(at(96), (15_929 - 1, 15_929), 0, 1448);
         assert_eq!(tuning.buffer, 81_920, "it has room for what was read");
-        tuning.read(at(128), 44_889, 0, 1448);
+        tuning.read(at(128), (44_889 - 1, 44_889), 0, 1448);
         assert_eq!(tuning.buffer, 152_697);
     }
 
     #[test]
     fn what_was_not_read_makes_a_buffer_that_counts_memory_grow_less() {
         let read = |unread| {
-            let mut tuning = Tuning::new(at(0), 65_536, 1 << 26, MSS).counting_memory(32 << 20);
+            let mut tuning = counting(at(0), MSS);
             tuning.echo(Span::from_ms(100));
-            tuning.read(at(100), 60_001, unread, MSS);
+            tuning.read(at(100), (60_001 - 1, 60_001), unread, MSS);
             tuning.buffer
         };
         assert!(read(0) > read(10_000) && read(10_000) > 65_536, "{} {}", read(0), read(10_000));
-        assert_eq!(read(50_000), 65_536);
+        assert_eq!(read(50_000), read(60_000));
+    }
+
+    #[test]
+    fn a_sample_is_not_taken_if_waiting_data_may_have_made_it_longer() {
+        let first = Coarse::at(at(0));
+        let echo = crate::wire::options::timestamp(at(1000));
+        let rtt = |waits, ms: u64| {
+            let mut tuning = counting(at(0), MSS);
+            tuning.echo(Span::from_ms(100));
+            tuning.echoes(at(1000 + ms), echo, first, waits);
+            tuning.rtt.map(|rtt| rtt.as_ps() / 1_000_000_000)
+        };
+        assert_eq!((rtt(false, 180), rtt(true, 180), rtt(true, 60)), (Some(110), Some(100), Some(60)));
+    }
+
+    #[test]
+    fn the_first_packet_of_a_read_ends_the_round() {
+        // tcp_rcv_space_adjust() is called after each packet; the rest of the read waits.
+        let mut tuning = counting(at(0), 1448);
+        tuning.echo(Span::from_ms(100));
+        let end = (0..40).fold(1, |next, _| gets(&mut tuning, 1, next, 1448));
+        tuning.read(at(100), (1, end), 0, 1448);
+        assert_eq!((tuning.read_before, tuning.space), (1449, 14_480));
+    }
+
+    #[test]
+    fn data_behind_a_gap_makes_room_for_itself_beyond_the_window() {
+        let place = Place { read: 1, next: 1, announced: 65_160 };
+        let mut tuning = counting(at(0), 1448);
+        tuning.arrives_behind(Packet::new(60_001, 61_449, 32), 0, place, true);
+        assert_eq!(tuning.offered, 65_160 + 2896, "tcp_data_queue_ofo() opens the window");
+        assert_eq!(tuning.buffer, 2 * 14_480 + 61_448 - 1, "tcp_rcvbuf_grow(), rounded down");
+        assert!(!tuning.passes_behind(1448, tuning.buffer), "packets are told apart behind a gap");
+    }
+
+    #[test]
+    fn packets_alike_need_not_be_counted_once_the_window_is_all_of_the_buffer() {
+        let mut tuning = counting(at(0), 1448);
+        let mut next = 1;
+        while !tuning.passes(1448, tuning.whole) {
+            next = gets(&mut tuning, next, next, 1448);
+            assert!(next < 20 * 1448, "it settles soon");
+        }
+        let whole = tuning.whole;
+        assert!(tuning.passes_behind(1448, whole) && !tuning.passes_behind(1000, whole));
+        assert!(!tuning.passes(1000, whole) && !tuning.opens_by_memory());
+        let before = tuning.clone();
+        gets(&mut tuning, next, next, 1448);
+        let same = Tuning { memory: before.memory.clone(), opened: false, ..tuning };
+        assert_eq!(same, before, "counting it would change nothing but the packets");
+    }
+
+    #[test]
+    fn a_full_segment_is_that_of_the_peer_where_memory_counts_and_our_own_elsewhere() {
+        let mut tuning = counting(at(0), 1448);
+        assert_eq!(tuning.full(1448), 536, "tcp_initialize_rcv_mss()");
+        gets(&mut tuning, 1, 1, 1400);
+        assert_eq!((tuning.full(1448), super::tests::tuning().full(1448)), (1400, 1448));
     }
 
     #[test]
     fn a_window_that_is_all_of_the_buffer_stays_while_the_buffer_does() {
-        let mut tuning = Tuning { buffer: 66_000, ..tuning() };
+        let mut tuning = Tuning { buffer: 66_000, whole: 66_000, enough: 66_000, ..tuning() };
         assert!(!tuning.is_settled(66_000), "it still opens");
-        tuning.arrives(MSS, MSS, 0);
+        tuning.arrives(MSS, MSS);
         assert!(tuning.is_settled(66_000) && !tuning.is_settled(65_535));
-        let before = tuning;
-        tuning.arrives(MSS, MSS, 0);
+        let before = tuning.clone();
+        tuning.arrives(MSS, MSS);
         assert_eq!(tuning, before);
         assert_eq!([0, 1, 50_000, u64::MAX].map(|unread| tuning.limit(unread)), [66_000; 4]);
-        tuning.read(at(100), 60_001, 0, MSS);
+        tuning.read(at(100), (60_001 - 1, 60_001), 0, MSS);
         assert!(tuning.buffer > 66_000 && !tuning.is_settled(66_000) && !tuning.is_settled(tuning.buffer));
     }
 
@@ -297,23 +518,23 @@ mod tests {
             // Slow start from ten segments.
             let comes = 10_000 << (round - 1);
             read += comes;
-            tuning.read(at(100 * round), read, 0, MSS);
+            tuning.read(at(100 * round), (read - 1, read), 0, MSS);
             assert!(u64::from(tuning.buffer) >= 2 * comes, "round {round}: {}", tuning.buffer);
         }
         let before = tuning.buffer;
-        tuning.read(at(900), read + 10_000, 0, MSS);
+        tuning.read(at(900), (read + 10_000 - 1, read + 10_000), 0, MSS);
         assert_eq!(tuning.buffer, before, "a pause does not reduce it");
     }
 
     #[test]
     pub(super) fn the_buffer_never_grows_beyond_its_limit_nor_within_an_rtt() {
         let mut tuning = Tuning::new(at(0), 65_536, 100_000, MSS);
-        tuning.read(at(1000), 1_000_000, 0, MSS);
+        tuning.read(at(1000), (1_000_000 - 1, 1_000_000), 0, MSS);
         assert_eq!(tuning.buffer, 65_536, "there is no RTT sample");
         tuning.echo(Span::from_ms(100));
-        tuning.read(at(99), 1_000_000, 0, MSS);
+        tuning.read(at(99), (1_000_000 - 1, 1_000_000), 0, MSS);
         assert_eq!(tuning.buffer, 65_536);
-        tuning.read(at(100), 1_000_000, 0, MSS);
+        tuning.read(at(100), (1_000_000 - 1, 1_000_000), 0, MSS);
         assert_eq!(tuning.buffer, 100_000);
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod background;
 mod marks;
 mod old_segments;
 mod packet_memory;
+mod packet_queue;
 mod reassembly;
 pub(crate) mod receiver;
 mod reports;

@@ -189,7 +189,9 @@ impl Receiver {
         self.nxt = 1;
         self.read = 1;
         self.last_ack = 1;
-        self.edge = 1 + u64::from(self.buffer.min(window));
+        // Linux announces a buffer of which it then keeps a segment for itself (`tcp_init_buffer_space()`).
+        let keeps = self.tuning().is_some_and(Tuning::counts_memory);
+        self.edge = 1 + u64::from(if keeps { window } else { self.buffer.min(window) });
     }
 
     /// The sequence number of a position.

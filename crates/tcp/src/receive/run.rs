@@ -32,7 +32,17 @@ impl Receiver {
 
     fn size_run(&self, cx: &Context) -> ReceiveRun {
         let (field, window) = cx.agreed.write_window(self.buffer, 0);
-        let worth = (self.buffer / 2).min(u32::from(cx.agreed.mss)).max(1);
+        let worth = match self.tuning() {
+            // A field that cannot hold all of the window does not tell where its right edge is.
+            Some(tuning) if tuning.counts_memory() => {
+                if field < 0xFFFF {
+                    1
+                } else {
+                    u32::MAX
+                }
+            }
+            _ => (self.buffer / 2).min(u32::from(cx.agreed.mss)).max(1),
+        };
         ReceiveRun { worth, field, window }
     }
 
@@ -51,17 +61,21 @@ impl Receiver {
             self.read = self.nxt;
             return;
         };
-        if len >= mss {
-            tuning.echoes(now, echo, first);
+        if tuning.is_new(echo) && len >= tuning.full(mss) {
+            tuning.echoes(now, echo, first, false);
         }
         if tuning.passes(len, self.buffer) {
             self.read = self.nxt;
-            tuning.read(now, self.read, 0, mss);
+            tuning.read(now, (self.read - u64::from(len), self.read), 0, mss);
             if tuning.is_settled(self.buffer) {
                 return;
             }
         } else {
-            tuning.arrives(len, mss, self.nxt - self.read);
+            if tuning.counts_memory() {
+                self.take_packet((self.nxt - u64::from(len), len), cx.agreed.header_len, None);
+            } else {
+                tuning.arrives(len, mss);
+            }
             self.resize(cx);
             self.read = self.nxt;
         }
@@ -72,7 +86,7 @@ impl Receiver {
     #[cold]
     fn resize_run(&mut self, cx: &Context, run: &mut ReceiveRun, now: Time) {
         // A second look changes nothing.
-        self.tune_to_reader(cx, now);
+        self.tune_to_reader(cx, now, 0);
         *run = self.size_run(cx);
     }
 

@@ -1,15 +1,17 @@
 //! The receive window: the buffer behind it, what it accepts, and when a larger one is announced.
 
-use crate::config::{Config, WindowGrowth};
+use crate::config::WindowGrowth;
+use crate::context::Context;
 use crate::opening::negotiate::Agreed;
 use crate::receive::acking::by_bytes;
+use crate::receive::autotuning::Tuning;
 use crate::receive::receiver::{AckDue, Receiver};
 use crate::record::reason::Reason;
 
 impl Receiver {
     /// The window that our SYN announces: at most 16 bits.
-    pub(crate) fn syn_window(&self, config: &Config) -> u16 {
-        config.first_window().min(config.receive_window).min(0xFFFF) as u16
+    pub(crate) fn syn_window(&self, cx: &Context) -> u16 {
+        cx.first_window().min(cx.config.receive_window).min(0xFFFF) as u16
     }
 
     /// The buffer size.
@@ -98,7 +100,27 @@ impl Receiver {
         }
         let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
         let mss = u64::from(mss);
+        // Neither rule announces so little.
+        if growth < half.min(open) && open >= 2 * mss {
+            return;
+        }
+        if let Some(tuning) = self.tuning()
+            && tuning.counts_memory()
+        {
+            return self.update_window_by_memory(tuning.most_of_window());
+        }
         if growth >= half.min(mss) && (growth >= half || open < 2 * mss) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
+    }
+
+    /// The same where the memory of packets counts: the window doubles, and was at most half of the largest one
+    /// (`tcp_cleanup_rbuf()`).
+    #[cold]
+    fn update_window_by_memory(&mut self, most: u32) {
+        let (open, permitted) =
+            (u64::from(self.window()), u64::from(self.buffer).saturating_sub(self.readable()));
+        if 2 * open <= u64::from(most) && permitted > 0 && permitted >= 2 * open {
             self.acknowledge(Reason::WindowUpdate);
         }
     }
@@ -117,6 +139,9 @@ impl Receiver {
         if self.nxt as u32 == self.last_ack && self.read as u32 == self.announced_read {
             return (self.announced_window, promised);
         }
+        if self.tuning().is_some_and(Tuning::counts_memory) {
+            return self.announce_memory(agreed);
+        }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
         let growth = permitted - self.edge;
         let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss))
@@ -128,18 +153,66 @@ impl Receiver {
         (field, window)
     }
 
+    /// The field of the window where the memory of packets counts and the host has dropped what was not read (`__tcp_close()`).
+    #[cold]
+    pub(crate) fn announce_at_close(&mut self, agreed: &Agreed) -> u16 {
+        let next = self.place().next;
+        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+            tuning.drop_unread(next);
+        }
+        self.announce_memory(agreed).0
+    }
+
+    /// The same where the memory of packets counts (`tcp_select_window()`). Linux never lets the right edge move left, and a window that
+    /// the field cannot hold remains beyond what was announced.
+    #[cold]
+    fn announce_memory(&mut self, agreed: &Agreed) -> (u16, u32) {
+        let (promised, place) = (self.window(), self.place());
+        let mut permitted = self.tuning().map_or(0, |tuning| tuning.select(place));
+        if self.extras.as_ref().is_some_and(|extras| extras.background.is_some()) {
+            // The buffer is RLWND beyond what has arrived.
+            permitted = permitted.min(u64::from(self.buffer).saturating_sub(self.readable()) as u32);
+        }
+        let unit = 1_u64 << agreed.shifts().1;
+        let window = if permitted < promised { promised.next_multiple_of(unit as u32) } else { permitted };
+        let (field, told) = agreed.write_window(window, promised.min(agreed.largest_window()));
+        // Each time it is rounded up the edge moves right, however little was read. The kernel drops what its memory does not hold.
+        let most = self.read + u64::from(self.tuning().map_or(0, Tuning::limit_of_memory)) + unit;
+        self.edge = self.edge.max((self.nxt + u64::from(window)).min(most));
+        self.note_announced(field);
+        (field, told)
+    }
+
     /// [`Self::announce`] when data has arrived since the last announcement and all of it has been read.
     #[inline(always)]
     pub(crate) fn announce_after_read(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
         let growth = self.buffer.saturating_sub(promised);
         if growth < (self.buffer / 2).min(u32::from(agreed.mss)) || growth == 0 {
-            return self.announce(agreed, grows);
+            return self.announce_little_growth(agreed, grows, growth);
         }
         let (field, window) = agreed.write_window(self.buffer, promised);
+        if field == 0xFFFF {
+            return self.announce(agreed, grows);
+        }
         self.edge = self.edge.max(self.nxt + u64::from(window));
         self.note_announced(field);
         (field, window)
+    }
+
+    /// [`Self::announce_after_read`] of a window that has grown by less than others announce. Where the memory of packets counts, the
+    /// window is all of the buffer, which was made after the read.
+    #[inline(always)]
+    fn announce_little_growth(&mut self, agreed: &Agreed, grows: WindowGrowth, growth: u32) -> (u16, u32) {
+        if growth > 0 && self.tuning().is_some_and(Tuning::counts_memory) {
+            let (field, window) = agreed.write_window(self.buffer, self.window());
+            if field < 0xFFFF {
+                self.edge = self.edge.max(self.nxt + u64::from(window));
+                self.note_announced(field);
+                return (field, window);
+            }
+        }
+        self.announce(agreed, grows)
     }
 
     /// 4.4BSD's avoidance of silly windows: an increase below one segment and below a quarter of the buffer is not

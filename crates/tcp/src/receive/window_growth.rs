@@ -3,8 +3,10 @@
 use crate::config::{ReceiveMemory, ReceiverCongestion, WindowGrowth};
 use crate::context::Context;
 use crate::opening::state::State;
-use crate::receive::autotuning::Tuning;
+use crate::receive::autotuning::{Place, Tuning};
 use crate::receive::background::{Arrival, Background};
+use crate::receive::packet_memory::PacketMemory;
+use crate::receive::packet_queue::Packet;
 use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Time};
 use crate::wire::segment::Segment;
@@ -20,7 +22,10 @@ impl Receiver {
         let mss = u32::from(cx.agreed.mss);
         let tuning = match cx.config.window_growth {
             WindowGrowth::InSteps if cx.config.receive_memory == ReceiveMemory::Linux => {
-                Tuning::new(now, first.min(most), largest, mss).counting_memory(cx.config.receive_window)
+                let segments = (cx.announced_payload(), u32::from(cx.agreed.payload));
+                let unit = 1 << cx.agreed.shifts().1;
+                let memory = PacketMemory::new(first, cx.config.receive_window, unit, segments);
+                Tuning::new(now, first, largest, segments.1).counting(memory, cx.first_window(), segments.0)
             }
             WindowGrowth::InSteps => Tuning::new(now, first, most, mss),
             // All of the buffer is announced, in whole segments where buffers are (FreeBSD, tcp_mss()). Such a buffer may exceed
@@ -60,8 +65,9 @@ impl Receiver {
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
         match &segment.options.timestamps {
             Some(stamps) if cx.agreed.timestamps => {
-                if segment.payload.len >= mss {
-                    tuning.echoes(now, stamps.echo, first);
+                if tuning.is_new(stamps.echo) && segment.payload.len >= tuning.full(mss) {
+                    let waits = self.nxt - self.read > u64::from(segment.payload.len);
+                    tuning.echoes(now, stamps.echo, first, waits);
                 }
             }
             _ => tuning.received(now, self.nxt, self.edge.saturating_sub(self.nxt) as u32),
@@ -70,11 +76,52 @@ impl Receiver {
         if tuning.passes(segment.payload.len, self.buffer) && !has_background {
             return;
         }
-        tuning.arrives(segment.payload.len, mss, self.nxt - self.read);
+        if tuning.counts_memory() {
+            let start = self.position(segment.seq).max(1) as u64;
+            self.take_packet((start, segment.payload.len), segment.header_len, None);
+        } else {
+            tuning.arrives(segment.payload.len, mss);
+        }
         if has_background {
             self.note_background(cx, now, first, segment);
         }
         self.resize(cx);
+    }
+
+    /// A packet takes memory of the buffer, where such counts: one in order, or one behind a gap. Whether one behind a gap opens the
+    /// window.
+    #[cold]
+    pub(super) fn take_packet(&mut self, (start, len): (u64, u32), header_len: u8, behind: Option<bool>) {
+        let place = self.place();
+        // What lies behind the window or a FIN was not taken.
+        let limit = if behind.is_none() { place.next } else { self.edge.min(self.fin()) };
+        let Some(extras) = self.extras.as_deref_mut() else { return };
+        let Some(tuning) = extras.tuning.as_deref_mut() else { return };
+        let full = extras.acking.as_ref().map_or(0, |acking| acking.full());
+        let packet = Packet::new(start, start + u64::from(len), header_len).up_to(limit);
+        match behind {
+            None => tuning.arrives_in_memory(packet, full, place),
+            Some(opens) => tuning.arrives_behind(packet, full, place, opens),
+        }
+    }
+
+    /// Data has arrived behind a gap. Our first segment was sent at `first`.
+    #[cold]
+    pub(crate) fn tune_to_gap(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
+        let len = segment.payload.len;
+        let counts = |tuning: &Tuning| tuning.counts_memory() && !tuning.passes_behind(len, self.buffer);
+        if self.tuning().is_some_and(counts) {
+            let start = self.position(segment.seq).max(0) as u64;
+            self.take_packet((start, segment.payload.len), segment.header_len, Some(cx.agreed.sack));
+            self.resize(cx);
+        }
+        self.note_background(cx, now, first, segment);
+    }
+
+    /// Where the stream is.
+    pub(super) fn place(&self) -> Place {
+        let announced = self.window() + (self.nxt as u32).wrapping_sub(self.last_ack);
+        Place { read: self.read, next: self.read + self.readable(), announced }
     }
 
     /// Data has arrived, in order or out of order: rLEDBAT measures the path.
@@ -92,10 +139,14 @@ impl Receiver {
     /// The buffer is that of flow control, or RLWND beyond what has arrived if that is less.
     #[cold]
     pub(super) fn resize(&mut self, cx: &Context) {
-        let unread = self.readable();
+        let (unread, place) = (self.readable(), self.place());
         let Some(extras) = &self.extras else { return };
         let Some(tuning) = &extras.tuning else { return };
-        let own = tuning.limit(unread);
+        let own = if tuning.counts_memory() {
+            u64::from(tuning.select(place)).saturating_add(unread).min(u64::from(u32::MAX)) as u32
+        } else {
+            tuning.limit(unread)
+        };
         let limit = extras.background.as_ref().map_or(own, |background| {
             let window = u64::from(background.window(1 << cx.agreed.shifts().1));
             own.min((unread + window).min(u64::from(u32::MAX)) as u32)
@@ -109,12 +160,13 @@ impl Receiver {
         self.extras.as_deref()?.tuning.as_deref()
     }
 
-    /// The application has read.
+    /// The application has read `len` bytes.
     #[inline(always)]
-    pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
+    pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time, len: u64) {
         let Some(extras) = self.extras.as_deref_mut() else { return };
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
-        tuning.read(now, self.read, self.nxt - self.read, u32::from(cx.agreed.payload));
+        let read = (self.read - len, self.read);
+        tuning.read(now, read, self.nxt - self.read, u32::from(cx.agreed.payload));
         if !tuning.is_settled(self.buffer) || extras.background.is_some() {
             self.resize(cx);
         }

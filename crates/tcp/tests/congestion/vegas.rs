@@ -1,15 +1,18 @@
 //! Vegas over paths that are known: how much of it waits in the queue.
 
 use crate::bottleneck::{MSS, Path, World, config};
-use netspurt_tcp::config::{Config, EcnUse};
+use netspurt_tcp::config::{Config, EcnUse, ReceiveMemory};
 use netspurt_tcp::congestion;
 use netspurt_tcp::time::{Span, Time};
 
 /// 10 Mbit/s and 100 ms: 125 segments, and a queue that would hold four times as many.
 const PATH: Path = Path { rate: 1_250_000, delay: Span::from_ms(50), queue: 500_000, loss: 0 };
 
+/// The receiver counts bytes: segments of 1000 bytes waste the memory of a receiver that counts packets, whose window would then limit
+/// slow start.
 fn vegas(name: &str) -> Config {
-    Config { congestion: congestion::Kind::Vegas, ecn: EcnUse::Off, ..config(name) }
+    let receive_memory = ReceiveMemory::Bytes;
+    Config { congestion: congestion::Kind::Vegas, ecn: EcnUse::Off, receive_memory, ..config(name) }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod common;
 
 mod desktop_systems;
 mod freebsd_rules;
+mod linux_windows;
 mod receive_buffer;
 mod rfc5961;
 mod timestamps;

@@ -4,7 +4,7 @@
 use crate::config::OldSegments;
 use crate::connection::Connection;
 use crate::opening::state::State;
-use crate::receive::ack_schedule::PathTimes;
+use crate::receive::ack_schedule::{PathTimes, Reads};
 use crate::receive::receiver::Text;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
@@ -32,7 +32,7 @@ impl Connection {
             let first = self.snd.first_sent();
             match text {
                 Text::InOrder { .. } => self.rcv.tune_to_arrival(&self.cx, now, first, segment),
-                Text::OutOfOrder => self.rcv.note_background(&self.cx, now, first, segment),
+                Text::OutOfOrder => self.rcv.tune_to_gap(&self.cx, now, first, segment),
                 Text::Duplicate => {}
             }
         }
@@ -58,11 +58,21 @@ impl Connection {
 
     #[cold]
     pub(in crate::connection) fn schedule_ack_otherwise(&mut self, now: Time, text: Text, segment: &Segment) {
-        if self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment) {
-            return;
+        if !self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment, Reads::Later) {
+            self.schedule_ack_by_state(now, text, segment, Reads::Later);
         }
+    }
+
+    /// The same for a segment that a policy does not treat as an ordinary one.
+    pub(in crate::connection) fn schedule_ack_by_state(
+        &mut self,
+        now: Time,
+        text: Text,
+        segment: &Segment,
+        reads: Reads,
+    ) {
         let times = self.path_times();
-        self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, segment);
+        self.rcv.schedule_ack_otherwise(&self.cx, (now, times), text, segment, reads);
     }
 
     /// The times of the path that a delayed ACK policy may use.

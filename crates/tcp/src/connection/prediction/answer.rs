@@ -7,6 +7,7 @@
 
 use crate::connection::prediction::Situation;
 use crate::connection::{Connection, Departure};
+use crate::receive::ack_schedule::Reads;
 use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::{Hold, Reason};
 use crate::send::Sender;
@@ -87,7 +88,7 @@ impl Connection {
     /// The data of a segment is taken: schedules its ACK and reads it, where the receive window adapts.
     #[inline(never)]
     fn tune_and_read(&mut self, now: Time, segment: &Segment) {
-        self.take_data_and_tune(now, segment);
+        self.take_data_and_tune(now, segment, Reads::AtOnce);
         let len = self.rcv.read_all();
         self.tune_to_read_inline(now, len);
     }

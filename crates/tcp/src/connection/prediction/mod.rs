@@ -17,6 +17,7 @@ mod measured;
 
 use crate::config::OldSegments;
 use crate::connection::{Connection, Departure};
+use crate::receive::ack_schedule::Reads;
 use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::{Hold, Reason};
 use crate::send::decide::ordinary::Ordinary;
@@ -146,13 +147,13 @@ impl Connection {
 
     /// Schedules the ACK of data that [`Self::takes_data`] has taken, and adapts the receive window to it.
     #[inline(always)]
-    fn take_data_and_tune(&mut self, now: Time, segment: &Segment) {
+    fn take_data_and_tune(&mut self, now: Time, segment: &Segment, reads: Reads) {
         let text = Text::InOrder { fills_gap: false };
         self.rcv.tune_to_data(&self.cx, now, self.snd.first_sent(), segment);
         if self.cx.config.acking.counts_segments() {
             self.rcv.schedule_ack(now, text, &self.cx.config.acking);
-        } else if !self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment) {
-            self.schedule_ack_otherwise(now, text, segment);
+        } else if !self.rcv.schedule_ordinary_ack(&self.cx, now, text, segment, reads) {
+            self.schedule_ack_by_state(now, text, segment, reads);
         }
     }
 
@@ -160,7 +161,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn take_data_and_tune_apart(&mut self, now: Time, segment: &Segment) {
-        self.take_data_and_tune(now, segment);
+        self.take_data_and_tune(now, segment, Reads::Later);
     }
 
     /// Sends a segment by the fast path, or else by the full path.

@@ -89,6 +89,11 @@ impl Adaptive {
         }
     }
 
+    /// The estimate of the peer's full segment.
+    pub(super) const fn full(&self) -> u32 {
+        self.full
+    }
+
     /// Data has arrived in order.
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
@@ -105,11 +110,12 @@ impl Adaptive {
     /// ATO has come down to its minimum. `None` for any other segment; the state has not changed then.
     #[inline]
     pub(super) fn arrives_ordinary(&mut self, now: Time, ordinary: Ordinary, bounds: Bounds) -> Option<Due> {
-        let Ordinary { len, flags, unacknowledged, unread, announced, opens_window, armed } = ordinary;
+        let Ordinary { len, flags, unacknowledged, is_read_quickly, announced, opens_window, armed } =
+            ordinary;
         let least = bounds.min.as_ps() / 2;
         let is_ordinary = len == self.full
             && len <= announced
-            && unread <= unacknowledged
+            && is_read_quickly
             && (now - self.last).as_ps() <= least
             && self.ato > Span::ZERO
             && self.ato <= bounds.min
@@ -133,9 +139,7 @@ impl Adaptive {
 
     /// `__tcp_ack_snd_check()`, for data in order.
     fn decide(&self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
-        // `__tcp_ack_snd_check()` compares the windows.
-        let is_read_quickly = arrival.unread <= arrival.unacknowledged + u64::from(arrival.headroom);
-        let more_than_a_segment = arrival.unacknowledged > u64::from(self.full) && is_read_quickly;
+        let more_than_a_segment = arrival.unacknowledged > u64::from(self.full) && arrival.is_read_quickly;
         if more_than_a_segment || (self.quick > 0 && !self.interactive) {
             return Due::Now;
         }
@@ -246,7 +250,10 @@ impl Adaptive {
             self.hurried = false;
             self.enter_quick_mode(arrival, bounds);
         } else {
+            // tcp_data_queue_ofo() measures since 6.17.
             self.hurry(arrival, bounds);
+            self.measure(arrival, bounds);
+            self.quick |= u8::from(arrival.opens_window);
         }
     }
 

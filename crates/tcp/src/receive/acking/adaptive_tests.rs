@@ -11,8 +11,7 @@ const ARRIVAL: Arrival = Arrival {
     is_old: false,
     received: 1000,
     unacknowledged: 1000,
-    unread: 1000,
-    headroom: 0,
+    is_read_quickly: true,
     opens_window: false,
     window: 60_000,
     mss: 1000,
@@ -164,21 +163,17 @@ fn a_short_last_segment_is_acknowledged_when_read_unless_interactive() {
 #[test]
 fn behind_a_slow_reader_two_segments_are_acknowledged_when_data_is_read() {
     let mut adaptive = settled();
-    let behind = Arrival { unacknowledged: 2000, unread: 9000, ..ARRIVAL };
+    let behind = Arrival { unacknowledged: 2000, is_read_quickly: false, ..ARRIVAL };
     assert_eq!(adaptive.arrives(at(1010), &behind, BOUNDS), Due::At(at(1050)));
     assert!(adaptive.is_due_once_read(2000, 8000));
-    let read = Arrival { unread: 2000, ..behind };
+    let read = Arrival { is_read_quickly: true, ..behind };
     assert_eq!(adaptive.arrives(at(1010), &read, BOUNDS), Due::Now);
-    let mut adaptive = settled();
-    let can_grow = Arrival { headroom: 8000, ..behind };
-    assert_eq!(adaptive.arrives(at(1010), &can_grow, BOUNDS), Due::Now, "the window still grows");
 }
 
 #[test]
 fn the_estimate_of_full_segments_is_limited_by_what_we_announced() {
     // The peer's MSS, less our timestamps, is 524; it sends 536 bytes without options.
-    let arrival =
-        Arrival { shape: sized(536), unacknowledged: 536, unread: 536, mss: 524, announced: 1448, ..ARRIVAL };
+    let arrival = Arrival { shape: sized(536), unacknowledged: 536, mss: 524, announced: 1448, ..ARRIVAL };
     let mut adaptive = Adaptive::new(Time::ZERO);
     adaptive.arrives(at(1000), &arrival, BOUNDS);
     assert_eq!(adaptive.full, 536);
@@ -226,6 +221,16 @@ fn out_of_order_data_does_not_bring_quick_acks_back() {
         adaptive.leaves(at(1005), 0, bounds);
         assert_eq!(adaptive.arrives(at(1010), &ARRIVAL, bounds), expected, "{bounds:?}");
     }
+}
+
+#[test]
+fn data_behind_a_gap_is_measured_and_gets_a_quick_ack_if_it_opens_the_window() {
+    let mut adaptive = settled();
+    let ahead = Arrival { is_in_order: false, shape: sized(1200), announced: 1448, ..ARRIVAL };
+    adaptive.on_possible_loss(at(1005), &ahead, BOUNDS);
+    assert_eq!((adaptive.full, adaptive.quick), (1200, 0));
+    adaptive.on_possible_loss(at(1006), &Arrival { opens_window: true, ..ahead }, BOUNDS);
+    assert_eq!(adaptive.quick, 1);
 }
 
 #[test]
@@ -307,8 +312,7 @@ fn an_ordinary_segment_is_treated_as_any_other() {
         let arrival = Arrival {
             shape: Shape { len: 500 * (1 + draw(2) as u32), flags, ..ARRIVAL.shape },
             unacknowledged: 500 * (1 + draw(4)),
-            unread: 500 * draw(6),
-            headroom: 500 * draw(2) as u32,
+            is_read_quickly: draw(2) == 0,
             opens_window: draw(2) == 0,
             announced: 600 * (1 + draw(2) as u32),
             srtt: (draw(2) == 0).then(|| Span::from_ms(10 * draw(5))),
@@ -319,7 +323,7 @@ fn an_ordinary_segment_is_treated_as_any_other() {
             len: arrival.shape.len,
             flags,
             unacknowledged: arrival.unacknowledged,
-            unread: arrival.unread,
+            is_read_quickly: arrival.is_read_quickly,
             announced: arrival.announced,
             opens_window: arrival.opens_window,
             armed: arrival.armed,

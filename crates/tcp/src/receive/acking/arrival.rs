@@ -36,10 +36,8 @@ pub(crate) struct Arrival {
     pub(crate) received: u64,
     /// How many of them are not acknowledged.
     pub(crate) unacknowledged: u64,
-    /// Bytes that the application has not read, with this segment.
-    pub(crate) unread: u64,
-    /// How many of them do not make the window smaller than at the last ACK, besides those that are not acknowledged.
-    pub(crate) headroom: u32,
+    /// Whether the application reads so quickly that the window is no smaller than at the last ACK.
+    pub(crate) is_read_quickly: bool,
     /// Whether the segment has opened the window of a buffer that counts memory.
     pub(crate) opens_window: bool,
     /// The window that is open.
@@ -65,7 +63,7 @@ pub(crate) struct Ordinary {
     pub(crate) flags: Flags,
     /// See [`Arrival`].
     pub(crate) unacknowledged: u64,
-    pub(crate) unread: u64,
+    pub(crate) is_read_quickly: bool,
     pub(crate) announced: u32,
     pub(crate) opens_window: bool,
     pub(crate) armed: Time,

@@ -80,6 +80,13 @@ pub(crate) struct Memory {
     adaptive: Adaptive,
 }
 
+impl Memory {
+    /// The estimate of the peer's full segment of [`Acking::Adaptive`]; zero before the first data.
+    pub(crate) const fn full(&self) -> u32 {
+        self.adaptive.full()
+    }
+}
+
 impl Acking {
     /// When to acknowledge, if `unacknowledged` data segments have arrived in order since the last ACK. For a policy
     /// with state use `arrives`.
