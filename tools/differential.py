@@ -163,10 +163,15 @@ def compare(ours: Ours, run: Run) -> Differs | None:
         one = difference(run, played, JIFFY_NS)
         if one is None:
             return None
-        if best is None or one.at > best.difference.at:
+        if best is None or _agreement(one) > _agreement(best.difference):
             best = Differs(run, played, one, isn, response)
     assert best is not None
     return replace(best, difference=replace(best.difference, timeouts=timeouts(ours, best)))
+
+
+def _agreement(one: Difference) -> tuple[bool, int]:
+    """How long two plays agree. Windows are compared where all else agrees."""
+    return one.kind.startswith("window of "), one.at
 
 
 def timeouts(ours: Ours, one: Differs) -> tuple[tuple[int, int], ...]:

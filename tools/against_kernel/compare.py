@@ -17,8 +17,8 @@ TOLERANCE_NS = 3_000_000
 class Difference:
     """The first difference: its class, both sides as text, and the earlier time of the two in nanoseconds.
 
-    `kernel` and `ours` are the values of the last field of TCP_INFO that differs. `timeouts` are our retransmission
-    timeouts at the ends of pauses of the sender, with the times of these, in nanoseconds.
+    `kernel` and `ours` are the values of the last field of TCP_INFO that differs, or the windows. `timeouts` are our
+    retransmission timeouts at the ends of pauses of the sender, with the times of these, in nanoseconds.
     """
 
     kind: str
@@ -56,7 +56,17 @@ def difference(run: Run, ours: Played, jiffy_ns: int) -> Difference | None:
     for index, ((name, value), (_, mine_value)) in enumerate(zip(theirs.results, ours.results, strict=True)):
         if value != mine_value:
             return Difference(f"result of {name}", index, f"kernel: {value}, ours: {mine_value}", run.end)
-    return _info(theirs.info, ours.info, jiffy_ns, run.end)
+    return _info(theirs.info, ours.info, jiffy_ns, run.end) or _windows(theirs.sent, ours.sent)
+
+
+def _windows(theirs: list[Sent], mine: list[Sent]) -> Difference | None:
+    """The first window that differs where nothing else does, not even later."""
+    for index, (kernel, own) in enumerate(zip(theirs, mine, strict=True)):
+        if kernel.segment.window != own.segment.window:
+            kind = f"window of {nature(kernel, theirs[:index])}"
+            at, windows = min(kernel.at, own.at), (kernel.segment.window, own.segment.window)
+            return Difference(kind, index, f"kernel: {_text(kernel)}\nours:   {_text(own)}", at, *windows)
+    return None
 
 
 def _text(one: Sent | None) -> str:

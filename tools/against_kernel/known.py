@@ -46,6 +46,12 @@ LEAST_ATO_NS = 40_000_000
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
 
+BEFORE_DATA = 64 + 20 + 20
+"""Bytes before the data of a packet without options: what the kernel reserves (NET_SKB_PAD), and the headers."""
+
+PACKET_SIZES = (256, 704, 1728)
+"""How many bytes the kernel's packets hold, by what it allocates for them."""
+
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
@@ -241,7 +247,7 @@ def _unread(run: Run, difference: Difference) -> int:
 def _slow_reader(run: Run, difference: Difference) -> bool:
     # Our ACK may come before a segment of the kernel's timer, and the kernel's before one of ours.
     ours_first = difference.kind == "kernel sends data again, ours ACK"
-    if difference.index < 0 or "ACK" not in difference.kind:
+    if difference.index < 0 or "ACK" not in difference.kind or difference.kind.startswith("window of "):
         return False
     if "data again" in difference.kind and not ours_first and not _answers_alone(run, difference):
         return False
@@ -477,7 +483,8 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
 
     The kernel counts that time in ticks (`tcp_event_data_sent()`), at first from the opening.
     """
-    if difference.index < 0 or "ACK" not in difference.kind or "again" in difference.kind:
+    about_ack = "ACK" in difference.kind and not difference.kind.startswith("window of ")
+    if difference.index < 0 or not about_ack or "again" in difference.kind:
         return False
     # The opening counts as data, too (`lrcvtime`).
     opened = (at for at, event in run.happened if isinstance(event, Arrival) and event.segment.flags & ACK)
@@ -498,23 +505,74 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
     return False
 
 
-def _quick_acks_by_window(run: Run, difference: Difference) -> bool:
-    """The kernel gives a connection a quick ACK where its window grows, also behind a gap (`tcp_grow_window()`).
+def _gap_fillers(run: Run, until: int) -> list[tuple[Segment, Segment]]:
+    """The segments in order that have filled a gap, each with the one behind it that begins where it ends."""
+    got, held, found = Ranges(), dict[int, Segment](), []
+    got.add(0, 1)
+    for at, event in run.happened:
+        if at > until or not isinstance(event, Arrival) or not event.segment.length:
+            continue
+        segment = event.segment
+        end = segment.seq + segment.length
+        if segment.seq <= got.next < end and end in held:
+            found.append((segment, held[end]))
+        if segment.seq > got.next and (segment.seq not in held or held[segment.seq].length < segment.length):
+            held[segment.seq] = segment
+        _take(got, segment)
+    return found
 
-    If such data came first, that ACK is the only one: later data gives no others.
+
+def _holds_copy(run: Run, difference: Difference) -> bool:
+    """The capture holds a copy of the packet that has arrived last, so the kernel does not copy what follows into it.
+
+    What lies behind a gap that the packet fills keeps its own memory (`skb_cloned()` in `skb_try_coalesce()`).
     """
-    if difference.index < 1 or "ACK" not in difference.kind or "data" in difference.kind:
+    if not difference.kind.startswith("window of ") or difference.kernel >= difference.ours:
         return False
-    one, before = run.played.sent[difference.index], run.played.sent[1 : difference.index]
-    windows = [sent.segment.window for sent in before if not sent.segment.flags & SYN]
-    if not any(later > earlier for earlier, later in itertools.pairwise(windows)):
+    at = run.played.sent[difference.index].at
+    return any(behind.length <= _room(segment) for segment, behind in _gap_fillers(run, at))
+
+
+def _room(segment: Segment) -> int:
+    """The bytes that the kernel could copy into a packet behind its own (`skb_tailroom()`), at least."""
+    filled = BEFORE_DATA + segment.length + (12 if segment.stamp is not None else 0)
+    return next((size - filled for size in PACKET_SIZES if filled <= size), 0)
+
+
+def _opens_for_fin(run: Run, difference: Difference) -> bool:
+    """A FIN without data behind a gap takes no memory, and opens the window like data (`tcp_grow_window()`)."""
+    if not difference.kind.startswith("window of ") or difference.kernel <= difference.ours:
         return False
-    data = [
-        event.segment
+    got, last = Ranges(), 0
+    got.add(0, 1)
+    for at, event in run.happened:
+        if at > difference.at or not isinstance(event, Arrival) or event.segment.flags & (RST | SYN):
+            continue
+        segment = event.segment
+        if segment.flags & FIN and not segment.length and segment.seq == last > got.next:
+            return True
+        last = max(last, segment.seq + segment.length)
+        _take(got, segment)
+    return False
+
+
+def _keeps_window_in_time_wait(run: Run, difference: Difference) -> bool:
+    """A closed socket in FIN-WAIT-2 is one of TIME-WAIT, whose window the FIN makes no smaller (`tcp_time_wait()`)."""
+    closed = any(
+        isinstance(event, Call) and event.name == "close" and at <= difference.at
         for at, event in run.happened
-        if at <= one.at and isinstance(event, Arrival) and event.segment.length
-    ]
-    return bool(data) and data[0].seq > 1 and not _answers_data(run, one.at)
+    )
+    return (
+        difference.kind == "window of ACK"
+        and closed
+        and difference.kernel == difference.ours + 1
+        and _answers_fin_last(run, difference.at)
+    )
+
+
+def _answers_fin_last(run: Run, at: int) -> bool:
+    answered = _answered(run, at)
+    return bool(answered) and bool(answered[-1][1].flags & FIN)
 
 
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
@@ -531,9 +589,11 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
     "an answer is as late as makes a connection interactive": _answers_at_limit,
-    "data behind a gap opens the kernel's window": _quick_acks_by_window,
     "header prediction takes data without a look at its ACK": _passes_over_ack,
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
+    "the capture holds a copy of the packet that fills a gap": _holds_copy,
+    "a FIN behind a gap opens the window": _opens_for_fin,
+    "a socket in TIME-WAIT keeps its window": _keeps_window_in_time_wait,
 }

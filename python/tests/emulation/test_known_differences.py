@@ -31,7 +31,6 @@ OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 PROBED = "a window probe depends on the memory for data that came before"
 UNCORKED = "the cork of more data ends if there is no memory for data"
 LIMIT = "an answer is as late as makes a connection interactive"
-QUICK = "data behind a gap opens the kernel's window"
 TREE = "a duplicate joins the segment before it"
 PACED = "pacing takes no time for a retransmission of few bytes"
 TICKS = "the limit of answers is counted in ticks"
@@ -444,28 +443,6 @@ def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
     assert reason(run(arrivals, sent), Difference("length of data", 0, "", 31 * MS)) == expected
 
 
-@pytest.mark.parametrize(
-    ("windows", "first", "late", "expected"),
-    [
-        ([500, 600], 101, True, QUICK),
-        ([500, 500], 101, True, None),
-        ([500, 600], 101, False, None),
-        ([500, 600], 1, True, None),
-        ([500] * 8 + [600] * 9, 1, False, None),
-    ],
-    ids=["it came first", "the window stays", "no late ACK", "all is in order", "quick ACKs are used up"],
-)
-def test_data_behind_a_gap_opens_the_window_and_gives_a_single_quick_ack(
-    windows: list[int], first: int, late: bool, expected: str | None
-) -> None:
-    sent = [Sent(0, Segment(ACK, 0, 1, 65160))]
-    sent += [Sent((n + 1) * MS, Segment(ACK, 1, 1, window)) for n, window in enumerate(windows)]
-    sent.append(Sent(100 * MS + (44 * MS if late else 10_000), Segment(ACK, 1, 201, 600)))
-    arrivals = [(MS, data(first)), (100 * MS, data(101))]
-    difference = Difference("time of ACK", len(sent) - 1, "", sent[-1].at)
-    assert reason(run(arrivals, sent), difference) == expected
-
-
 def test_an_ack_before_the_window_does_not_show_that_cwnd_was_used() -> None:
     sent = [Sent(10 * MS, data(1)), Sent(20 * MS, Segment(ACK, 101, 11, 1000)), Sent(310 * MS, data(101))]
     acks = [(15 * MS, Segment(ACK, 1, 51, 1000)), (200 * MS, Segment(ACK, 1, 101, 1000))]
@@ -484,8 +461,9 @@ def test_data_behind_a_bare_ack_was_sent_by_a_timer() -> None:
     assert [event for _, event in happened(played) if isinstance(event, int)] == []
 
 
-def test_each_explanation_is_tested_here() -> None:
-    tested = Path(__file__).read_text(encoding="utf-8")
+def test_each_explanation_is_tested() -> None:
+    files = (Path(__file__), Path(__file__).with_name("test_window_differences.py"))
+    tested = "".join(file.read_text(encoding="utf-8") for file in files)
     assert [name for name in RULES if f'"{name}"' not in tested] == []
 
 
