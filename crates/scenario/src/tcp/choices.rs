@@ -162,7 +162,7 @@ names! {
 }
 
 names! {
-    /// What a send buffer counts that has its full size. One that still grows counts bytes.
+    /// What a send buffer counts.
     SendMemory for config::SendMemory {
         /// Bytes of data. A writer continues when there is room.
         Bytes,

@@ -158,7 +158,7 @@ tcp_table! {
         ///
         /// Document: Linux, tcp_sndbuf_expand().
         initial_send_buffer: Window => initial_send_buffer,
-        /// What a send buffer counts that has its full size. One that still grows counts bytes.
+        /// What a send buffer counts.
         send_memory: SendMemory => send_memory,
         /// Round both buffers up to whole segments, once their size is known.
         ///

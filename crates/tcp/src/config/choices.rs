@@ -62,7 +62,7 @@ pub enum WithoutSack {
     Linux,
 }
 
-/// What a send buffer counts that has its full size.
+/// What a send buffer counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendMemory {
     /// Bytes of data. A writer continues when there is room.

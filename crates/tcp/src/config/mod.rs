@@ -43,7 +43,7 @@ pub struct Config {
     /// The send buffer grows from this many bytes to `send_buffer` with cwnd (Linux); `None`: it has its full size from
     /// the start.
     pub initial_send_buffer: Option<u64>,
-    /// What the send buffer counts once it has its full size.
+    /// What the send buffer counts.
     pub send_memory: SendMemory,
     /// Round both buffers up to whole segments, once their size is known (4.4BSD, `tcp_mss()`).
     pub round_buffers: bool,

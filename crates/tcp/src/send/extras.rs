@@ -37,6 +37,8 @@ pub(super) struct Extras {
     pub(super) send_buffer: u64,
     /// The packets of a send buffer that counts them.
     pub(super) packets: Option<Box<Packets>>,
+    /// A writer that waits for a part of the send buffer waits at least until SND.UNA is here; 0 if that is not known.
+    pub(super) wakes_at: u64,
     /// What limits the sender, if it is measured, and whether the application waits for space.
     pub(super) limits: Option<Box<Clock>>,
     pub(super) no_room: bool,
@@ -71,6 +73,7 @@ impl Default for Extras {
             paced: None,
             send_buffer: 0,
             packets: None,
+            wakes_at: 0,
             limits: None,
             no_room: false,
             interface: None,

@@ -18,8 +18,8 @@ pub(crate) struct SendRun {
     /// The smallest window from SND.UNA, and its kind.
     window: u64,
     limit: Hold,
-    /// The size of the send buffer in bytes.
-    pub(crate) buffer: u64,
+    /// The size of the send buffer in bytes; `None` if it counts memory, and the writer sleeps.
+    pub(crate) buffer: Option<u64>,
 }
 
 impl Sender {
@@ -47,13 +47,14 @@ impl Sender {
         self.space.wnd = window;
     }
 
-    /// What follows from cwnd and the window of the peer. `None` if the send buffer counts memory.
+    /// What follows from cwnd and the window of the peer. `None` if the send buffer counts memory, and its writer does not sleep.
     #[cold]
     pub(crate) fn size_run(&self, cx: &Context) -> Option<SendRun> {
         let (window, limit) = self.tightest_window(cx);
-        let buffer = self.send_buffer(cx);
+        let counts_memory = Self::counts_memory(cx);
+        let buffer = (!counts_memory).then(|| self.send_buffer(cx));
         let run = SendRun { cwnd: self.congestion.cwnd(), window, limit, buffer };
-        (!Self::counts_memory(cx, buffer)).then_some(run)
+        (!counts_memory || self.sleeps()).then_some(run)
     }
 
     /// Whether cwnd is still that of the run.

@@ -13,3 +13,4 @@ mod policies;
 mod push_bursts;
 mod records;
 mod segmentation;
+mod send_buffer;

@@ -139,10 +139,14 @@ impl Connection {
         echo: u32,
         wishes: impl FnOnce(Space) -> Wish,
     ) -> Answer {
-        let buffer = run.send.buffer;
-        let (written, una) = (self.snd.space().written(), self.snd.space().una());
-        let space = Space { written, room: buffer.saturating_sub(written + 1 - una), buffer };
-        let is_served = self.serve(now, space, wishes(space));
+        let is_served = match run.send.buffer {
+            Some(buffer) => {
+                let (written, una) = (self.snd.space().written(), self.snd.space().una());
+                let space = Space { written, room: buffer.saturating_sub(written + 1 - una), buffer };
+                self.serve(now, space, wishes(space))
+            }
+            None => self.snd.sleeps(),
+        };
         let decision = if is_served { self.snd.decide_in_run(&self.cx, &run.send) } else { Ordinary::Other };
         match decision {
             Ordinary::Data { then } => {

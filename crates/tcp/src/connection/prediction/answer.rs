@@ -146,7 +146,7 @@ impl Connection {
     /// free memory.
     #[inline]
     pub fn room_follows_sending(&self) -> bool {
-        Sender::counts_memory(&self.cx, self.snd.send_buffer(&self.cx))
+        Sender::counts_memory(&self.cx)
     }
 
     /// The bytes until the end of the present call, for a program that writes with calls of 256 KiB.
@@ -167,7 +167,7 @@ impl Connection {
     /// Fills the send buffer, if it is full then: one that counts memory may have room even after that. Returns whether it did.
     #[inline(never)]
     fn fill(&mut self, now: Time, space: Space) -> bool {
-        let fills = !Sender::counts_memory(&self.cx, space.buffer);
+        let fills = !Sender::counts_memory(&self.cx);
         if fills {
             let packet = u32::from(self.cx.agreed.payload);
             self.snd.write(&mut self.cx, now, space.room, (true, packet));

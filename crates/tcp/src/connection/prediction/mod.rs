@@ -273,7 +273,7 @@ impl Connection {
     fn mark_burst(&mut self, segment: &mut Segment, (start, end): (u64, u64), fills: bool) {
         match self.snd.burst_end() {
             planned if planned > start && planned != end => {}
-            planned if planned <= start && fills => self.snd.send_alone(start),
+            planned if planned <= start && fills => self.snd.send_alone(&self.cx, start),
             _ => self.push_at_burst_end(segment),
         }
     }

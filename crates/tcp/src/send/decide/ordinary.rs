@@ -114,9 +114,12 @@ impl Sender {
         }
         self.timers.hold = why;
         match why {
-            Hold::NoData => {}
+            Hold::NoData => self.let_buffer_grow(cx),
             Hold::CongestionWindow => self.cwnd_limited = true,
-            _ => self.end_opportunity(cx, now, why),
+            _ => {
+                self.let_buffer_grow(cx);
+                self.end_opportunity(cx, now, why);
+            }
         }
     }
 

@@ -1,20 +1,10 @@
-//! The send buffer: of fixed size, or growing with cwnd (Linux, `tcp_sndbuf_expand()`).
+//! What a write adds to the send buffer, and how much it accepts.
 
 use super::packets::goal;
-use crate::config::SendMemory;
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::send::{RECORDS, Sender, URGENT};
 use crate::time::Time;
-
-/// The minimum size of the send buffer in segments (Linux, `TCP_INIT_CWND`).
-const FIRST_SEGMENTS: u32 = 10;
-
-/// Memory for a segment in a send buffer that follows cwnd: a power of two that holds the data and the kernel's structures, and
-/// `struct sk_buff` (`tcp_sndbuf_expand()`). 2304 bytes for an MSS of 1460.
-fn memory_of_segment(mss: u64) -> u64 {
-    (mss + 512).next_power_of_two() + 256
-}
 
 impl Sender {
     /// The number of bytes that [`write`](Self::write) accepts now.
@@ -31,11 +21,10 @@ impl Sender {
         if shut || self.is_closing() {
             return (0, buffer);
         }
-        if Self::counts_memory(cx, buffer) {
-            return (self.room_in_packets(cx), buffer);
+        if Self::counts_memory(cx) {
+            return (if self.sleeps() { 0 } else { self.room_in_packets(cx) }, buffer);
         }
-        let buffered = self.space.data_end() - self.space.una.max(1);
-        (buffer.saturating_sub(buffered), buffer)
+        (buffer.saturating_sub(self.written_and_kept()), buffer)
     }
 
     /// The size of the send buffer in bytes.
@@ -76,7 +65,7 @@ impl Sender {
         let room = self.room(cx);
         let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
         // A program that fills the buffer finds no room for the next write.
-        if len >= room {
+        if len >= room || Self::counts_memory(cx) {
             self.keep_send_buffer(cx);
         }
         if accepted > 0 {
@@ -86,10 +75,11 @@ impl Sender {
             if cx.config.push_bursts || cx.config.counts_as_linux() && self.last_packet_has_room(packet) {
                 self.join_writes();
             }
-            if Self::counts_memory(cx, self.send_buffer(cx)) {
+            if Self::counts_memory(cx) {
                 self.note_written(cx, accepted, room);
+            } else {
+                self.space.written += accepted;
             }
-            self.space.written += accepted;
             self.recovery.note_timer(false);
             if ends {
                 let end = self.space.data_end();
@@ -132,28 +122,6 @@ impl Sender {
     pub(crate) fn mark_urgent(&mut self) {
         self.unusual.set(URGENT, true);
         self.extras().send_urgent = self.space.data_end();
-    }
-
-    /// The present size of the send buffer: what twice cwnd takes, at least ten segments, up to its limit. It never shrinks,
-    /// even if cwnd does.
-    #[cold]
-    pub(crate) fn tuned_send_buffer(&self, cx: &Context, first: u64) -> u64 {
-        let mss = u64::from(cx.agreed.payload);
-        let cwnd = u64::from(self.congestion.cwnd()).max(u64::from(FIRST_SEGMENTS) * mss);
-        let wanted = match cx.config.send_memory {
-            SendMemory::Bytes => 2 * cwnd,
-            SendMemory::Linux => 2 * (cwnd / mss.max(1)) * memory_of_segment(u64::from(cx.agreed.mss)),
-        };
-        let before = self.extras.as_ref().map_or(0, |rare| rare.send_buffer);
-        wanted.max(first).max(before).min(cx.config.send_buffer)
-    }
-
-    /// Keeps the present size of the send buffer after a write that has filled it.
-    #[cold]
-    pub(crate) fn keep_send_buffer(&mut self, cx: &Context) {
-        if cx.config.initial_send_buffer.is_some() {
-            self.extras().send_buffer = self.send_buffer(cx);
-        }
     }
 
     /// Stream bytes that the application has written and that have never been sent.

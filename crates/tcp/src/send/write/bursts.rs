@@ -50,8 +50,8 @@ impl Sender {
 
     /// New data from `start` on is a burst of its own: no more may leave.
     #[inline]
-    pub(crate) fn send_alone(&mut self, start: u64) {
-        self.note_packet(start);
+    pub(crate) fn send_alone(&mut self, cx: &Context, start: u64) {
+        self.note_packet(cx, start, false);
         self.extras().burst_end = start;
     }
 
@@ -61,15 +61,16 @@ impl Sender {
     pub(crate) fn ends_burst(&mut self, cx: &Context, start: u64, end: u64) -> bool {
         match &self.extras {
             Some(extras) if extras.burst_end > start => extras.burst_end == end,
-            _ => self.begin_burst(cx, start) == end,
+            _ => self.begin_burst(cx, start, end) == end,
         }
     }
 
-    /// Plans the burst that begins at `start` and returns its end.
+    /// Plans the burst that begins with a segment from `start` to `segment_end`, and returns its end.
     #[inline(always)]
-    fn begin_burst(&mut self, cx: &Context, start: u64) -> u64 {
+    fn begin_burst(&mut self, cx: &Context, start: u64, segment_end: u64) -> u64 {
         let end = self.plan_burst(cx, start);
-        self.note_packet(start);
+        let behind = end.max(segment_end) - start + u64::from(cx.agreed.payload);
+        self.note_packet(cx, start, self.burst_room(cx, start) >= behind);
         self.extras().burst_end = end;
         end
     }

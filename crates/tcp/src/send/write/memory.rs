@@ -1,16 +1,35 @@
 //! Applies the rules for a send buffer that counts memory ([`super::packets`]).
 
-use super::packets::{CALL, LEAST, Queue, goal, wakes};
+use super::packets::{CALL, LEAST, Queue, goal};
 use crate::config::SendMemory;
 use crate::context::Context;
 use crate::send::Sender;
+use crate::send::space::SendSpace;
 
 impl Sender {
-    /// Whether a send buffer of this size counts memory: one of fixed size, or one that has grown to its limit. Before that it
-    /// has much more room than cwnd needs.
+    /// Whether the send buffer counts memory.
     #[inline]
-    pub(crate) fn counts_memory(cx: &Context, buffer: u64) -> bool {
-        buffer >= cx.config.send_buffer && cx.config.send_memory == SendMemory::Linux
+    pub(crate) fn counts_memory(cx: &Context) -> bool {
+        cx.config.send_memory == SendMemory::Linux
+    }
+
+    /// Whether the writer waits, and what is acknowledged shows that nothing wakes it now.
+    #[inline(always)]
+    pub(crate) fn sleeps(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| self.space.una < extras.wakes_at)
+    }
+
+    /// The writer waits if it has found no room: notes what must be acknowledged before it can wake.
+    pub(super) fn note_sleep(&mut self, cx: &Context) {
+        let wakes_at = if self.waits_for_memory() {
+            let queue = self.queue(cx);
+            let SendSpace { una, max, .. } = self.space;
+            let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
+            packets.map_or(0, |packets| packets.wakes_at(&queue, (una, max)))
+        } else {
+            0
+        };
+        self.extras().wakes_at = wakes_at;
     }
 
     fn queue(&self, cx: &Context) -> Queue {
@@ -39,13 +58,8 @@ impl Sender {
     /// The bytes that a write accepts, if the buffer counts packets.
     #[cold]
     pub(super) fn room_in_packets(&self, cx: &Context) -> u64 {
-        let waits = self.waits_for_memory();
-        // Most often the data alone tells that a waiting writer is not woken.
-        if waits && !wakes(self.send_buffer(cx).max(LEAST), self.written_and_kept()) {
-            return 0;
-        }
         let queue = self.queue(cx);
-        if waits && !queue.wakes() { 0 } else { queue.room() }
+        if self.waits_for_memory() && !queue.wakes() { 0 } else { queue.room() }
     }
 
     /// Bytes until the end of the present call, for a program that writes with calls of the same size.
@@ -59,15 +73,16 @@ impl Sender {
     }
 
     /// Whether a writer has found no room.
-    fn waits_for_memory(&self) -> bool {
+    #[inline]
+    pub(super) fn waits_for_memory(&self) -> bool {
         let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_ref());
         packets.is_some_and(|packets| packets.is_waiting(self.space.una))
     }
 
     /// Bytes written and not acknowledged.
-    #[inline]
-    fn written_and_kept(&self) -> u64 {
-        self.space.data_end() - self.space.una.max(1)
+    #[inline(always)]
+    pub(super) fn written_and_kept(&self) -> u64 {
+        self.space.data_end().saturating_sub(self.space.una.max(1))
     }
 
     /// What a write of `len` bytes accepts although there is no room. If its writer does not wait, it saw room before the last
@@ -77,11 +92,10 @@ impl Sender {
         let packets = self.extras.as_ref().and_then(|extras| extras.packets.as_deref());
         let continues =
             packets.is_some_and(|packets| !packets.is_waiting(self.space.una)) && !self.is_closing();
-        let buffer = self.send_buffer(cx);
-        if continues && Self::counts_memory(cx, buffer) { len.min(buffer.max(CALL)) } else { 0 }
+        if continues && Self::counts_memory(cx) { len.min(self.send_buffer(cx).max(CALL)) } else { 0 }
     }
 
-    /// A write adds `len` bytes where there is `room` for so many. If it takes all of it, its writer waits.
+    /// Adds the `len` bytes of a write where there is `room` for so many. If it takes all of it, its writer waits.
     #[cold]
     pub(super) fn note_written(&mut self, cx: &Context, len: u64, room: u64) {
         let (queue, end, una) = (self.queue(cx), self.space.data_end(), self.space.una);
@@ -89,14 +103,30 @@ impl Sender {
         let packets = self.extras().packets.get_or_insert_default();
         packets.add(end, len, queue.last, queue.goal);
         packets.note_call(len >= room, ends_call, una);
+        self.space.written += len;
+        self.note_sleep(cx);
     }
 
-    /// A packet that begins at `start` is sent for the first time. Those from before the buffer counts packets are not known.
+    /// A packet that begins at `start` is sent for the first time. If it leaves room in cwnd, the buffer may grow.
     #[inline]
-    pub(super) fn note_packet(&mut self, start: u64) {
+    pub(super) fn note_packet(&mut self, cx: &Context, start: u64, leaves_room: bool) {
         let una = self.space.una;
+        let Some(extras) = &self.extras else { return };
+        let Some(packets) = &extras.packets else { return };
+        if (leaves_room || una >= extras.wakes_at) && packets.is_waiting(una) {
+            self.update_sleep(cx, leaves_room);
+        }
         if let Some(packets) = self.extras.as_mut().and_then(|extras| extras.packets.as_mut()) {
             packets.leaves(start, una);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn update_sleep(&mut self, cx: &Context, leaves_room: bool) {
+        if leaves_room {
+            self.expand_send_buffer(cx);
+        }
+        self.note_sleep(cx);
     }
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod buffer;
 pub(super) mod bursts;
+mod growth;
 pub(crate) mod marks;
 mod memory;
 pub(super) mod packets;

@@ -1,4 +1,4 @@
-//! The send buffer of Linux once it has its full size. It counts memory: the data, and a head for each packet of several
+//! The send buffer of Linux. It counts memory: the data, and a head for each packet of several
 //! segments.
 //!
 //! A full buffer only prevents that another packet begins; the last one is filled in any case. Whenever it is full, a few
@@ -43,10 +43,10 @@ pub(super) struct Queue {
     pub(super) burst: u64,
 }
 
-/// Whether a waiting writer is woken while so much memory of the buffer is in use (`sk_stream_is_writeable()`).
-#[inline]
-pub(super) fn wakes(buffer: u64, memory: u64) -> bool {
-    buffer.saturating_sub(memory) >= memory / 2
+/// The memory in use with which a waiting writer is woken: a third of the buffer is free (`sk_stream_is_writeable()`).
+pub(super) fn wakes_below(buffer: u64) -> u64 {
+    // The largest one of which half, rounded down, is free.
+    (2 * buffer + 1) / 3
 }
 
 impl Queue {
@@ -56,7 +56,7 @@ impl Queue {
 
     /// Whether a waiting writer is woken.
     pub(super) fn wakes(self) -> bool {
-        wakes(self.buffer, self.memory())
+        self.memory() <= wakes_below(self.buffer)
     }
 
     /// The bytes that a write accepts (`tcp_sendmsg_locked()`, `sk_stream_memory_free()`).
@@ -142,6 +142,32 @@ impl Packets {
         (self.sent.len() - begun.saturating_sub(1)) as u64
     }
 
+    /// A writer that waits for a part of `queue` waits at least until this is acknowledged; now everything below `una` is, and
+    /// everything below `max` is sent. What is unsent may leave in more packets than it is in now, so the writer may wake later.
+    pub(super) fn wakes_at(&self, queue: &Queue, (una, max): (u64, u64)) -> u64 {
+        let end = una.max(1) + queue.data;
+        let in_flight = self.in_flight(una, max);
+        let first = self.sent.len() as u64 - in_flight;
+        let waiting = queue.packets - in_flight;
+        let most = wakes_below(queue.buffer);
+        // The memory if everything below the packet `nth` of those in flight is acknowledged.
+        let memory = |nth: u64, start: u64| (end - start) + HEAD * (waiting + in_flight - nth);
+        let (mut kept, mut freed) = (0, in_flight);
+        while freed > kept {
+            let middle = kept.midpoint(freed);
+            let start = self.sent[(first + middle) as usize].max(una);
+            if memory(middle, start) > most {
+                kept = middle + 1;
+            } else {
+                freed = middle;
+            }
+        }
+        // The writer wakes within the packet before that one, or when all of it is acknowledged.
+        let within = (end + HEAD * (waiting + in_flight - kept.saturating_sub(1))).saturating_sub(most);
+        let whole = if kept < in_flight { self.sent[(first + kept) as usize] } else { max };
+        within.min(whole)
+    }
+
     /// The unsent bytes of the last packet of the queue, which ends at `end`.
     pub(super) fn unsent(&self, max: u64, end: u64) -> u64 {
         end.saturating_sub(self.last.max(max).max(1))
@@ -218,6 +244,33 @@ mod tests {
         assert!(!Queue { data: 20_002, ..full }.wakes());
         assert!(Queue { data: 20_000, ..full }.wakes());
         assert!(!Queue { data: 20_000, packets: 1, ..full }.wakes());
+    }
+
+    #[test]
+    fn a_writer_sleeps_exactly_until_a_third_is_free_if_no_packet_is_cut() {
+        let mut random = 1_u64;
+        let mut below = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % most
+        };
+        for turn in 0..2000 {
+            let (mut packets, mut max) = (Packets::default(), 1);
+            for _ in 0..below(20) {
+                packets.leaves(max, 1);
+                max += 1 + below(3 * MSS);
+            }
+            let (waiting, unsent) = (below(3), below(5000));
+            let end = max + if waiting > 0 { unsent } else { 0 };
+            let queue = |una: u64| Queue {
+                buffer: 20_000,
+                data: end - una,
+                packets: packets.in_flight(una, max) + waiting,
+                ..EMPTY
+            };
+            let first = (1..max).find(|&una| queue(una).wakes()).unwrap_or(max);
+            let sleeps = packets.wakes_at(&queue(1), (1, max));
+            assert_eq!(sleeps.max(1), first, "turn {turn}: {packets:?} {:?}", queue(1));
+        }
     }
 
     #[test]
