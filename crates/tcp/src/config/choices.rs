@@ -77,7 +77,7 @@ pub enum SendMemory {
 pub enum ReceiveMemory {
     /// Bytes of data.
     Bytes,
-    /// Linux: the memory of packets. The window gets a part of it, which the longest segment shows, and each segment is
+    /// Linux: the memory of packets. The window gets a part of it, which the estimate of a full segment shows, and each segment is
     /// acknowledged at once while the window opens (`tcp_grow_window()`, `tcp_rcvbuf_grow()`).
     Linux,
 }

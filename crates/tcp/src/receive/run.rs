@@ -4,6 +4,7 @@
 use crate::context::Context;
 use crate::receive::acking::Acking;
 use crate::receive::receiver::{AckDue, Receiver};
+use crate::receive::window_growth::Lies;
 use crate::time::{Coarse, Time};
 use crate::wire::seq::Seq;
 
@@ -72,7 +73,7 @@ impl Receiver {
             }
         } else {
             if tuning.counts_memory() {
-                self.take_packet((self.nxt - u64::from(len), len), cx.agreed.header_len, None);
+                self.take_packet((self.nxt - u64::from(len), len), cx.agreed.header_len, Lies::InOrder);
             } else {
                 tuning.arrives(len, mss);
             }

@@ -11,6 +11,16 @@ use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Time};
 use crate::wire::segment::Segment;
 
+/// Where a packet that has arrived lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lies {
+    InOrder,
+    /// Whether it may open the window there.
+    BehindGap {
+        opens: bool,
+    },
+}
+
 impl Receiver {
     /// Starts autotuning after both SYN segments, if it is configured.
     pub(crate) fn begin_tuning(&mut self, cx: &Context, now: Time) {
@@ -78,7 +88,7 @@ impl Receiver {
         }
         if tuning.counts_memory() {
             let start = self.position(segment.seq).max(1) as u64;
-            self.take_packet((start, segment.payload.len), segment.header_len, None);
+            self.take_packet((start, segment.payload.len), segment.header_len, Lies::InOrder);
         } else {
             tuning.arrives(segment.payload.len, mss);
         }
@@ -88,20 +98,19 @@ impl Receiver {
         self.resize(cx);
     }
 
-    /// A packet takes memory of the buffer, where such counts: one in order, or one behind a gap. Whether one behind a gap opens the
-    /// window.
+    /// A packet of `len` bytes from `start` on takes memory of the buffer, where such counts.
     #[cold]
-    pub(super) fn take_packet(&mut self, (start, len): (u64, u32), header_len: u8, behind: Option<bool>) {
+    pub(super) fn take_packet(&mut self, (start, len): (u64, u32), header_len: u8, lies: Lies) {
         let place = self.place();
         // What lies behind the window or a FIN was not taken.
-        let limit = if behind.is_none() { place.next } else { self.edge.min(self.fin()) };
+        let limit = if lies == Lies::InOrder { place.next } else { self.edge.min(self.fin()) };
         let Some(extras) = self.extras.as_deref_mut() else { return };
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
         let full = extras.acking.as_ref().map_or(0, |acking| acking.full());
         let packet = Packet::new(start, start + u64::from(len), header_len).up_to(limit);
-        match behind {
-            None => tuning.arrives_in_memory(packet, full, place),
-            Some(opens) => tuning.arrives_behind(packet, full, place, opens),
+        match lies {
+            Lies::InOrder => tuning.arrives_in_memory(packet, full, place),
+            Lies::BehindGap { opens } => tuning.arrives_behind(packet, full, place, opens),
         }
     }
 
@@ -112,7 +121,8 @@ impl Receiver {
         let counts = |tuning: &Tuning| tuning.counts_memory() && !tuning.passes_behind(len, self.buffer);
         if self.tuning().is_some_and(counts) {
             let start = self.position(segment.seq).max(0) as u64;
-            self.take_packet((start, segment.payload.len), segment.header_len, Some(cx.agreed.sack));
+            let lies = Lies::BehindGap { opens: cx.agreed.sack };
+            self.take_packet((start, segment.payload.len), segment.header_len, lies);
             self.resize(cx);
         }
         self.note_background(cx, now, first, segment);
