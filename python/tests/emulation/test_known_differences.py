@@ -12,11 +12,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
 from against_kernel.compare import Difference
-from against_kernel.kernel import Run, happened
+from against_kernel.kernel import happened
 from against_kernel.known import RULES, reason
-from against_kernel.ours import Played, repeats
-from against_kernel.packets import ACK, FIN, PSH, Numbers, Segment, Sent
+from against_kernel.ours import repeats
+from against_kernel.packets import ACK, FIN, PSH, Segment, Sent
 from against_kernel.scripts import MS, Arrival, Call, Script
+from played_scripts import data, run
 
 BEHIND_FIN = "the peer sends data behind its FIN"
 JOINED = "ACKs of out-of-order data are joined"
@@ -36,19 +37,6 @@ PACED = "pacing takes no time for a retransmission of few bytes"
 TICKS = "the limit of answers is counted in ticks"
 UNSEEN = "header prediction takes data without a look at its ACK"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
-
-
-def run(arrivals: list[tuple[int, Segment]], sent: list[Sent]) -> Run:
-    """A run in which these segments have arrived and left."""
-    script = Script(1, "reno", True, 0, (), 1000 * MS)
-    made = Run(script, Numbers(b"", 0, 0, 0), 0, played=Played(sent=sent))
-    made.happened = [(at, Arrival(at, segment)) for at, segment in arrivals]
-    return made
-
-
-def data(seq: int, length: int = 100, flags: int = ACK) -> Segment:
-    """A segment of the peer."""
-    return Segment(flags, seq, 1, 1000, length)
 
 
 @pytest.mark.parametrize(

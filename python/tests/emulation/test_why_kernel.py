@@ -230,15 +230,8 @@ def run(name: str) -> tuple[list[Direction], float]:
         capture = Path(directory) / "space.pcapng"
         done = emulate(
             Path(directory),
-            *(
-                "--json",
-                "--congestion",
-                case.congestion,
-                "--capture",
-                f"space={capture}",
-                *settings,
-                *case.words,
-            ),
+            *("--json", "--congestion", case.congestion, *settings, *case.words),
+            *("--capture", f"space={capture}"),
             *("--server", f"{sys.executable} {SERVER} {case.behaviour}"),
             *("--", *fetch(case)),
             link=case.link,
@@ -249,7 +242,7 @@ def run(name: str) -> tuple[list[Direction], float]:
         return [row["directions"][1] for row in ns.why(capture).documents()], late_s
 
 
-def main_one(case: Injected, servers: list[Direction]) -> Direction:
+def judged(case: Injected, servers: list[Direction]) -> Direction:
     """The connection on which the limit is looked for. Of several, the last one is alone at the end."""
     if case.share is None:
         return max(servers, key=lambda each: float(each["duration_s"]))
@@ -258,7 +251,7 @@ def main_one(case: Injected, servers: list[Direction]) -> Direction:
 
 def names(case: Injected, servers: list[Direction]) -> bool:
     """Whether the diagnosis names the limit that was put in."""
-    server = main_one(case, servers)
+    server = judged(case, servers)
     if case.share is None:
         return bool(server["limit"] == case.limit)
     return shares(server).get(case.limit, 0.0) >= case.share
@@ -271,7 +264,7 @@ def names(case: Injected, servers: list[Direction]) -> bool:
 def test_the_cause_that_was_put_in_is_named(name: str, at_once: dict[str, Future[list[Direction]]]) -> None:
     case = CASES[name]
     servers = at_once[name].result()
-    server = main_one(case, servers)
+    server = judged(case, servers)
     assert names(case, servers), shares(server)
     assert server["vantage"] == "sender"
 

@@ -13,26 +13,13 @@ from against_kernel.compare import Difference
 from against_kernel.compare import difference as compared
 from against_kernel.kernel import Run
 from against_kernel.known import reason
-from against_kernel.ours import Played
-from against_kernel.packets import ACK, FIN, Numbers, Segment, Sent
-from against_kernel.scripts import MS, Arrival, Call, Script
+from against_kernel.packets import ACK, FIN, Segment, Sent
+from against_kernel.scripts import MS, Call
+from played_scripts import data, run
 
 COPIED = "the capture holds a copy of the packet that fills a gap"
 FIN_OPENS = "a FIN behind a gap opens the window"
 KEPT = "a socket in TIME-WAIT keeps its window"
-
-
-def run(arrivals: list[tuple[int, Segment]], sent: list[Sent]) -> Run:
-    """A run in which these segments have arrived and left."""
-    script = Script(1, "reno", True, 0, (), 1000 * MS)
-    made = Run(script, Numbers(b"", 0, 0, 0), 0, played=Played(sent=sent))
-    made.happened = [(at, Arrival(at, segment)) for at, segment in arrivals]
-    return made
-
-
-def data(seq: int, length: int = 100, flags: int = ACK) -> Segment:
-    """A segment of the peer."""
-    return Segment(flags, seq, 1, 1000, length)
 
 
 @pytest.mark.parametrize(

@@ -317,7 +317,7 @@ impl Receiver {
                 self.acknowledge_bytes(growth, mss, every);
             }
             // tcp_cleanup_rbuf() looks at the ACK that waits first.
-            Acking::Adaptive(_) if is_due && self.tuning().is_some_and(Tuning::counts_memory) => {}
+            Acking::Adaptive(_) if is_due && self.counts_memory() => {}
             _ => self.update_window_by(growth, mss),
         }
         if is_due {

@@ -462,7 +462,7 @@ mod tests {
         tuning.arrives_behind(Packet::new(60_001, 61_449, 32), 0, place, true);
         assert_eq!(tuning.offered, 65_160 + 2896, "tcp_data_queue_ofo() opens the window");
         assert_eq!(tuning.buffer, 2 * 14_480 + 61_448 - 1, "tcp_rcvbuf_grow(), rounded down");
-        assert!(!tuning.passes_behind(1448, tuning.buffer), "packets are told apart behind a gap");
+        assert!(!tuning.passes_behind(1448, tuning.buffer), "each packet behind a gap counts by itself");
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The largest number of packets in order, and behind a gap, that are told apart. It limits the memory that a peer with tiny segments
-/// can use. The largest buffer of Linux, 32 MiB, holds that many of 1 KiB.
+/// At most so many packets in order are recorded one by one, and as many behind a gap. This limits the memory that a peer with tiny
+/// segments can use. The largest buffer of Linux, 32 MiB, holds that many of 1 KiB.
 const MOST: usize = 1 << 15;
 
 /// Bytes before the TCP header: the space that the kernel reserves (`NET_SKB_PAD`), and the IP header.

@@ -190,7 +190,7 @@ impl Receiver {
         self.read = 1;
         self.last_ack = 1;
         // Linux announces a buffer of which it then keeps a segment for itself (`tcp_init_buffer_space()`).
-        let keeps = self.tuning().is_some_and(Tuning::counts_memory);
+        let keeps = self.counts_memory();
         self.edge = 1 + u64::from(if keeps { window } else { self.buffer.min(window) });
     }
 

@@ -114,6 +114,12 @@ impl Receiver {
         }
     }
 
+    /// Whether the memory of packets counts.
+    #[inline]
+    pub(super) fn counts_memory(&self) -> bool {
+        self.tuning().is_some_and(Tuning::counts_memory)
+    }
+
     /// The same where the memory of packets counts: the window doubles, and was at most half of the largest one
     /// (`tcp_cleanup_rbuf()`).
     #[cold]
@@ -139,7 +145,7 @@ impl Receiver {
         if self.nxt as u32 == self.last_ack && self.read as u32 == self.announced_read {
             return (self.announced_window, promised);
         }
-        if self.tuning().is_some_and(Tuning::counts_memory) {
+        if self.counts_memory() {
             return self.announce_memory(agreed);
         }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
@@ -183,36 +189,23 @@ impl Receiver {
         (field, told)
     }
 
-    /// [`Self::announce`] when data has arrived since the last announcement and all of it has been read.
+    /// [`Self::announce`] when data has arrived since the last announcement and all of it has been read. Where the memory of packets
+    /// counts, any growth is announced: the window is all of the buffer, which was made after the read.
     #[inline(always)]
     pub(crate) fn announce_after_read(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
         let growth = self.buffer.saturating_sub(promised);
-        if growth < (self.buffer / 2).min(u32::from(agreed.mss)) || growth == 0 {
-            return self.announce_little_growth(agreed, grows, growth);
+        let is_little = growth < (self.buffer / 2).min(u32::from(agreed.mss)) || growth == 0;
+        if is_little && !(growth > 0 && self.counts_memory()) {
+            return self.announce(agreed, grows);
         }
         let (field, window) = agreed.write_window(self.buffer, promised);
-        if field == 0xFFFF {
+        if field == 0xFFFF && self.counts_memory() {
             return self.announce(agreed, grows);
         }
         self.edge = self.edge.max(self.nxt + u64::from(window));
         self.note_announced(field);
         (field, window)
-    }
-
-    /// [`Self::announce_after_read`] of a window that has grown by less than others announce. Where the memory of packets counts, the
-    /// window is all of the buffer, which was made after the read.
-    #[inline(always)]
-    fn announce_little_growth(&mut self, agreed: &Agreed, grows: WindowGrowth, growth: u32) -> (u16, u32) {
-        if growth > 0 && self.tuning().is_some_and(Tuning::counts_memory) {
-            let (field, window) = agreed.write_window(self.buffer, self.window());
-            if field < 0xFFFF {
-                self.edge = self.edge.max(self.nxt + u64::from(window));
-                self.note_announced(field);
-                return (field, window);
-            }
-        }
-        self.announce(agreed, grows)
     }
 
     /// 4.4BSD's avoidance of silly windows: an increase below one segment and below a quarter of the buffer is not

@@ -85,7 +85,7 @@ impl App {
             Self::BulkSender(app) => {
                 let before = connection.written();
                 let ran = run(app, now, spec, connection);
-                // What is sent now may make room for more, so it is asked again behind that.
+                // Sending may free memory of the send buffer, so the application is asked again after it.
                 let fills = connection.written() > before && connection.room_follows_sending();
                 if fills { Ran::Writes(Action::Work) } else { ran }
             }

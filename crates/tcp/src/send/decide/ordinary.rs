@@ -114,10 +114,10 @@ impl Sender {
         }
         self.timers.hold = why;
         match why {
-            Hold::NoData => self.let_buffer_grow(cx),
+            Hold::NoData => self.let_buffer_grow(cx, why),
             Hold::CongestionWindow => self.cwnd_limited = true,
             _ => {
-                self.let_buffer_grow(cx);
+                self.let_buffer_grow(cx, why);
                 self.end_opportunity(cx, now, why);
             }
         }

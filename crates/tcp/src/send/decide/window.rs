@@ -118,9 +118,7 @@ impl Sender {
         if self.recovery.phase() == Phase::Loss {
             self.recovery.note_look_for_new();
         }
-        if why != Hold::CongestionWindow {
-            self.let_buffer_grow(cx);
-        }
+        self.let_buffer_grow(cx, why);
         if matches!(why, Hold::Pacing | Hold::Autocork) {
             return self.arm_pacing_timer(why);
         }

@@ -64,7 +64,8 @@ impl Sender {
     ) -> u64 {
         let room = self.room(cx);
         let accepted = if room == 0 { self.accepted_late(cx, len) } else { len.min(room) };
-        // A program that fills the buffer finds no room for the next write.
+        // A program that fills the buffer finds no room for the next write. A buffer that counts memory grows by its own rule from the
+        // first write on.
         if len >= room || Self::counts_memory(cx) {
             self.keep_send_buffer(cx);
         }

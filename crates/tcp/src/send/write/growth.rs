@@ -3,6 +3,7 @@
 use crate::config::SendMemory;
 use crate::congestion::Kind;
 use crate::context::Context;
+use crate::record::reason::Hold;
 use crate::send::Sender;
 
 /// A send buffer has room for at least so many segments (Linux, `TCP_INIT_CWND`).
@@ -52,12 +53,12 @@ impl Sender {
         }
     }
 
-    /// The send buffer of Linux grows if its writer waits while cwnd has room (`tcp_should_expand_sndbuf()`). Linux looks at this
-    /// behind each packet that it sends (`tcp_event_new_data_sent()`), and behind each segment that arrives
-    /// (`tcp_data_snd_check()`).
+    /// Nothing more is sent now, for the reason `why`. The send buffer of Linux grows if its writer waits while cwnd has room
+    /// (`tcp_should_expand_sndbuf()`). Linux looks at this behind each packet that it sends (`tcp_event_new_data_sent()`), and behind
+    /// each segment that arrives (`tcp_data_snd_check()`).
     #[inline]
-    pub(in crate::send) fn let_buffer_grow(&mut self, cx: &Context) {
-        if self.waits_for_memory() {
+    pub(in crate::send) fn let_buffer_grow(&mut self, cx: &Context, why: Hold) {
+        if why != Hold::CongestionWindow && self.waits_for_memory() {
             self.update_sleep(cx, true);
         }
     }
