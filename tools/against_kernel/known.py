@@ -46,12 +46,6 @@ LEAST_ATO_NS = 40_000_000
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
 
-BEFORE_DATA = 64 + 20 + 20
-"""Bytes before the data of a packet without options: what the kernel reserves (NET_SKB_PAD), and the headers."""
-
-PACKET_SIZES = (256, 704, 1728)
-"""How many bytes the kernel's packets hold, by what it allocates for them."""
-
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
@@ -505,40 +499,6 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
     return False
 
 
-def _gap_fillers(run: Run, until: int) -> list[tuple[Segment, Segment]]:
-    """The segments in order that have filled a gap, each with the one behind it that begins where it ends."""
-    got, held, found = Ranges(), dict[int, Segment](), []
-    got.add(0, 1)
-    for at, event in run.happened:
-        if at > until or not isinstance(event, Arrival) or not event.segment.length:
-            continue
-        segment = event.segment
-        end = segment.seq + segment.length
-        if segment.seq <= got.next < end and end in held:
-            found.append((segment, held[end]))
-        if segment.seq > got.next and (segment.seq not in held or held[segment.seq].length < segment.length):
-            held[segment.seq] = segment
-        _take(got, segment)
-    return found
-
-
-def _holds_copy(run: Run, difference: Difference) -> bool:
-    """The capture holds a copy of the packet that has arrived last, so the kernel does not copy what follows into it.
-
-    What lies behind a gap that the packet fills keeps its own memory (`skb_cloned()` in `skb_try_coalesce()`).
-    """
-    if not difference.kind.startswith("window of ") or difference.kernel >= difference.ours:
-        return False
-    at = run.played.sent[difference.index].at
-    return any(behind.length <= _room(segment) for segment, behind in _gap_fillers(run, at))
-
-
-def _room(segment: Segment) -> int:
-    """The bytes that the kernel could copy into a packet behind its own (`skb_tailroom()`), at least."""
-    filled = BEFORE_DATA + segment.length + (12 if segment.stamp is not None else 0)
-    return next((size - filled for size in PACKET_SIZES if filled <= size), 0)
-
-
 def _opens_for_fin(run: Run, difference: Difference) -> bool:
     """A FIN without data behind a gap takes no memory, and opens the window like data (`tcp_grow_window()`)."""
     if not difference.kind.startswith("window of ") or difference.kernel <= difference.ours:
@@ -593,7 +553,6 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
-    "the capture holds a copy of the packet that fills a gap": _holds_copy,
     "a FIN behind a gap opens the window": _opens_for_fin,
     "a socket in TIME-WAIT keeps its window": _keeps_window_in_time_wait,
 }

@@ -17,30 +17,8 @@ from against_kernel.packets import ACK, FIN, Segment, Sent
 from against_kernel.scripts import MS, Call
 from played_scripts import data, run
 
-COPIED = "the capture holds a copy of the packet that fills a gap"
 FIN_OPENS = "a FIN behind a gap opens the window"
 KEPT = "a socket in TIME-WAIT keeps its window"
-
-
-@pytest.mark.parametrize(
-    ("arrivals", "windows", "expected"),
-    [
-        ([data(101, 50), data(1)], (500, 501), COPIED),
-        ([data(101, 53), data(1)], (500, 501), None),
-        ([data(1), data(101, 50)], (500, 501), None),
-        ([data(102, 50), data(1)], (500, 501), None),
-        ([data(101, 50), data(1)], (501, 500), None),
-    ],
-    ids=["there would be room", "no room", "in order", "the gap remains", "the kernel's is larger"],
-)
-def test_a_packet_that_the_capture_holds_takes_no_data_of_others(
-    arrivals: list[Segment], windows: tuple[int, int], expected: str | None
-) -> None:
-    # A packet of 100 bytes fills 204 of 256.
-    sent = [Sent(30 * MS, Segment(ACK, 1, 151, windows[0]))]
-    played = run([((n + 1) * MS, one) for n, one in enumerate(arrivals)], sent)
-    assert reason(played, Difference("window of ACK", 0, "", 30 * MS, *windows)) == expected
-    assert reason(played, Difference("time of data", 0, "", 30 * MS, *windows)) is None
 
 
 @pytest.mark.parametrize(

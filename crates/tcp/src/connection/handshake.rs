@@ -124,7 +124,7 @@ impl Connection {
     pub(super) fn become_established(&mut self, now: Time) {
         let closing = self.snd.is_closing();
         self.cx.enter(now, if closing { State::FinWait1 } else { State::Established });
-        self.rcv.opens(now);
+        self.rcv.opens(&self.cx, now);
         self.arm_keep_alive(now);
     }
 

@@ -179,10 +179,10 @@ impl Receiver {
 
     /// The connection is open (`lrcvtime` in `tcp_create_openreq_child()` and `tcp_finish_connect()`).
     #[inline]
-    pub(crate) fn opens(&mut self, now: Time) {
+    pub(crate) fn opens(&mut self, cx: &Context, now: Time) {
         self.waits_since = Stamp::at(now);
         if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
-            tuning.opens(now);
+            tuning.opens(now, u32::from(cx.agreed.payload));
         }
     }
 

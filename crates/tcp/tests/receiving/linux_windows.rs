@@ -1,6 +1,6 @@
 //! The windows of a receive buffer that counts packets, as Linux 6.18 announces them.
 
-use crate::common::lone::{Lone, Out, RST, SYN, data, segment};
+use crate::common::lone::{ACK, Lone, Out, RST, SYN, data, segment};
 use netspurt_tcp::config::{Config, ReceiveMemory, ReceiverCongestion};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::profile;
@@ -111,6 +111,38 @@ fn data_behind_a_gap_takes_memory_when_the_gap_is_filled_too() {
     (1..=8).for_each(|number| drop(lone.gets(data(1 + 2920 * number, 1, 1460))));
     // Ten packets wait, and so do nine behind a gap in this order.
     assert_eq!(window(&lone.gets(data(1461, 1, 1460))), 74 * UNIT);
+}
+
+#[test]
+fn packets_behind_a_gap_that_one_of_another_length_fills_count_as_they_came() {
+    let mut lone = established(PEER);
+    let mut next = 1;
+    let mut read = |lone: &mut Lone, len: u32| {
+        let out = lone.gets(data(next, 1, len));
+        lone.reads(u64::MAX);
+        next += len as i32;
+        (next, window(&out) / UNIT)
+    };
+    let (end, _) = (0..13).map(|_| read(&mut lone, 1460)).last().expect("thirteen");
+    // All of the window is open, so this one need not be counted yet.
+    lone.gets(data(end + 1000, 1, 1460));
+    // Two packets of 2304 bytes wait, not three of 1000 bytes of data.
+    assert_eq!(read(&mut lone, 1000).1, 79);
+}
+
+#[test]
+fn the_first_estimate_of_full_segments_is_what_the_first_window_permits() {
+    // tcp_initialize_rcv_mss() behind tcp_sync_mss(): with half of a window of 1024 bytes, 536 bytes are more than a full segment. They
+    // leave less of the memory for the window, so it stays where it was announced.
+    let windows = |shift| {
+        // The windows of 6 MiB count 128 bytes.
+        let mut lone = Lone::listening(Config { receive_window: 6 << 20, ..linux() });
+        let options = Options { mss: Some(536), window_scale: Some(shift), ..PEER };
+        lone.gets(Segment { options, window: 2000, ..segment(SYN, 0, 0) });
+        lone.gets(Segment { window: 1, ..segment(ACK, 1, 1) });
+        unread(&mut lone, 1, 536, 3).into_iter().map(|window| window / UNIT).collect::<Vec<_>>()
+    };
+    assert_eq!((windows(10), windows(14)), (vec![498, 494, 490], vec![501, 501, 497]));
 }
 
 #[test]
