@@ -1,7 +1,7 @@
 """What passes a network device, with the kernel's times.
 
-The kernel copies the headers of each packet into a ring. A socket without a ring would hold the packet itself, and TCP joins
-no data with a packet that somebody else holds (`skb_cloned()` in `skb_try_coalesce()`).
+The kernel copies the headers of each packet into a ring. A socket without a ring would hold the packet itself, and
+TCP joins no data with a packet that somebody else holds (`skb_cloned()` in `skb_try_coalesce()`).
 """
 
 from __future__ import annotations

@@ -499,42 +499,6 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
     return False
 
 
-def _opens_for_fin(run: Run, difference: Difference) -> bool:
-    """A FIN without data behind a gap takes no memory, and opens the window like data (`tcp_grow_window()`)."""
-    if not difference.kind.startswith("window of ") or difference.kernel <= difference.ours:
-        return False
-    got, last = Ranges(), 0
-    got.add(0, 1)
-    for at, event in run.happened:
-        if at > difference.at or not isinstance(event, Arrival) or event.segment.flags & (RST | SYN):
-            continue
-        segment = event.segment
-        if segment.flags & FIN and not segment.length and segment.seq == last > got.next:
-            return True
-        last = max(last, segment.seq + segment.length)
-        _take(got, segment)
-    return False
-
-
-def _keeps_window_in_time_wait(run: Run, difference: Difference) -> bool:
-    """A closed socket in FIN-WAIT-2 is one of TIME-WAIT, whose window the FIN makes no smaller (`tcp_time_wait()`)."""
-    closed = any(
-        isinstance(event, Call) and event.name == "close" and at <= difference.at
-        for at, event in run.happened
-    )
-    return (
-        difference.kind == "window of ACK"
-        and closed
-        and difference.kernel == difference.ours + 1
-        and _answers_fin_last(run, difference.at)
-    )
-
-
-def _answers_fin_last(run: Run, at: int) -> bool:
-    answered = _answered(run, at)
-    return bool(answered) and bool(answered[-1][1].flags & FIN)
-
-
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
@@ -553,6 +517,4 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
-    "a FIN behind a gap opens the window": _opens_for_fin,
-    "a socket in TIME-WAIT keeps its window": _keeps_window_in_time_wait,
 }

@@ -182,7 +182,14 @@ impl Connection {
         self.cx.enter(now, State::TimeWait);
         if self.cx.config.old_segments == OldSegments::Linux {
             self.cx.set_answered_invalid(None);
+            self.stands_in();
         }
+    }
+
+    /// A socket of TIME-WAIT answers from now on, or behind the ACK that is due. Linux replaces that of an application that has closed
+    /// by one in FIN-WAIT-2 too (`tcp_time_wait()`).
+    pub fn stands_in(&mut self) {
+        self.rcv.stands_in(&self.cx.agreed);
     }
 }
 

@@ -25,6 +25,16 @@ pub(crate) struct Place {
     pub(crate) announced: u32,
 }
 
+/// Whether a socket of TIME-WAIT answers, which keeps the window (`tw_rcv_wnd`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum StandIn {
+    #[default]
+    No,
+    /// Behind the next segment.
+    Next,
+    Yes,
+}
+
 /// The state of receive window autotuning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tuning {
@@ -46,6 +56,7 @@ pub(crate) struct Tuning {
     plain: u32,
     /// The length from which on a segment measures the RTT, where memory counts; zero elsewhere.
     full: u32,
+    stand_in: StandIn,
     /// The RTT estimate of the receiver, from echoed timestamps, or else from the time in which a window of data
     /// arrives.
     rtt: Option<Span>,
@@ -75,6 +86,7 @@ impl Tuning {
             memory: None,
             plain: 0,
             full: 0,
+            stand_in: StandIn::No,
             rtt: None,
             echoed: 0,
             window_end: 0,
@@ -118,6 +130,16 @@ impl Tuning {
             self.space = self.space.min(self.buffer).max(1);
             self.settle();
         }
+    }
+
+    /// Whether a socket of TIME-WAIT answers.
+    pub(crate) const fn stand_in(&self) -> StandIn {
+        self.stand_in
+    }
+
+    /// One does, or will.
+    pub(crate) fn set_stand_in(&mut self, stand_in: StandIn) {
+        self.stand_in = stand_in;
     }
 
     /// Whether the memory of packets counts.
@@ -253,6 +275,7 @@ impl Tuning {
         memory.take_estimate(full);
         memory.record(place.read, place.next);
         self.measures(&packet, place);
+        let packet = self.memory.as_ref().map_or(packet, |memory| memory.joined_fin(packet));
         // The packet does not count yet.
         if opens {
             self.opens_for(&packet, place, false);

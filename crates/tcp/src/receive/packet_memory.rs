@@ -191,6 +191,15 @@ impl PacketMemory {
         if is_plain { self.plain.len() } else { 0 }
     }
 
+    /// The same packet, which takes nothing if it is a FIN without data behind the packet that it joins. So it opens the window
+    /// (`truesize_adjust()` in `tcp_grow_window()`).
+    pub(super) fn joined_fin(&self, mut packet: Packet) -> Packet {
+        if packet.len() == 0 && self.queue.ends_at(packet.start()) {
+            packet.takes = 0;
+        }
+        packet
+    }
+
     /// A packet has arrived behind a gap.
     pub(super) fn hold(&mut self, packet: Packet) {
         self.queue.hold(packet);

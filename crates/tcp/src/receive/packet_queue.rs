@@ -108,6 +108,11 @@ impl PacketQueue {
         self.behind.is_empty()
     }
 
+    /// Whether a packet behind a gap ends at this position.
+    pub(super) fn ends_at(&self, position: u64) -> bool {
+        self.behind.range(..position).next_back().is_some_and(|(_, before)| before.end == position)
+    }
+
     /// The end of the packet that the application reads next, after `read`.
     pub(super) fn first_end(&self, read: u64) -> Option<u64> {
         self.in_order.get(self.position(read)).map(|packet| packet.end)

@@ -134,6 +134,15 @@ impl Receiver {
         self.note_background(cx, now, first, segment);
     }
 
+    /// A FIN without data behind a gap, at `position`, is queued like data (`tcp_data_queue_ofo()`).
+    #[cold]
+    pub(crate) fn take_bare_fin(&mut self, cx: &Context, position: i64, header_len: u8) {
+        if self.counts_memory() && position > self.nxt as i64 && self.fin() == position as u64 {
+            self.take_packet((position as u64, 0), header_len, Lies::BehindGap { opens: cx.agreed.sack });
+            self.resize(cx);
+        }
+    }
+
     /// The buffer grows for data as far as `behind` bytes behind a gap.
     #[cold]
     fn make_room_behind(&mut self, behind: u32) {

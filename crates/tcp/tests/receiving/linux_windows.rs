@@ -1,6 +1,6 @@
 //! The windows of a receive buffer that counts packets, as Linux 6.18 announces them.
 
-use crate::common::lone::{ACK, Lone, Out, RST, SYN, data, segment};
+use crate::common::lone::{ACK, FIN_ACK, Lone, Out, RST, SYN, data, segment};
 use netspurt_tcp::config::{Config, ReceiveMemory, ReceiverCongestion};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::profile;
@@ -128,6 +128,42 @@ fn packets_behind_a_gap_that_one_of_another_length_fills_count_as_they_came() {
     lone.gets(data(end + 1000, 1, 1460));
     // Two packets of 2304 bytes wait, not three of 1000 bytes of data.
     assert_eq!(read(&mut lone, 1000).1, 79);
+}
+
+#[test]
+fn a_fin_behind_a_gap_takes_a_packet_or_opens_the_window_if_it_joins_one() {
+    // tcp_data_queue_ofo(); truesize_adjust() counts nothing for a FIN without data that joins a packet.
+    let answers = |fin: i32| {
+        let mut lone = established(PEER);
+        lone.gets(data(1, 1, 1460));
+        lone.reads(u64::MAX);
+        lone.gets(data(2921, 1, 1460));
+        [segment(FIN_ACK, fin, 1), data(1461, 1, 1460)].map(|one| window(&lone.gets(one)) / UNIT)
+    };
+    assert_eq!((answers(4381), answers(4382)), ([72, 75], [69, 72]));
+    let mut lone = established(PEER);
+    for number in 0..13 {
+        lone.gets(data(1 + 1460 * number, 1, 1460));
+        lone.reads(u64::MAX);
+    }
+    lone.gets(data(1 + 1460 * 14, 1, 1460));
+    let fin = segment(FIN_ACK, 2 + 1460 * 15, 1);
+    // All of the window is open. Two packets of 2304 bytes take 2916 bytes of it, and this one takes 526.
+    lone.gets(fin);
+    assert_eq!(window(&lone.gets(data(1 + 1460 * 13, 1, 1460))) / UNIT, 78);
+}
+
+#[test]
+fn a_socket_of_time_wait_keeps_the_window_and_tells_sixteen_bits_of_it() {
+    // tw_rcv_wnd in tcp_time_wait(). Without a scale, the window that has opened beyond 16 bits is told as if it had not.
+    let mut lone = established(Options { window_scale: None, ..PEER });
+    lone.gets(data(1, 1, 1460));
+    lone.reads(u64::MAX);
+    lone.closes();
+    lone.gets(segment(ACK, 1461, 2));
+    let fin = lone.gets(segment(FIN_ACK, 1461, 2));
+    let again = lone.gets(data(1460, 2, 1));
+    assert_eq!((fin[0].segment.window, again[0].segment.window), (0xFFFF, (67_160_u32 - 65_536) as u16));
 }
 
 #[test]
