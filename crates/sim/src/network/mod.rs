@@ -22,9 +22,8 @@ pub mod token_bucket;
 
 use crate::engine::EventQueue;
 use crate::network::channel::direction::DirectionName;
-use crate::network::channel::{Channel, INBOX, JUNCTION, LAST_FAN, MAX_PACKET, Passage};
+use crate::network::channel::{Channel, INBOX, JUNCTION, LAST_FAN, MAX_PACKET};
 use crate::network::junction::junctions::Junctions;
-use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Datagram, Label, Packet, Slab, Stage};
 use crate::network::route::{NoRoute, Routes};
@@ -376,15 +375,15 @@ impl Network {
     /// Passes a packet to the channel of this hop at `at`, and through all further hops that can be computed at once.
     #[inline(always)]
     fn forward(&mut self, slot: u32, size: u32, position: u32, at: u64) {
-        self.forward_by(Channel::enter, (slot, size), position, at);
+        self.forward_by::<false, false>(slot, size, position, at);
     }
 
-    /// The same by [`Channel::enter`] or [`Channel::enter_crowd`].
+    /// The same without calls: in a `CROWD`, where packets often wait in queues, and at the `BORDER` to other parts of the network.
     #[inline(always)]
-    fn forward_by(
+    fn forward_by<const CROWD: bool, const BORDER: bool>(
         &mut self,
-        enter: impl Fn(&mut Channel, u64, u32) -> Result<Passage, Cause>,
-        (slot, size): (u32, u32),
+        slot: u32,
+        size: u32,
         mut position: u32,
         mut at: u64,
     ) {
@@ -394,11 +393,13 @@ impl Network {
             let channel = &mut channels[hop.channel() as usize];
             if !channel.is_plain() {
                 if channel.is_elsewhere() {
-                    return self.enter_elsewhere(slot, at, Stage { size, onward: position });
+                    let fan = channel.fan;
+                    let stage = Stage { size, onward: position }.to_enter();
+                    return self.leave::<BORDER>(slot, fan, at, stage);
                 }
                 return self.forward_carefully(slot, position, at);
             }
-            at = match enter(channel, at, size) {
+            at = match channel.enter_by::<CROWD>(at, size) {
                 Ok(passage) => passage.arrival,
                 Err(cause) => return self.discard(slot, hop.channel(), at, cause),
             };
@@ -413,7 +414,7 @@ impl Network {
                 }
                 return;
             }
-            return self.set_off(slot, hop.channel(), arrival, stage);
+            return self.set_off_by::<BORDER>(slot, hop.channel(), arrival, stage);
         }
     }
 
@@ -428,6 +429,12 @@ impl Network {
     /// Stores a packet until it arrives at the end of a channel: in the chain of the channel or of its fan, or at its junction.
     #[inline(always)]
     fn set_off(&mut self, slot: u32, number: u32, arrival: u64, stage: Stage) {
+        self.set_off_by::<false>(slot, number, arrival, stage);
+    }
+
+    /// The same without a call at the `BORDER` to other parts of the network.
+    #[inline(always)]
+    fn set_off_by<const BORDER: bool>(&mut self, slot: u32, number: u32, arrival: u64, stage: Stage) {
         if arrival > self.horizon {
             return self.packets.remove(slot);
         }
@@ -436,7 +443,7 @@ impl Network {
         let is_first = if fan >= INBOX {
             self.packets.take_off(&mut channel.in_flight, slot, arrival, stage)
         } else if fan > JUNCTION {
-            return self.cross_border(slot, fan, arrival, stage);
+            return self.leave::<BORDER>(slot, fan, arrival, stage);
         } else if fan > LAST_FAN {
             self.junctions.take_off((&mut self.packets, &self.routes), fan, (slot, arrival, stage))
         } else {

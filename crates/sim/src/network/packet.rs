@@ -186,13 +186,17 @@ struct Flight {
 pub(crate) struct Stage {
     /// Bytes of the packet, as [`Packet::size`].
     pub(crate) size: u32,
-    /// The position behind this hop in the network's list of hops. [`Stage::DELIVERY`] is set if the packet is delivered.
+    /// The position behind this hop in the network's list of hops. [`Stage::DELIVERY`] is set if the packet is delivered,
+    /// [`Stage::ENTRY`] if it is to enter the next hop in another part of the network.
     pub(crate) onward: u32,
 }
 
 impl Stage {
     /// There is no further hop.
     pub(crate) const DELIVERY: u32 = 1 << 31;
+
+    /// The packet enters the next hop.
+    const ENTRY: u32 = 1 << 30;
 
     /// Whether the packet has reached its host.
     #[inline]
@@ -203,7 +207,25 @@ impl Stage {
     /// The position of the hop that the packet has passed.
     #[inline]
     pub(crate) const fn hop(self) -> u32 {
-        (self.onward & !Self::DELIVERY).wrapping_sub(1)
+        self.next().wrapping_sub(1)
+    }
+
+    /// The position of the next hop, if there is one.
+    #[inline]
+    pub(crate) const fn next(self) -> u32 {
+        self.onward & !(Self::DELIVERY | Self::ENTRY)
+    }
+
+    /// The stage of a packet that enters the next hop in another part of the network.
+    #[inline]
+    pub(crate) const fn to_enter(self) -> Self {
+        Self { onward: self.onward | Self::ENTRY, ..self }
+    }
+
+    /// Whether the packet enters the next hop here.
+    #[inline]
+    pub(crate) const fn is_to_enter(self) -> bool {
+        self.onward & Self::ENTRY != 0
     }
 }
 

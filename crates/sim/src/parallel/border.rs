@@ -2,7 +2,7 @@
 //!
 //! Nothing at the first node of a channel depends on what happens to a packet in its queue and its transmitter, if the node is a
 //! router and the channel is plain. So the part behind the channel may simulate both, when it has received the packets of
-//! a window. That part does it if it would have less work than the other one.
+//! a round. That part does it if it would have less work than the other one.
 
 use super::work::Loads;
 use crate::network::channel::Channel;

@@ -1,9 +1,10 @@
 //! One run on several threads: the world in parts, each with its own event queue.
 //!
-//! Simulated time is divided into windows, as long as the least delay between two parts. In a window each part processes
-//! its own events. A packet that it sends to another part arrives after the window. At its end all threads wait for each
-//! other and exchange messages. The next window begins with the earliest event of all parts. So every part processes the
-//! same events in the same order as one thread would, and the result and its digest are the same for any number of threads.
+//! Simulated time is divided into rounds, half as long as the least delay between two parts. In a round each part processes
+//! its own events, and then hands over its messages. A packet that it sends to another part arrives no earlier than in the round
+//! after the next. So a part begins a round when the others have finished the last but one, and none waits for another that is
+//! slower for a while. Rounds in which nothing happens are left out. So every part processes the same events in the same order
+//! as one thread would, and the result and its digest are the same for any number of threads.
 //!
 //! A world that cannot be divided is run on one thread: see `partition.rs`.
 
@@ -11,6 +12,7 @@ mod border;
 mod exchange;
 mod joining;
 mod partition;
+mod rounds;
 mod work;
 
 pub use partition::Partition;
@@ -22,11 +24,12 @@ use crate::spec::WorldSpec;
 use crate::world::{Messages, Part, World};
 use exchange::{Broken, Exchange};
 use joining::join;
-use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::time::Time;
+use rounds::Rounds;
 use std::sync::Arc;
 use std::thread;
 
-/// Runs a world to its end in these parts, each on its own thread. `stop` is called with the time after each window and
+/// Runs a world to its end in these parts, each on its own thread. `stop` is called with the time after each round and
 /// ends the run if it returns true. The result is that of [`World::run`], whatever the parts are.
 pub fn run(
     spec: WorldSpec,
@@ -49,28 +52,23 @@ pub fn run(
         world.become_part(Part::new(me as u32, of_node, of_channel));
         Ok(world)
     };
-    let first = make(0)?;
+    let work = &|me: usize, stop: &mut dyn FnMut(Time) -> bool| {
+        let _guard = exchange.guard();
+        // If there is no route, all parts find that.
+        make(me).map(|world| take_part(world, me, (&exchange, partition), stop))
+    };
     let courses = thread::scope(|scope| {
-        let work = |me: usize| {
-            let (exchange, partition, make) = (&exchange, partition, &make);
-            move || {
-                let _guard = exchange.guard();
-                let world = make(me).expect("the first part has found all routes");
-                take_part(world, me, (exchange, partition), &mut |_| false)
-            }
-        };
-        let others: Vec<_> = (1..partition.parts).map(|me| scope.spawn(work(me))).collect();
-        let guard = exchange.guard();
-        let ours = take_part(first, 0, (&exchange, partition), stop);
-        drop(guard);
+        let other = |me: usize| scope.spawn(move || work(me, &mut |_| false));
+        let others: Vec<_> = (1..partition.parts).map(other).collect();
+        let ours = work(0, stop);
         let theirs = others.into_iter().map(|other| match other.join() {
             Ok(course) => course,
             Err(panic) => std::panic::resume_unwind(panic),
         });
         let theirs: Vec<_> = theirs.collect();
-        core::iter::once(ours).chain(theirs).collect::<Result<Vec<_>, Broken>>()
+        core::iter::once(ours).chain(theirs).collect::<Result<Result<Vec<_>, Broken>, NoRoute>>()
     });
-    let courses = courses.unwrap_or_else(|Broken| unreachable!("a panic of another thread is passed on"));
+    let courses = courses?.unwrap_or_else(|Broken| unreachable!("a panic of another thread is passed on"));
     Ok(join(courses, partition))
 }
 
@@ -82,30 +80,28 @@ fn take_part(
     stop: &mut dyn FnMut(Time) -> bool,
 ) -> Result<(Course, bool), Broken> {
     let horizon = Time::ZERO + world.duration();
-    let window = Span::from_ps(partition.window - 1);
+    let mut rounds = Rounds::new(partition.lookahead);
     let mut messages: Vec<Messages> = (0..partition.parts).map(|_| Messages::default()).collect();
-    let (mut start, mut side) = (Time::ZERO, 0);
     let mut interrupted = false;
-    loop {
-        let end = (start + window).min(horizon);
+    while rounds.start <= horizon && !interrupted {
+        let end = rounds.end().min(horizon);
         world.run_until(end);
         world.post_messages(&mut messages);
-        let due = messages.iter().filter_map(Messages::next_due).chain(world.next_due()).min();
-        exchange.post(side, me, &mut messages, due.unwrap_or(Time::NEVER));
-        if stop(end) {
-            exchange.stop(side);
+        let due = messages.iter().filter_map(|all| all.next_due(end)).chain(world.next_due()).min();
+        exchange.post(rounds.number, me, &mut messages, (due.unwrap_or(Time::NEVER), stop(end)));
+        let mut due = None;
+        if let Some(over) = rounds.over() {
+            exchange.wait(over)?;
+            exchange.receive(over, me, |messages| world.receive_messages(messages));
+            due = exchange.next_due(over);
+            interrupted = due.is_none();
         }
-        exchange.wait()?;
-        exchange.receive(side, me, |messages| world.receive_messages(messages));
-        world.conclude_window();
-        match exchange.next_due(side) {
-            None => interrupted = true,
-            Some(next) if next <= horizon => {
-                (start, side) = (next, 1 - side);
-                continue;
-            }
-            Some(_) => {}
-        }
-        return Ok((world.into_course(), interrupted));
+        rounds.advance(due);
+        world.forget_before(Time::from_ps(rounds.start.as_ps().saturating_sub(partition.lookahead)));
     }
+    for round in rounds.left() {
+        exchange.wait(round)?;
+        exchange.receive(round, me, |messages| world.receive_messages(messages));
+    }
+    Ok((world.into_course(), interrupted))
 }

@@ -3,11 +3,12 @@
 //! A packet that enters a link cannot arrive before the link's delay is over: this delay is the *lookahead* of the link.
 //! Nodes that are joined by links with little or no lookahead are put into the same part. Only links with a larger delay
 //! remain between the parts, and for this time each part can be simulated without messages from the others (Chandy and
-//! Misra, 1979; Fujimoto, 1990: conservative synchronisation with windows).
+//! Misra, 1979; Fujimoto, 1990: conservative synchronisation).
 //!
 //! The division depends only on the scenario and the number of threads, never on the machine.
 
 use super::border;
+use super::exchange::SLACK;
 use super::work::{USUAL, loads, packets_per_second};
 use crate::host::app::AppSpec;
 use crate::network::channel::MAX_PARTS;
@@ -19,8 +20,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-/// The cost of one barrier, in packets that could be simulated in the same time.
-const BARRIER_COST: f64 = 20.0;
+/// What the threads need to exchange messages during one lookahead, in packets that could be simulated in the same time.
+const EXCHANGE_COST: f64 = 20.0;
 
 /// A run with this many packets is long: about half a second on one thread.
 const LONG: f64 = 2e6;
@@ -41,8 +42,8 @@ pub struct Partition {
     pub(crate) of_channel: Arc<[u32]>,
     /// Number of parts.
     pub(crate) parts: usize,
-    /// The length of a window in picoseconds.
-    pub(crate) window: u64,
+    /// The least delay between two parts in picoseconds.
+    pub(crate) lookahead: u64,
 }
 
 impl Partition {
@@ -63,7 +64,7 @@ impl Partition {
         Self::best(spec, threads.unwrap_or_else(|| parts_by_default(spec, all())))
     }
 
-    /// The division with the shortest windows, faster or not, for comparisons in tests. Every second channel between two parts
+    /// The division with the shortest lookahead, faster or not, for comparisons in tests. Every second channel between two parts
     /// is simulated by the part behind it, if it may be.
     pub fn finest(spec: &WorldSpec, parts: usize) -> Option<Self> {
         let (_, finest) = divisions(spec, parts).last()?;
@@ -82,7 +83,7 @@ impl Partition {
     }
 }
 
-/// The divisions of a world into at most `parts` parts, those with the longest windows first, each with its estimated speed
+/// The divisions of a world into at most `parts` parts, those with the longest lookahead first, each with its estimated speed
 /// relative to one thread.
 fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Partition)> {
     let is_divisible = |flow: &FlowSpec| is_divisible(&flow.app) && flow.own.iter().all(Option::is_none);
@@ -93,18 +94,19 @@ fn divisions(spec: &WorldSpec, parts: usize) -> impl Iterator<Item = (f64, Parti
         let loads = loads(spec, &routes);
         let links = (0..).zip(&spec.links);
         let lookaheads: Vec<u64> = links.map(|(number, link)| lookahead(spec, number, link)).collect();
-        let windows: BTreeSet<u64> = lookaheads.iter().copied().filter(|&lookahead| lookahead > 0).collect();
+        let shortest: BTreeSet<u64> =
+            lookaheads.iter().copied().filter(|&lookahead| lookahead >= SLACK).collect();
         let rate = packets_per_second(spec, &routes);
-        windows.into_iter().rev().filter_map(move |shortest| {
+        shortest.into_iter().rev().filter_map(move |shortest| {
             let components = components(spec, |link| lookaheads[link] < shortest);
             let of_node = distribute(&components, &loads.of_node, parts);
             let parts = of_node.iter().max().map_or(0, |&last| last as usize + 1);
             let (of_channel, work) = border::share(spec, &of_node, &loads, parts);
-            let window = shortest.min(LINGER.as_ps());
-            let barriers = BARRIER_COST / (rate * window as f64 * 1e-12);
-            let gain = 1.0 / (share_of_busiest(&work)? + barriers);
+            let lookahead = shortest.min(LINGER.as_ps());
+            let exchange = EXCHANGE_COST / (rate * lookahead as f64 * 1e-12);
+            let gain = 1.0 / (share_of_busiest(&work)? + exchange);
             let (of_node, of_channel) = (of_node.into(), of_channel.into());
-            (parts > 1).then_some((gain, Partition { of_node, of_channel, parts, window }))
+            (parts > 1).then_some((gain, Partition { of_node, of_channel, parts, lookahead }))
         })
     })
 }
@@ -231,7 +233,7 @@ mod tests {
     fn a_dumb_bell_is_divided_at_its_bottleneck() {
         let spec = dumbbell();
         let partition = Partition::best(&spec, 2).expect("two halves");
-        assert_eq!((partition.parts, partition.window), (2, 10_000_000_000));
+        assert_eq!((partition.parts, partition.lookahead), (2, 10_000_000_000));
         // left, right, then hosts of both sides alternately.
         assert_eq!(*partition.of_node, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
     }
@@ -281,9 +283,9 @@ mod tests {
     }
 
     #[test]
-    fn more_parts_need_shorter_windows() {
+    fn more_parts_have_a_shorter_lookahead() {
         let partition = Partition::finest(&dumbbell(), 3).expect("three parts");
-        assert_eq!((partition.parts, partition.window), (3, 1_000_000_000));
+        assert_eq!((partition.parts, partition.lookahead), (3, 1_000_000_000));
     }
 
     #[test]

@@ -142,12 +142,12 @@ impl Holds {
         holds.get(behind.checked_sub(1)?)
     }
 
-    /// Deletes what is older than the present: it will not be asked for.
-    pub(crate) fn forget(&mut self) {
+    /// Deletes what is older than this time: it will not be asked for.
+    pub(crate) fn forget_before(&mut self, time: Time) {
         self.0.retain(|_, holds| {
-            let last = holds.pop().filter(|last| last.held.is_some());
-            holds.clear();
-            holds.extend(last);
+            let past = holds.partition_point(|hold| hold.from <= time);
+            let still = past.checked_sub(1).filter(|&last| holds[last].held.is_some());
+            holds.drain(..still.unwrap_or(past));
             !holds.is_empty()
         });
     }

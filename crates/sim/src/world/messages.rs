@@ -1,4 +1,4 @@
-//! The messages between the parts of a world after each window.
+//! The messages between the parts of a world after each round.
 
 use super::World;
 use super::part::{Messages, Part};
@@ -18,7 +18,7 @@ impl World {
         self.is_watched = true;
     }
 
-    /// Appends the messages of the window that has ended to `others`, by the number of the receiving part.
+    /// Appends the messages of the round that has ended to `others`, by the number of the receiving part.
     pub(crate) fn post_messages(&mut self, others: &mut [Messages]) {
         let World { part: Some(part), network, spec, endpoints, .. } = self else { return };
         for (number, other) in others.iter_mut().enumerate() {
@@ -48,10 +48,10 @@ impl World {
         self.network.receive_crossings(&mut messages.crossings);
     }
 
-    /// The messages of all parts have been processed.
-    pub(crate) fn conclude_window(&mut self) {
+    /// No message will ask for what endpoints held before this time.
+    pub(crate) fn forget_before(&mut self, time: Time) {
         if let Some(part) = &mut self.part {
-            part.holds.forget();
+            part.holds.forget_before(time);
         }
     }
 

@@ -2,7 +2,7 @@
 //! parts may belong to the part in which it ends.
 //!
 //! Each part knows all flows and gives them the same endpoints, but it has only the connections of its own hosts. After
-//! each window it sends messages to the other parts: packets that cross the border, endpoints that are over, and delayed
+//! each round it sends messages to the other parts: packets that cross the border, endpoints that are over, and delayed
 //! ACKs, because only the part of the data sender knows which segments were held for them.
 
 use super::retiring::LINGER;
@@ -11,7 +11,7 @@ use crate::network::Crossings;
 use crate::record::held_tail::{DelayedAck, Holds};
 use crate::spec::NodeId;
 use netspurt_tcp::Connection;
-use netspurt_tcp::time::Time;
+use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
 
 /// Which nodes belong to which part.
@@ -23,13 +23,13 @@ pub(crate) struct Part {
     pub(super) of_node: Arc<[u32]>,
     /// The part that simulates each channel.
     of_channel: Arc<[u32]>,
-    /// Messages of the present window that are not sorted by receiver yet.
+    /// Messages of the present round that are not sorted by receiver yet.
     pub(super) messages: Messages,
-    /// Segments that endpoints here held during the window, by endpoint.
+    /// Segments that endpoints here have held since another part may ask for them, by endpoint.
     pub(super) holds: Holds,
 }
 
-/// The messages from one part to another after a window.
+/// The messages from one part to another after a round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     /// Packets that have crossed the border.
@@ -41,10 +41,11 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// The first event that they cause: a packet arrives, or a pair of ends is retired.
-    pub(crate) fn next_due(&self) -> Option<Time> {
-        let packets = Time::from_ps(self.crossings.first());
-        self.over.iter().map(|(_, since)| *since + LINGER).chain([packets]).min()
+    /// A lower bound of the time of the first event that they cause, in messages of a round up to `end`: a packet arrives, which it
+    /// does not do in that round, or a pair of ends is retired.
+    pub(crate) fn next_due(&self, end: Time) -> Option<Time> {
+        let packets = (!self.crossings.is_empty()).then_some(end + Span::from_ps(1));
+        self.over.iter().map(|(_, since)| *since + LINGER).chain(packets).min()
     }
 }
 

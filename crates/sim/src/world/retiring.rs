@@ -8,7 +8,7 @@ use netspurt_tcp::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// How long a pair of endpoints stays after both are over. No window of a run on several threads is longer.
+/// How long a pair of endpoints stays after both are over. No message of a run on several threads takes longer.
 pub(crate) const LINGER: Span = Span::from_secs(1);
 
 /// The pairs of endpoints of which at least one is over.

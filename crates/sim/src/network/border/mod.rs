@@ -7,8 +7,8 @@
 pub(super) mod crossings;
 
 use crate::network::Network;
-use crate::network::border::crossings::{Crossing, Crossings};
-use crate::network::channel::{BORDER, BORDER_ELSEWHERE, Channel};
+use crate::network::border::crossings::Crossings;
+use crate::network::channel::{BORDER, BORDER_ELSEWHERE};
 use crate::network::packet::Stage;
 
 /// The part of the network to which a border channel leads, by the number of its fan.
@@ -29,25 +29,31 @@ impl Network {
         }
     }
 
-    /// A packet has passed a border channel.
-    #[inline(never)]
-    pub(super) fn cross_border(&mut self, slot: u32, fan: u16, arrival: u64, stage: Stage) {
-        self.hand_over(slot, fan, arrival, Crossing::Passed { arrival, stage });
-    }
-
-    /// A packet enters a border channel that the part behind it simulates. `stage` is that of the hop before.
-    #[inline(never)]
-    pub(super) fn enter_elsewhere(&mut self, slot: u32, at: u64, stage: Stage) {
-        let channel = &self.channels[self.routes.hop(stage.onward).channel() as usize];
-        let (fan, earliest) = (channel.fan, at.saturating_add(channel.lookahead()));
-        self.hand_over(slot, fan, earliest, Crossing::Enters { at, stage });
-    }
-
-    /// Adds a packet to those that go to another part.
+    /// A packet has passed the border channel with this fan, or enters it if `stage` says so. Without a call at the `BORDER`.
     #[inline(always)]
-    fn hand_over(&mut self, slot: u32, fan: u16, earliest: u64, crossing: Crossing) {
-        self.crossings[part_behind(fan)].push(crossing, earliest, self.packets.get(slot));
+    pub(super) fn leave<const BORDER: bool>(&mut self, slot: u32, fan: u16, at: u64, stage: Stage) {
+        if BORDER {
+            self.hand_over(slot, fan, at, stage);
+        } else {
+            self.hand_over_elsewhere(slot, fan, at, stage);
+        }
+    }
+
+    #[inline(always)]
+    fn hand_over(&mut self, slot: u32, fan: u16, at: u64, stage: Stage) {
+        self.crossings[part_behind(fan)].push(at, stage, self.packets.get(slot));
         self.packets.remove(slot);
+    }
+
+    /// The same where packets seldom leave.
+    #[inline(never)]
+    fn hand_over_elsewhere(&mut self, slot: u32, fan: u16, at: u64, stage: Stage) {
+        self.hand_over(slot, fan, at, stage);
+    }
+
+    /// Whether packets may leave this part of the network.
+    pub(super) const fn has_border(&self) -> bool {
+        !self.crossings.is_empty()
     }
 
     /// Exchanges the packets that have crossed the border into a part for an empty list.
@@ -59,30 +65,16 @@ impl Network {
 
     /// Takes packets from another part of the network, before their times of arrival. The list is empty afterwards.
     pub(crate) fn receive_crossings(&mut self, crossings: &mut Crossings) {
-        for (&crossing, packet) in crossings.all() {
-            let slot = self.packets.reserve();
-            // By reference: each copy of a packet takes as long as a channel.
-            *self.packets.get_mut(slot) = *packet;
-            match crossing {
-                Crossing::Enters { at, stage } => {
-                    // A closure of its own, so that it is inlined.
-                    let enter = |channel: &mut Channel, now, size| channel.enter_crowd(now, size);
-                    self.forward_by(enter, (slot, stage.size), stage.onward, at);
-                }
-                Crossing::Passed { arrival, stage } => self.arrive(slot, arrival, stage),
+        for crossing in crossings.all() {
+            let (slot, at, stage) = (self.packets.reserve(), crossing.at, crossing.stage);
+            crossings.read(crossing, self.packets.get_mut(slot));
+            if stage.is_to_enter() || self.routes.hop(stage.hop()).goes_on_at_once() {
+                self.forward_by::<true, false>(slot, stage.size, stage.next(), at);
+            } else {
+                self.set_off(slot, self.routes.hop(stage.hop()).channel(), at, stage);
             }
         }
         crossings.clear();
-    }
-
-    /// A packet that has passed a border channel will arrive here.
-    fn arrive(&mut self, slot: u32, arrival: u64, stage: Stage) {
-        let hop = self.routes.hop(stage.hop());
-        if hop.goes_on_at_once() && arrival <= self.horizon {
-            self.forward(slot, stage.size, stage.onward, arrival);
-        } else {
-            self.set_off(slot, hop.channel(), arrival, stage);
-        }
     }
 
     /// Takes the channels that another part has simulated, and its hubs, from that part at the end of the run.

@@ -238,27 +238,20 @@ impl Channel {
     /// packet enters when the queue releases it.
     #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
-        self.enter_or(now, size, Self::wait)
+        self.enter_by::<false>(now, size)
     }
 
-    /// The same without a call where packets wait often.
+    /// The same; without a call where packets wait often, in a `CROWD`.
     #[inline(always)]
-    pub(crate) fn enter_crowd(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
-        self.enter_or(now, size, |channel, now, size| channel.wait_until(channel.busy_until, now, size))
-    }
-
-    /// [`Channel::enter`]; `wait` is called if the transmitter is busy.
-    #[inline(always)]
-    fn enter_or(
-        &mut self,
-        now: u64,
-        size: u32,
-        wait: impl FnOnce(&mut Self, u64, u32) -> Result<(), Cause>,
-    ) -> Result<Passage, Cause> {
+    pub(crate) fn enter_by<const CROWD: bool>(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
         let size = size + self.framing;
         let mut start = now;
         if now < self.busy_until {
-            wait(self, now, size)?;
+            if CROWD {
+                self.wait_until(self.busy_until, now, size)?;
+            } else {
+                self.wait(now, size)?;
+            }
             start = self.busy_until;
         } else {
             self.last_waited = false;

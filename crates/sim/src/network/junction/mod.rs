@@ -11,7 +11,6 @@ pub(super) mod junctions;
 pub(super) mod uplink;
 
 use crate::network::Network;
-use crate::network::channel::Channel;
 use calendar::Passer;
 use junctions::number_of;
 
@@ -37,14 +36,11 @@ impl Network {
         let end = now.saturating_add(junction.lookahead).min(until.saturating_add(1));
         junction.calendar.advance(packets, now, channel_of);
         junctions.ahead = junctions.ahead.max(end - 1);
-        if self.channels.len() >= WIDE {
-            self.pass_groups(number, end);
-        } else {
-            loop {
-                let next = self.junctions.get_mut(number).calendar.take(&self.packets, end);
-                let Some(Passer { arrival, slot, stage }) = next else { break };
-                self.forward_by(Channel::enter_crowd, (slot, stage.size), stage.onward, arrival);
-            }
+        match (self.channels.len() >= WIDE, self.has_border()) {
+            (false, false) => self.pass_all::<false>(number, end),
+            (false, true) => self.pass_all::<true>(number, end),
+            (true, false) => self.pass_groups::<false>(number, end),
+            (true, true) => self.pass_groups::<true>(number, end),
         }
         let Self { junctions, packets, routes, queue, .. } = self;
         let junction = junctions.get_mut(number);
@@ -57,10 +53,20 @@ impl Network {
 }
 
 impl Network {
-    /// Passes on all packets that arrive at junction `number` before `end`. The channels that several of them pass are
-    /// prefetched together. None of them comes back to the junction before `end`.
+    /// Passes on all packets that arrive at junction `number` before `end`. None of them comes back to it before `end`. At the
+    /// `BORDER` many of them leave this part of the network.
     #[inline(never)]
-    fn pass_groups(&mut self, number: usize, end: u64) {
+    fn pass_all<const BORDER: bool>(&mut self, number: usize, end: u64) {
+        loop {
+            let next = self.junctions.get_mut(number).calendar.take(&self.packets, end);
+            let Some(Passer { arrival, slot, stage }) = next else { return };
+            self.forward_by::<true, BORDER>(slot, stage.size, stage.onward, arrival);
+        }
+    }
+
+    /// The same; the channels that several of them pass are prefetched together.
+    #[inline(never)]
+    fn pass_groups<const BORDER: bool>(&mut self, number: usize, end: u64) {
         let mut group = [Passer::NONE; GROUP];
         loop {
             let Self { junctions, packets, .. } = self;
@@ -76,9 +82,7 @@ impl Network {
             }
             group.iter().for_each(|passer| self.fetch_way(passer.stage.onward));
             for &Passer { arrival, slot, stage } in group {
-                // A closure of its own, so that it is inlined here and in the loop above.
-                let enter = |channel: &mut Channel, now, size| channel.enter_crowd(now, size);
-                self.forward_by(enter, (slot, stage.size), stage.onward, arrival);
+                self.forward_by::<true, BORDER>(slot, stage.size, stage.onward, arrival);
             }
         }
     }
