@@ -132,7 +132,8 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
     if difference.kind == "kernel sends data again, ours ACK":
         # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmission.
         return index + 1 < len(sent) and sent[index + 1].segment.is_bare_ack and _answers_fin(run, index)
-    if difference.kind in ("ack of data", "sack of data"):
+    # What it does not report yet makes data longer or shorter.
+    if difference.kind in ("ack of data", "sack of data", "length of data"):
         return _leaves_before_data(run, index)
     if difference.kind in ("only the kernel sends: ACK", "stamp of ACK", "time of ACK", "ack of ACK") or (
         difference.kind.startswith("kernel sends ACK, ours")
@@ -398,7 +399,9 @@ def _probes_after_data(run: Run, difference: Difference) -> bool:
 def _uncorked_by_data(run: Run, difference: Difference) -> bool:
     """Data that header prediction does not take ends the cork of MSG_MORE (`tcp_data_snd_check()`)."""
     sent, index = run.played.sent, difference.index
-    if not difference.kind.endswith(" of data") or not 0 <= index < len(sent):
+    # Ours acknowledges the data alone.
+    by_kernel = difference.kind.endswith(" of data") or difference.kind == "kernel sends data, ours ACK"
+    if not by_kernel or not 0 <= index < len(sent):
         return False
     one = sent[index]
     writes = [e for at, e in run.happened if at <= one.at and isinstance(e, Call) and e.name == "write"]
