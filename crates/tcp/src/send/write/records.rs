@@ -19,6 +19,16 @@ impl Sender {
         self.unusual.set(RECORDS, some);
     }
 
+    /// The data of our SYN up to `end`, which the peer did not accept, keeps a packet of its own (`tcp_rcv_fastopen_synack()`).
+    #[cold]
+    pub(in crate::send) fn separate_syn_data(&mut self, end: u64) {
+        let records = &mut self.extras().records.get_or_insert_default().ends;
+        if let Err(place) = records.binary_search(&end) {
+            records.insert(place, end);
+        }
+        self.unusual.set(RECORDS, true);
+    }
+
     /// The end of the record of the byte at `start`; `None` if no end lies behind it.
     pub(in crate::send) fn record_end(&self, start: u64) -> Option<u64> {
         let records = &self.extras.as_ref()?.records.as_ref()?.ends;
