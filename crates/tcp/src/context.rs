@@ -1,6 +1,6 @@
 //! State that sender and receiver share: configuration, negotiated options, connection state, counters and events.
 
-use crate::config::Config;
+use crate::config::{Config, ReceiveMemory};
 use crate::congestion::ecn;
 use crate::opening::fast_open;
 use crate::opening::negotiate::Agreed;
@@ -106,10 +106,20 @@ impl Context {
         u32::from(self.config.mss).saturating_sub(if self.agreed.timestamps { 12 } else { 0 })
     }
 
-    /// The largest window that our SYN announces. Only a server knows whether segments carry timestamps.
+    /// The first window. Only a server knows whether segments carry timestamps.
     pub(crate) fn first_window(&self) -> u32 {
         let segment = if self.passive { self.announced_payload() } else { u32::from(self.config.mss) };
         self.config.first_window(segment)
+    }
+
+    /// What is accepted behind the peer's SYN: what ours announces, or in Linux all of the first window, which later segments
+    /// announce.
+    pub(crate) fn accepted_window(&self) -> u32 {
+        let announced = match self.config.receive_memory {
+            ReceiveMemory::Linux => self.agreed.largest_window(),
+            ReceiveMemory::Bytes => self.agreed.syn_window(),
+        };
+        announced.min(self.first_window())
     }
 
     /// A connection in CLOSED, before any negotiation.

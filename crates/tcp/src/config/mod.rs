@@ -182,8 +182,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The largest window that our SYN announces, whatever the buffer holds: in Linux whole segments of `segment` bytes
-    /// (`tcp_select_initial_window()`).
+    /// The first window, of which our SYN announces what its field holds: in Linux whole segments of `segment` bytes
+    /// (`tcp_select_initial_window()`, since 6.10 without a limit of 64 KB).
     pub(crate) fn first_window(&self, segment: u32) -> u32 {
         let own = self.initial_receive_window.unwrap_or(u32::MAX);
         let first = match self.receiver_congestion {
@@ -191,9 +191,8 @@ impl Config {
             ReceiverCongestion::Rledbat => own.min(u32::from(self.mss) * 2),
         };
         match self.receive_memory {
-            ReceiveMemory::Linux if first > segment => (first - first % segment.max(1)).min(0xFFFF),
-            ReceiveMemory::Linux => first.min(0xFFFF),
-            ReceiveMemory::Bytes => first,
+            ReceiveMemory::Linux if first > segment => first - first % segment.max(1),
+            ReceiveMemory::Linux | ReceiveMemory::Bytes => first,
         }
     }
 

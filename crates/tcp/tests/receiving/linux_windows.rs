@@ -63,6 +63,17 @@ fn all_that_a_syn_announces_is_taken_though_a_segment_of_it_is_kept_back() {
 }
 
 #[test]
+fn a_large_buffer_has_all_of_its_first_window_from_the_beginning() {
+    // tcp_select_initial_window() limits it to 64 KB no more since 6.10. These are the fields of a kernel with
+    // tcp_rmem = 4096 540000 15728640.
+    let config = Config { initial_receive_window: Some(270_000), receive_window: 15 << 20, ..linux() };
+    let mut lone = Lone::established(config, PEER, 5000);
+    assert_eq!(lone.writes(700)[0].segment.window, 1050);
+    assert_eq!(lone.gets(data(1, 701, 1000))[0].segment.window, 1047);
+    assert!(lone.reads(1000).1.is_empty(), "that changes nothing");
+}
+
+#[test]
 fn unread_packets_take_their_memory_from_the_window_and_delay_acks_once_it_is_smaller() {
     // Each of the first segments opens the window by two, until that is more than is free. Each later one takes 1440 bytes of it, as
     // its part of 2304 bytes. Behind the twenty quick ACKs, __tcp_ack_snd_check() waits for the reader.
