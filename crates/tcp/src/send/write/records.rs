@@ -1,6 +1,7 @@
 //! Ends of records: no segment carries bytes from both sides of one (Linux, MSG_EOR of send(2)).
 
 use crate::context::Context;
+use crate::record::reason::Hold;
 use crate::send::space::{Decision, Plan};
 use crate::send::{RECORDS, Sender};
 
@@ -51,7 +52,8 @@ impl Sender {
         }
         let (allowed, limit) = self.allowed(cx, start);
         if allowed < len {
-            return Some(Decision::Hold(limit));
+            // A cap of our own stays, so waiting for more of it would never end.
+            return (limit != Hold::SendWindow).then_some(Decision::Hold(limit));
         }
         Some(Decision::Send(self.space.plan(start, len as u32, self.reason_for_next(cx, start), false)))
     }
