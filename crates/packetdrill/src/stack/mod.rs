@@ -547,8 +547,8 @@ fn has_signature(mut options: &[u8]) -> bool {
             [] | [END, ..] => return false,
             [NOTHING, rest @ ..] => rest,
             [SIGNATURE, ..] => return true,
-            [_, len, ..] => options.get(usize::from(*len).max(2)..).unwrap_or_default(),
-            [_] => return false,
+            [_, len @ 2..=u8::MAX, ..] => options.get(usize::from(*len)..).unwrap_or_default(),
+            [_, ..] => return false,
         };
     }
 }
