@@ -7,7 +7,7 @@
 //! * `calls/`: the socket calls, none of which waits
 //! * `replay.rs`: scripts from a pipe instead of packetdrill
 //! * `stack/`: the virtual clock, and the packets between the network and the sockets
-//! * `socket.rs`, `socket_options.rs`, `epoll.rs`, `fast_open.rs`, `sysctl.rs`, `icmp.rs`, `offload.rs`, `send_buffer.rs`, `queue/`: the parts of the stack
+//! * `socket.rs`, `socket_options.rs`, `epoll.rs`, `fast_open.rs`, `sysctl.rs`, `icmp.rs`, `offload.rs`, `queue/`: the parts of the stack
 //!
 //! Each layer imports only those below it. The stack stores no payload: it sends zeros, and readers get zeros, as in
 //! packetdrill's own
@@ -22,7 +22,6 @@ mod icmp;
 mod offload;
 mod queue;
 mod replay;
-mod send_buffer;
 mod shared_stack;
 mod socket;
 mod socket_options;

@@ -4,7 +4,7 @@ use crate::error_queue::ErrorQueue;
 use crate::fast_open::Keys;
 use crate::queue::fair::Schedule;
 use crate::queue::refusing::{Due, INTERVAL, Refusal};
-use crate::send_buffer::{FIRST_SEGMENTS, SendBuffer, wakes};
+use crate::queue::send_buffer::{FIRST_SEGMENTS, SendBuffer, wakes};
 use crate::socket_options::{Family, SocketOptions};
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::state::{CloseReason, State};

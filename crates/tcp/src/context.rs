@@ -1,6 +1,6 @@
 //! State that sender and receiver share: configuration, negotiated options, connection state, counters and events.
 
-use crate::config::{Config, ReceiveMemory};
+use crate::config::Config;
 use crate::congestion::ecn;
 use crate::opening::fast_open;
 use crate::opening::negotiate::Agreed;
@@ -115,11 +115,9 @@ impl Context {
     /// What is accepted behind the peer's SYN: what ours announces, or in Linux all of the first window, which later segments
     /// announce.
     pub(crate) fn accepted_window(&self) -> u32 {
-        let announced = match self.config.receive_memory {
-            ReceiveMemory::Linux => self.agreed.largest_window(),
-            ReceiveMemory::Bytes => self.agreed.syn_window(),
-        };
-        announced.min(self.first_window())
+        let counts_memory = self.config.counts_received_memory();
+        let most = if counts_memory { self.agreed.largest_window() } else { self.agreed.syn_window() };
+        most.min(self.first_window())
     }
 
     /// A connection in CLOSED, before any negotiation.

@@ -1,6 +1,6 @@
 //! The calls that create, open and close sockets. No call waits: EAGAIN means that a blocking caller tries again.
 
-use crate::send_buffer::SendBuffer;
+use crate::queue::send_buffer::SendBuffer;
 use crate::socket::{ConnectPhase, Descriptor, Id, Origin, Role, Shutdown, Socket};
 use crate::socket_options::{BlockingMode, Family, SocketOptions, Switch};
 use crate::stack::{File, Stack};

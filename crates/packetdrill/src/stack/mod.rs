@@ -9,7 +9,7 @@ use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
 use crate::queue::fair;
 use crate::queue::refusing::Refusal;
-use crate::send_buffer::SendBuffer;
+use crate::queue::send_buffer::SendBuffer;
 use crate::socket::{End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Qdisc, Settings, StandIns};

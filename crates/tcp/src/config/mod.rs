@@ -196,6 +196,11 @@ impl Config {
         }
     }
 
+    /// Whether the receive buffer counts the memory of packets.
+    pub(crate) fn counts_received_memory(&self) -> bool {
+        self.receive_memory == ReceiveMemory::Linux
+    }
+
     /// Whether ACKs count as in Linux: duplicates, reports above a gap, and in the order of `tcp_ack()`. It belongs to
     /// [`Grows::WhenUsed`], Linux's rule for a cwnd that is not used.
     #[inline(always)]
