@@ -18,7 +18,7 @@ from typing import get_args
 
 sys.path.insert(0, str(File(__file__).parents[1] / "python"))
 
-from netspurt.emulation.agreement import SIMULATED, Ends, Outcome, Row, compare, first_divergence, rows
+from netspurt.emulation.agreement import SIMULATED, Ends, Outcome, Row, compare, rows
 from netspurt.emulation.emulating import NotPossible
 from netspurt.emulation.paths import Path
 
@@ -109,7 +109,9 @@ def main() -> int:
         "--option", action="append", default=[], help="an option for netspurt emulate; may be repeated"
     )
     parser.add_argument(
-        "--divergences", action="store_true", help="say of each transfer where two worlds part"
+        "--divergences",
+        action="store_true",
+        help="say of each transfer where emulation and simulation first differ, and why",
     )
     options = parser.parse_args()
     paths: Sequence[Path] = SLOW if options.slow else PATHS
@@ -178,13 +180,13 @@ def _line(row: Row) -> str:
 
 def _divergences(outcomes: Sequence[Outcome], world: str) -> None:
     for outcome in outcomes:
-        one, other = outcome.worlds[SIMULATED], outcome.worlds[world]
-        found = first_divergence(one, other)
+        found = outcome.divergence(world)
         if found is not None:
+            one, other = outcome.worlds[SIMULATED], outcome.worlds[world]
             print(
-                f"  lane {outcome.lane.number} ({outcome.lane.path.name}), {world}: {found.way} {found.number} at "
-                f"{found.at_s:.4f} s: {found.one} | {found.other}; {one.seconds:.4f} s, {one.resent} resent | "
-                f"{other.seconds:.4f} s, {other.resent} resent",
+                f"  lane {outcome.lane.number} ({outcome.lane.path.name}), {world}: {one.seconds:.4f} s, {one.resent} "
+                f"resent | {other.seconds:.4f} s, {other.resent} resent; {found.cause} at {found.at_s:.6f} s, number "
+                f"{found.number}: {found.one} | {found.other}; before that at most {found.apart_s * 1e3:.3f} ms apart",
                 file=sys.stderr,
             )
 

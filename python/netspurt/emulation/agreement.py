@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from netspurt.analysis.statistics import mean_interval
-from netspurt.emulation.emulating import Emulated, Task, emulated
-from netspurt.emulation.packets import conversations
+from netspurt.emulation.divergence import Divergence, first_divergence
+from netspurt.emulation.emulating import Task, emulated
 from netspurt.emulation.paths import Lane, Path, lanes, our_tcp, scenario
+from netspurt.emulation.transfers import Transfer, emulated_transfer, simulated
 
 Ends = Literal["ours", "ours to kernel", "kernel to ours", "kernel"]
 """The TCPs of sender and receiver in an emulation."""
@@ -32,32 +32,6 @@ PUNCTUAL_S = 0.002
 """With a larger lateness, an answer may leave after the next packet arrives."""
 
 
-class Sent(NamedTuple):
-    """A data segment: its first byte and its length; or an ACK: the acknowledged byte; and the time of departure."""
-
-    seq: int
-    length: int
-    at_s: float
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """The segments of both ends, and the time from the first SYN to the ACK of the last byte."""
-
-    data: Sequence[Sent]
-    answers: Sequence[Sent]
-    seconds: float
-
-    @property
-    def resent(self) -> int:
-        """Segments that start below the highest byte sent before them."""
-        furthest, count = 0, 0
-        for segment in self.data:
-            count += segment.seq < furthest
-            furthest = max(furthest, segment.seq + segment.length)
-        return count
-
-
 @dataclass(frozen=True)
 class Outcome:
     """The transfer of a lane in each world, by name: ``simulated`` or one of ``Ends``."""
@@ -70,6 +44,10 @@ class Outcome:
     def spoiled(self, world: str) -> bool:
         """Whether the machine was too late in this emulation for a comparison."""
         return self.latest_s[world] > PUNCTUAL_S
+
+    def divergence(self, world: str) -> Divergence | None:
+        """The first segment in which this emulation differs from the simulation."""
+        return first_divergence(self.worlds[SIMULATED], self.worlds[world])
 
     def goodput_bps(self, world: str) -> float:
         """Goodput from the first SYN to the ACK of the last byte."""
@@ -140,30 +118,6 @@ def _batches(all_lanes: Sequence[Lane]) -> Iterator[list[Lane]]:
         yield batch
 
 
-def simulated(text: str, batch: Sequence[Lane], seed: int) -> list[Transfer]:
-    """The transfer of each lane in a simulation of the scenario ``text``."""
-    from netspurt.scenario import parse
-
-    run = parse(text).native.run(seed, ["segments"], None)
-    flows, segments = run.flows(), run.segments()
-    index = np.asarray(segments["index"])
-    columns = [
-        np.asarray(segments[name]).tolist() for name in ("from_client", "seq", "length", "ack", "time_s")
-    ]
-    found = []
-    for place in range(len(batch)):
-        data: list[Sent] = []
-        answers: list[Sent] = []
-        for at in np.flatnonzero(index == place):
-            from_client, seq, length, ack, at_s = (column[at] for column in columns)
-            if from_client and length:
-                data.append(Sent(seq, length, at_s))
-            elif not from_client and ack > 0:
-                answers.append(Sent(ack, 0, at_s))
-        found.append(Transfer(data, answers, float(flows["end_s"][place])))
-    return found
-
-
 def _emulated(
     text: str, batch: Sequence[Lane], ends: Ends, seed: int, words: Sequence[str]
 ) -> tuple[list[Transfer], float]:
@@ -171,16 +125,7 @@ def _emulated(
     for lane in batch:
         tasks |= {host: {**task, "prompt": True} for host, task in _tasks(lane, ends).items()}
     with emulated(text, tasks, limit_s=LIMIT_S, seed=seed, captures=list(tasks), words=words) as done:
-        return [_transfer(done, lane) for lane in batch], done.latest_s
-
-
-def _transfer(done: Emulated, lane: Lane) -> Transfer:
-    """The segments of each end, captured at that end, so lost packets are included."""
-    (here,) = conversations(done.captures[lane.sender]).values()
-    (there,) = conversations(done.captures[lane.receiver]).values()
-    data = [Sent(segment.seq - 1, segment.length, segment.at_s) for segment in here.sent if segment.length]
-    answers = [Sent(segment.ack - 1, 0, segment.at_s) for segment in there.answered if segment.ack > 1]
-    return Transfer(data, answers, here.seconds)
+        return [emulated_transfer(done, lane) for lane in batch], done.latest_s
 
 
 def _tasks(lane: Lane, ends: Ends) -> dict[str, Task]:
@@ -194,32 +139,6 @@ def _tasks(lane: Lane, ends: Ends) -> dict[str, Task]:
         sender = {"program": "send", "to": to, "octets": octets, "congestion": lane.tcp}
     receiver = {"program": "our_sink", "tcp": tcp} if ours_receives else {"program": "receive"}
     return {lane.sender: sender, lane.receiver: receiver}
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """The first divergence of two worlds: the sender of the segment, its number, its time, and both versions."""
-
-    way: Literal["data", "answers"]
-    number: int
-    at_s: float
-    one: Sent | None
-    other: Sent | None
-
-
-def first_divergence(one: Transfer, other: Transfer) -> Divergence | None:
-    """The first segment in which two transfers differ, data segments first; None if they are identical.
-
-    The comparison uses the first byte and length of data segments, and the acknowledged byte of ACKs. Times, ports and
-    windows may differ.
-    """
-    for way in ("data", "answers"):
-        mine, theirs = getattr(one, way), getattr(other, way)
-        for number, (a, b) in enumerate(zip_longest(mine, theirs)):
-            if a is None or b is None or (a.seq, a.length) != (b.seq, b.length):
-                at_s = min(each.at_s for each in (a, b) if each is not None)
-                return Divergence(way, number, at_s, a, b)
-    return None
 
 
 @dataclass(frozen=True)
@@ -254,9 +173,7 @@ def rows(outcomes: Sequence[Outcome], world: str) -> list[Row]:
         logs = np.log(measured / simulated)
         between = mean_interval(logs).interval
         interval = None if between is None else (math.exp(between[0]), math.exp(between[1]))
-        same = sum(
-            first_divergence(outcome.worlds[SIMULATED], outcome.worlds[world]) is None for outcome in of_path
-        )
+        same = sum(outcome.divergence(world) is None for outcome in of_path)
         found.append(
             Row(
                 path=path,

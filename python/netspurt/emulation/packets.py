@@ -56,10 +56,13 @@ class Conversation:
         return count
 
 
-def conversations(path: Path) -> dict[tuple[str, str], Conversation]:
-    """All connections of a capture, by the addresses of client and server; the last one of each pair."""
+def conversations(path: Path, since_ns: int | None = None) -> dict[tuple[str, str], Conversation]:
+    """All connections of a capture, by the addresses of client and server; the last one of each pair.
+
+    Times are those since ``since_ns``, nanoseconds since 1970; by default since the first packet.
+    """
     found: dict[tuple[str, str], tuple[int, list[Segment], int, list[Segment]]] = {}
-    for at_s, packet in packets(path):
+    for at_s, packet in packets(path, since_ns):
         if packet[0] >> 4 != 4 or packet[9] != 6:
             continue
         source, target = (".".join(map(str, packet[place : place + 4])) for place in (12, 16))
@@ -109,9 +112,14 @@ def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
     return ()
 
 
-def packets(path: Path) -> Iterator[tuple[float, bytes]]:
-    """Times in seconds since the first packet, and packets, of a pcapng file; it may be truncated."""
-    began = None
+def first_ns(path: Path) -> int:
+    """The time of the first packet of a pcapng file, in nanoseconds since 1970."""
+    return next(at_ns for at_ns, *_ in _core.Packets().feed(path.read_bytes()))
+
+
+def packets(path: Path, since_ns: int | None = None) -> Iterator[tuple[float, bytes]]:
+    """Times in seconds, and packets, of a pcapng file; it may be truncated. ``since_ns`` as in ``conversations``."""
+    began = since_ns
     for at_ns, _, _, packet in _core.Packets().feed(path.read_bytes()):
         began = at_ns if began is None else began
         yield (at_ns - began) / 1e9, packet

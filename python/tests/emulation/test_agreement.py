@@ -11,20 +11,16 @@ from collections.abc import Callable
 import pytest
 
 from netspurt.emulation.agreement import (
-    SIMULATED,
-    Divergence,
     Ends,
     Outcome,
     Row,
-    Sent,
-    Transfer,
     compare,
-    first_divergence,
     rows,
-    simulated,
 )
+from netspurt.emulation.divergence import first_divergence
 from netspurt.emulation.emulating import NotPossible
 from netspurt.emulation.paths import Path, lanes, scenario
+from netspurt.emulation.transfers import simulated
 
 pytest.importorskip("netspurt._core")
 
@@ -53,11 +49,8 @@ def outcome(path: Path, tcp: str, ends: Ends, agrees: Callable[[Outcome], bool])
 
 @pytest.mark.parametrize("tcp", ["reno", "cubic"])
 def test_our_tcp_sends_the_same_segments_on_real_devices_as_in_a_simulation(tcp: str) -> None:
-    def parts(found: Outcome) -> Divergence | None:
-        return first_divergence(found.worlds[SIMULATED], found.worlds["ours"])
-
-    found = outcome(SLOW, tcp, "ours", lambda found: parts(found) is None)
-    assert parts(found) is None, found.latest_s
+    found = outcome(SLOW, tcp, "ours", lambda found: found.divergence("ours") is None)
+    assert found.divergence("ours") is None, found.latest_s
     assert found.worlds["ours"].resent > 0, "something was lost, and is compared"
 
 
@@ -83,17 +76,3 @@ def test_a_transfer_with_the_kernel_at_an_end_or_both_is_as_fast_as_the_profile_
 
     found = outcome(FULL, "cubic", ends, lambda found: row(found).agrees(0.05))
     assert row(found).agrees(0.05), (row(found), found.latest_s)
-
-
-def test_the_first_segment_that_differs_is_named() -> None:
-    one = Transfer([Sent(0, 10, 0.0), Sent(10, 10, 0.1)], [Sent(20, 0, 0.2)], 0.2)
-    assert first_divergence(one, one) is None
-    longer = Transfer([*one.data, Sent(10, 10, 0.5)], one.answers, 0.6)
-    found = first_divergence(one, longer)
-    assert found is not None
-    assert (found.way, found.number, found.at_s, found.one) == ("data", 2, 0.5, None)
-    assert longer.resent == 1
-    other = Transfer(one.data, [Sent(10, 0, 0.2)], 0.2)
-    found = first_divergence(one, other)
-    assert found is not None
-    assert (found.way, found.number) == ("answers", 0)
