@@ -221,6 +221,12 @@ impl Stack {
         }
     }
 
+    /// Whether the ACK of data behind a gap is due at this time.
+    pub(crate) fn reports_at(&self, due: Time) -> bool {
+        let mut streams = self.sockets.values().filter_map(Socket::stream);
+        streams.any(|stream| stream.delayed_ack_deadline() == due && stream.waits_behind_gap())
+    }
+
     /// Sends what may leave now without any timer: pacing may have delayed it until now.
     pub(crate) fn send_what_may_leave(&mut self) {
         let streams = self.sockets.iter().filter(|(_, socket)| socket.stream().is_some());

@@ -325,6 +325,11 @@ impl Tuning {
         echo != self.echoed
     }
 
+    /// The RTT as the receiver estimates it.
+    pub(super) const fn rtt(&self) -> Option<Span> {
+        self.rtt
+    }
+
     /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
     /// sent at `first`. `waits`: data waits that the application has not read, which Linux looks at.
     #[inline]

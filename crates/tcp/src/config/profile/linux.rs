@@ -83,12 +83,13 @@ pub(super) const LINUX: Config = Config {
     // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
     rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) },
     timer_grain: TimerGrain::Continuous,
-    // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS.
+    // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS, tcp_comp_sack_delay_ns.
     acking: Acking::Adaptive(Bounds {
         min: Span::from_ms(40),
         max: Span::from_ms(200),
         quick: 16,
         counts: QuickCounts::Acks,
+        behind_gap: Span::from_ms(1),
     }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
@@ -182,6 +183,7 @@ pub(super) const LINUX22: Config = Config {
         max: Span::from_ms(500),
         quick: 1,
         counts: QuickCounts::Segments,
+        behind_gap: Span::ZERO,
     }),
     // tcp_snd_test().
     transmit: Transmit::Linux22,
