@@ -95,8 +95,9 @@ pub enum Acking {
         /// Which segments count as quick ACKs, and what restores quick ACKs.
         #[serde(default)]
         counts: QuickCounts,
-        /// How long the ACK of data behind a gap waits at most, after three such ACKs: tcp_comp_sack_delay_ns. Zero: not at all.
-        #[serde(default = "ms_1")]
+        /// How long the ACK of data behind a gap waits at most, after three such ACKs: tcp_comp_sack_delay_ns, which Linux sets to 1 ms.
+        /// Zero: not at all.
+        #[serde(default = "zero")]
         behind_gap: Duration,
     },
 }
@@ -128,8 +129,8 @@ const fn kib_16() -> Size {
     Size(16 << 10)
 }
 
-const fn ms_1() -> Duration {
-    Duration::ms(1)
+const fn zero() -> Duration {
+    Duration::ms(0)
 }
 
 const fn ms_40() -> Duration {

@@ -83,13 +83,14 @@ pub(super) const LINUX: Config = Config {
     // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
     rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) },
     timer_grain: TimerGrain::Continuous,
-    // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS, tcp_comp_sack_delay_ns.
+    // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS.
     acking: Acking::Adaptive(Bounds {
         min: Span::from_ms(40),
         max: Span::from_ms(200),
         quick: 16,
         counts: QuickCounts::Acks,
-        behind_gap: Span::from_ms(1),
+        // tcp_comp_sack_delay_ns is a millisecond; the diagnosis at the receiver expects an ACK for each segment.
+        behind_gap: Span::ZERO,
     }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
