@@ -190,9 +190,12 @@ impl Config {
             ReceiverCongestion::Off => own,
             ReceiverCongestion::Rledbat => own.min(u32::from(self.mss) * 2),
         };
-        match self.receive_memory {
-            ReceiveMemory::Linux if first > segment => first - first % segment.max(1),
-            ReceiveMemory::Linux | ReceiveMemory::Bytes => first,
+        let whole = if first > segment { first - first % segment.max(1) } else { first };
+        match (self.receive_memory, self.initial_receive_window) {
+            (ReceiveMemory::Bytes, _) => first,
+            (ReceiveMemory::Linux, Some(_)) => whole,
+            // The buffer has its largest size from the beginning, and the field of the SYN bounds the first window.
+            (ReceiveMemory::Linux, None) => whole.min(0xFFFF),
         }
     }
 

@@ -55,6 +55,18 @@ fn a_syn_announces_whole_segments_and_only_a_server_knows_of_timestamps() {
 }
 
 #[test]
+fn a_window_of_fixed_size_is_the_limit_from_the_beginning() {
+    let config = Config { initial_receive_window: None, receive_window: 1 << 16, ..linux() };
+    let mut lone = Lone::established(config, PEER, 5000);
+    // The scale of 64 KiB is 1.
+    let edges: Vec<u32> = (0..20)
+        .flat_map(|n| lone.gets(data(1 + n * 1460, 1, 1460)))
+        .map(|out| u32::from(out.segment.window) * 2)
+        .collect();
+    assert!(!edges.is_empty() && edges.iter().all(|&window| window <= 1 << 16), "{edges:?}");
+}
+
+#[test]
 fn all_that_a_syn_announces_is_taken_though_a_segment_of_it_is_kept_back() {
     // tcp_init_buffer_space() keeps a segment back, behind the window of the SYN.
     let mut lone = established(PEER);
