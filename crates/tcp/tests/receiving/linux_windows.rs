@@ -56,14 +56,16 @@ fn a_syn_announces_whole_segments_and_only_a_server_knows_of_timestamps() {
 
 #[test]
 fn a_window_of_fixed_size_is_the_limit_from_the_beginning() {
-    let config = Config { initial_receive_window: None, receive_window: 1 << 16, ..linux() };
-    let mut lone = Lone::established(config, PEER, 5000);
-    // The scale of 64 KiB is 1.
-    let edges: Vec<u32> = (0..20)
-        .flat_map(|n| lone.gets(data(1 + n * 1460, 1, 1460)))
-        .map(|out| u32::from(out.segment.window) * 2)
-        .collect();
-    assert!(!edges.is_empty() && edges.iter().all(|&window| window <= 1 << 16), "{edges:?}");
+    // The scale of 64 KiB is 1, that of 32 KiB is 0.
+    for (receive_window, unit) in [(1 << 16, 2), (1 << 15, 1)] {
+        let config = Config { initial_receive_window: None, receive_window, ..linux() };
+        let mut lone = Lone::established(config, PEER, 5000);
+        let windows: Vec<u32> = (0..20)
+            .flat_map(|n| lone.gets(data(1 + n * 1460, 1, 1460)))
+            .map(|out| u32::from(out.segment.window) * unit)
+            .collect();
+        assert!(!windows.is_empty() && windows.iter().all(|&window| window <= receive_window), "{windows:?}");
+    }
 }
 
 #[test]
