@@ -2,4 +2,3 @@
 
 pub(crate) mod fair;
 pub(crate) mod refusing;
-pub(crate) mod send_buffer;

@@ -186,23 +186,11 @@ const VALUES: &[Row] = &[
     ),
     row(
         |c| {
-            c.acking = Acking::Adaptive(Bounds {
-                min: SECOND,
-                max: MS,
-                quick: 16,
-                counts: QuickCounts::Acks,
-                behind_gap: Span::ZERO,
-            })
+            c.acking = Acking::Adaptive(Bounds { min: SECOND, max: MS, quick: 16, counts: QuickCounts::Acks })
         },
         ConfigError::AckBounds,
         |c| {
-            c.acking = Acking::Adaptive(Bounds {
-                min: MS,
-                max: SECOND,
-                quick: 16,
-                counts: QuickCounts::Acks,
-                behind_gap: Span::ZERO,
-            })
+            c.acking = Acking::Adaptive(Bounds { min: MS, max: SECOND, quick: 16, counts: QuickCounts::Acks })
         },
     ),
     row(

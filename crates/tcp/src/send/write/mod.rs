@@ -3,7 +3,6 @@
 pub(super) mod buffer;
 pub(super) mod bursts;
 mod growth;
-mod joined;
 pub(crate) mod marks;
 mod memory;
 pub(super) mod packets;
