@@ -8,7 +8,7 @@ Must not live here: the pcapng format (the native module reads it), captures of 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -48,12 +48,16 @@ class Conversation:
     @property
     def resent(self) -> int:
         """Data segments that start below the highest byte sent before them."""
-        furthest, count = 0, 0
-        for segment in self.sent:
-            if segment.length:
-                count += segment.seq < furthest
-                furthest = max(furthest, segment.seq + segment.length)
-        return count
+        return count_resent((segment.seq, segment.length) for segment in self.sent if segment.length)
+
+
+def count_resent(data: Iterable[tuple[int, int]]) -> int:
+    """How many data segments start below the highest byte sent before them, of first bytes and lengths in order."""
+    furthest, count = 0, 0
+    for seq, length in data:
+        count += seq < furthest
+        furthest = max(furthest, seq + length)
+    return count
 
 
 def conversations(path: Path, since_ns: int | None = None) -> dict[tuple[str, str], Conversation]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netspurt.emulation.emulating import Emulated
-from netspurt.emulation.packets import Segment, conversations, first_ns
+from netspurt.emulation.packets import Segment, conversations, count_resent, first_ns
 from netspurt.emulation.paths import Lane
 
 Block = tuple[int, int]
@@ -55,11 +55,7 @@ class Transfer:
     @property
     def resent(self) -> int:
         """Segments that start below the highest byte sent before them."""
-        furthest, count = 0, 0
-        for segment in self.data:
-            count += segment.seq < furthest
-            furthest = max(furthest, segment.seq + segment.length)
-        return count
+        return count_resent((segment.seq, segment.length) for segment in self.data)
 
 
 def simulated(text: str, batch: Sequence[Lane], seed: int) -> list[Transfer]:

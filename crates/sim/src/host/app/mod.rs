@@ -85,7 +85,7 @@ impl App {
             Self::BulkSender(app) => {
                 let before = connection.written();
                 let ran = run(app, now, spec, connection);
-                // Sending may free memory of the send buffer, so the application is asked again after it.
+                // A sent segment may free memory of the send buffer. So the application is asked again whether it writes.
                 let fills = connection.written() > before && connection.room_follows_sending();
                 if fills { Ran::Writes(Action::Work) } else { ran }
             }
