@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import fcntl
@@ -16,13 +15,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .capture import Capture
 from .ours import RECEIVE_BUFFER, Played
 from .packets import Numbers
 from .scripts import MS, Arrival, Call, Event, Script, remote_of
 from .tcp_info import LENGTH
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x1, 0x1000
-SO_TIMESTAMPNS, SO_RCVBUFFORCE, PACKET_OUTGOING, ETH_P_ALL = 35, 33, 4, 0x0003
 SYSCTLS = {
     "tcp_no_metrics_save": "1",
     "tcp_syncookies": "0",
@@ -81,12 +80,7 @@ class Kernel:
                 subprocess.run(["ip", *words.split()], check=True, timeout=10, capture_output=True)
             for name, value in SYSCTLS.items():
                 Path("/proc/sys/net/ipv4", name).write_text(value)
-            self.capture = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
-            self.capture.bind(("tested", ETH_P_ALL))
-            self.capture.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-            with contextlib.suppress(PermissionError):
-                self.capture.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
-            self.capture.setblocking(False)
+            self.capture = Capture("tested")
         except (OSError, subprocess.CalledProcessError) as error:
             raise NotPermittedError(str(error)) from error
         self.runs: dict[bytes, Run] = {}
@@ -216,28 +210,19 @@ class Kernel:
         """Reads what has been captured; waits if there is nothing."""
         if wait_ns:
             self.poll.poll(wait_ns / 1e6)
-        while True:
-            try:
-                while True:
-                    os.read(self.device, 65536)
-            except BlockingIOError:
-                pass
-            try:
-                while True:
-                    self._captured(*self.capture.recvmsg(128, 64))
-            except BlockingIOError:
-                return
+        try:
+            while True:
+                os.read(self.device, 65536)
+        except BlockingIOError:
+            pass
+        for captured in self.capture.read():
+            self._captured(*captured)
 
-    def _captured(
-        self, packet: bytes, ancillary: list[tuple[int, int, bytes]], _: int, address: object
-    ) -> None:
-        assert isinstance(address, tuple)
-        outgoing = address[2] == PACKET_OUTGOING
+    def _captured(self, clock: int, outgoing: bool, packet: bytes) -> None:
         run = self.runs.get(packet[16:20] if outgoing else packet[12:16])
         if run is None or packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
             return
-        seconds, nanoseconds = struct.unpack("qq", ancillary[0][2][:16])
-        at = seconds * 1_000_000_000 + nanoseconds - run.start
+        at = clock - run.start
         if outgoing:
             run.played.sent.append(run.numbers.decode(at, packet))
             run.happened.append((at, None))

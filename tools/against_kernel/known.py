@@ -46,12 +46,6 @@ LEAST_ATO_NS = 40_000_000
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
 
-BEFORE_DATA = 64 + 20 + 20
-"""Bytes before the data of a packet without options: what the kernel reserves (NET_SKB_PAD), and the headers."""
-
-PACKET_SIZES = (256, 704, 1728)
-"""How many bytes the kernel's packets hold, by what it allocates for them."""
-
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
@@ -138,7 +132,8 @@ def _repaired_before_data(run: Run, difference: Difference) -> bool:
     if difference.kind == "kernel sends data again, ours ACK":
         # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmission.
         return index + 1 < len(sent) and sent[index + 1].segment.is_bare_ack and _answers_fin(run, index)
-    if difference.kind in ("ack of data", "sack of data"):
+    # What it does not report yet makes data longer or shorter.
+    if difference.kind in ("ack of data", "sack of data", "length of data"):
         return _leaves_before_data(run, index)
     if difference.kind in ("only the kernel sends: ACK", "stamp of ACK", "time of ACK", "ack of ACK") or (
         difference.kind.startswith("kernel sends ACK, ours")
@@ -404,7 +399,9 @@ def _probes_after_data(run: Run, difference: Difference) -> bool:
 def _uncorked_by_data(run: Run, difference: Difference) -> bool:
     """Data that header prediction does not take ends the cork of MSG_MORE (`tcp_data_snd_check()`)."""
     sent, index = run.played.sent, difference.index
-    if not difference.kind.endswith(" of data") or not 0 <= index < len(sent):
+    # Ours acknowledges the data alone.
+    by_kernel = difference.kind.endswith(" of data") or difference.kind == "kernel sends data, ours ACK"
+    if not by_kernel or not 0 <= index < len(sent):
         return False
     one = sent[index]
     writes = [e for at, e in run.happened if at <= one.at and isinstance(e, Call) and e.name == "write"]
@@ -505,76 +502,6 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
     return False
 
 
-def _gap_fillers(run: Run, until: int) -> list[tuple[Segment, Segment]]:
-    """The segments in order that have filled a gap, each with the one behind it that begins where it ends."""
-    got, held, found = Ranges(), dict[int, Segment](), []
-    got.add(0, 1)
-    for at, event in run.happened:
-        if at > until or not isinstance(event, Arrival) or not event.segment.length:
-            continue
-        segment = event.segment
-        end = segment.seq + segment.length
-        if segment.seq <= got.next < end and end in held:
-            found.append((segment, held[end]))
-        if segment.seq > got.next and (segment.seq not in held or held[segment.seq].length < segment.length):
-            held[segment.seq] = segment
-        _take(got, segment)
-    return found
-
-
-def _holds_copy(run: Run, difference: Difference) -> bool:
-    """The capture holds a copy of the packet that has arrived last, so the kernel does not copy what follows into it.
-
-    What lies behind a gap that the packet fills keeps its own memory (`skb_cloned()` in `skb_try_coalesce()`).
-    """
-    if not difference.kind.startswith("window of ") or difference.kernel >= difference.ours:
-        return False
-    at = run.played.sent[difference.index].at
-    return any(behind.length <= _room(segment) for segment, behind in _gap_fillers(run, at))
-
-
-def _room(segment: Segment) -> int:
-    """The bytes that the kernel could copy into a packet behind its own (`skb_tailroom()`), at least."""
-    filled = BEFORE_DATA + segment.length + (12 if segment.stamp is not None else 0)
-    return next((size - filled for size in PACKET_SIZES if filled <= size), 0)
-
-
-def _opens_for_fin(run: Run, difference: Difference) -> bool:
-    """A FIN without data behind a gap takes no memory, and opens the window like data (`tcp_grow_window()`)."""
-    if not difference.kind.startswith("window of ") or difference.kernel <= difference.ours:
-        return False
-    got, last = Ranges(), 0
-    got.add(0, 1)
-    for at, event in run.happened:
-        if at > difference.at or not isinstance(event, Arrival) or event.segment.flags & (RST | SYN):
-            continue
-        segment = event.segment
-        if segment.flags & FIN and not segment.length and segment.seq == last > got.next:
-            return True
-        last = max(last, segment.seq + segment.length)
-        _take(got, segment)
-    return False
-
-
-def _keeps_window_in_time_wait(run: Run, difference: Difference) -> bool:
-    """A closed socket in FIN-WAIT-2 is one of TIME-WAIT, whose window the FIN makes no smaller (`tcp_time_wait()`)."""
-    closed = any(
-        isinstance(event, Call) and event.name == "close" and at <= difference.at
-        for at, event in run.happened
-    )
-    return (
-        difference.kind == "window of ACK"
-        and closed
-        and difference.kernel == difference.ours + 1
-        and _answers_fin_last(run, difference.at)
-    )
-
-
-def _answers_fin_last(run: Run, at: int) -> bool:
-    answered = _answered(run, at)
-    return bool(answered) and bool(answered[-1][1].flags & FIN)
-
-
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "PSH where writes are joined": _joined_writes,
     "the peer sends data behind its FIN": _data_behind_fin,
@@ -593,7 +520,4 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
-    "the capture holds a copy of the packet that fills a gap": _holds_copy,
-    "a FIN behind a gap opens the window": _opens_for_fin,
-    "a socket in TIME-WAIT keeps its window": _keeps_window_in_time_wait,
 }

@@ -118,7 +118,7 @@ ALLOWED: dict[str, Table] = {
     "packetdrill": table("""
         sysctl:
         icmp:
-        queue:
+        queue:          sysctl
         offload:
         epoll:
         socket_options:
@@ -126,7 +126,7 @@ ALLOWED: dict[str, Table] = {
         error_queue:    socket_options
         socket:         error_queue fast_open queue socket_options
         stack:          epoll fast_open icmp offload queue socket socket_options sysctl
-        calls:          epoll error_queue fast_open socket socket_options stack sysctl
+        calls:          epoll error_queue fast_open queue socket socket_options stack sysctl
         shared_stack:   socket_options stack
         replay:         calls stack sysctl
         ffi:            calls epoll shared_stack socket_options stack sysctl

@@ -218,12 +218,16 @@ impl Player {
 
     /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c). Another
     /// tick is for rounding up, two are for TCP_TIMEOUT_MIN_US, and one is for the machine.
+    /// The ACK of data behind a gap has a timer that does not count ticks.
     fn granularity(&self, due: Time) -> Span {
         if due.is_never() {
             return Span::ZERO;
         }
         let set = self.set.iter().find(|&&(known, _)| known == due).map_or(self.stack.now, |&(_, set)| set);
         let wait = due - set.min(due);
+        if self.stack.reports_at(due) {
+            return Span::from_ps(self.jiffy.as_ps() / 4);
+        }
         let ticks = Span::from_ps(self.jiffy.as_ps() * 5);
         if wait.as_ps() < 48 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
     }

@@ -4,6 +4,7 @@ use crate::error_queue::ErrorQueue;
 use crate::fast_open::Keys;
 use crate::queue::fair::Schedule;
 use crate::queue::refusing::{Due, INTERVAL, Refusal};
+use crate::queue::send_buffer::{FIRST_SEGMENTS, SendBuffer, wakes};
 use crate::socket_options::{Family, SocketOptions};
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::state::{CloseReason, State};
@@ -11,7 +12,7 @@ use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Change, Connection, Info, Segments};
 use nix::errno::Errno;
 use std::collections::{BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 
 /// Identifies a socket until its connection ends, even if its descriptor is closed before.
 pub(crate) type Id = u32;
@@ -21,8 +22,14 @@ pub(crate) type Id = u32;
 pub(crate) enum Role {
     /// Neither `listen` nor `connect` was called.
     Fresh,
-    /// A listener. `ready` holds the open connections that `accept` has not returned yet, oldest first.
-    Listening { backlog: usize, ready: VecDeque<Id> },
+    /// A listener. `ready` holds the open connections that `accept` has not returned yet, oldest first. `in_kernel` is a listener
+    /// of the kernel on the same port, which commands of the script find in /proc/net/tcp.
+    Listening {
+        backlog: usize,
+        ready: VecDeque<Id>,
+        #[expect(dead_code, reason = "it lives as long as the listener")]
+        in_kernel: Option<TcpListener>,
+    },
     /// One end of a connection.
     Stream(Box<Connection>),
 }
@@ -182,8 +189,9 @@ pub(crate) struct Socket {
     pub(crate) payload_of_write: Option<u32>,
     /// The codepoint of ECN of the last segment, which is a part of the socket's type of service (`INET_ECN_xmit()`).
     pub(crate) ecn: Ecn,
-    /// tcp_wmem[1] when the socket was created.
-    default_buffer: u64,
+    send_buffer: SendBuffer,
+    /// The cwnd in segments that the send buffer follows.
+    send_buffer_for: u64,
     /// IPv4's identification of the next packet.
     pub(crate) identification: u16,
     /// Number of wake-ups of waiting calls, for EPOLLET.
@@ -215,7 +223,7 @@ impl Ended {
 }
 
 impl Socket {
-    pub(crate) fn new(family: Family, options: SocketOptions, default_buffer: u64) -> Self {
+    pub(crate) fn new(family: Family, options: SocketOptions, send_buffer: SendBuffer) -> Self {
         Self {
             family,
             local: None,
@@ -240,7 +248,8 @@ impl Socket {
             pushed: 0,
             payload_of_write: None,
             ecn: Ecn::NotEct,
-            default_buffer,
+            send_buffer,
+            send_buffer_for: FIRST_SEGMENTS,
             identification: 0,
             wakes: 0,
             last_progress: Progress::START,
@@ -298,11 +307,16 @@ impl Socket {
     }
 
     /// Wakes waiting calls if the connection has made progress or there is space that a writer waits for.
-    pub(crate) fn wake(&mut self) {
-        let Some(stream) = self.stream() else { return };
+    pub(crate) fn wake(&mut self, now: Time) {
+        let awaited = self.write_space == WriteSpace::Awaited;
+        if awaited {
+            self.expand_send_buffer();
+        }
+        let space = awaited && self.is_writable();
+        let Some(stream) = self.stream_mut() else { return };
         let progress = Progress::of(stream);
-        let space = self.write_space == WriteSpace::Awaited && self.is_writable();
         if space {
+            stream.note_room(now, true);
             self.write_space = WriteSpace::NotNeeded;
         }
         if progress != self.last_progress || space {
@@ -367,25 +381,56 @@ impl Socket {
         self.stream().is_some_and(|stream| stream.state().is_synchronized() || stream.is_open_early())
     }
 
-    /// Size of the send buffer in bytes: SO_SNDBUF if it was set, else `default`.
-    pub(crate) fn send_buffer(&self, default: u64) -> u64 {
-        self.options.send_buffer.map_or(default, u64::from)
+    /// The size of the send buffer in bytes: SO_SNDBUF if it was set, else its default.
+    pub(crate) fn send_buffer_size(&self) -> u64 {
+        let own = || self.send_buffer.size(self.stream(), self.send_buffer_for);
+        self.options.send_buffer.map_or_else(own, u64::from)
+    }
+
+    /// The send buffer of a writer that waits grows if cwnd has room (`tcp_should_expand_sndbuf()`).
+    fn expand_send_buffer(&mut self) {
+        let Some(stream) = self.stream() else { return };
+        let (flight, cwnd) = (stream.flight(), stream.cwnd());
+        let payload = stream.segment_payload().max(1);
+        if flight + payload <= cwnd {
+            self.send_buffer_for = self.send_buffer_for.max(u64::from(cwnd / payload));
+        }
+    }
+
+    /// How much of the send buffer is in use.
+    pub(crate) fn send_buffer_used(&self) -> u64 {
+        self.stream().map_or(0, |stream| self.send_buffer.used(stream, &self.packet_ends))
+    }
+
+    /// The size to which a packet of segments of `payload` bytes is filled.
+    pub(crate) fn packet_goal(&self, payload: u32) -> u64 {
+        self.stream().map_or(0, |stream| self.send_buffer.goal(stream, payload))
+    }
+
+    /// A write has found no room: its writer waits (SOCK_NOSPACE).
+    pub(crate) fn await_space(&mut self, now: Time) {
+        self.write_space = WriteSpace::Awaited;
+        if let Some(stream) = self.stream_mut() {
+            stream.note_room(now, false);
+        }
     }
 
     /// Whether a write would find space: a third of the buffer is free, and at most half of TCP_NOTSENT_LOWAT is unsent
     /// (Linux, `sk_stream_is_writeable()`).
     pub(crate) fn is_writable(&self) -> bool {
         let Some(connection) = self.stream() else { return false };
-        let (queued, buffer) =
-            (connection.written() - connection.acknowledged(), self.send_buffer(self.default_buffer));
         let low = connection.unsent() < u64::from(self.options.not_sent_low).div_ceil(2).max(1);
-        self.is_open() && !self.shutdown.closes_write() && low && queued + queued / 2 <= buffer
+        self.is_open()
+            && !self.shutdown.closes_write()
+            && low
+            && wakes(self.send_buffer_used(), self.send_buffer_size())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sysctl::Settings;
 
     #[test]
     fn two_shutdowns_close_both_their_directions() {
@@ -397,7 +442,8 @@ mod tests {
 
     #[test]
     fn an_error_is_returned_once() {
-        let mut socket = Socket::new(Family::V4, SocketOptions::new(u32::MAX), 16_384);
+        let settings = Settings::parse("sysctl=none").expect("valid flags");
+        let mut socket = Socket::new(Family::V4, SocketOptions::new(u32::MAX), SendBuffer::of(&settings));
         socket.end = End::Failed(Errno::ECONNRESET);
         assert_eq!(socket.take_error(), Some(Errno::ECONNRESET));
         assert_eq!(socket.take_error(), None);

@@ -2,6 +2,7 @@
 
 pub(crate) mod freebsd;
 
+use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery, SendMemory};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
@@ -68,8 +69,11 @@ pub(crate) struct Settings {
     pub(crate) not_sent_low: u32,
     /// tcp_min_tso_segs.
     pub(crate) least_together: u64,
-    /// tcp_wmem[1]. The adapter limits the send buffer as Linux does; the buffer of the connection has no limit.
+    /// tcp_wmem[1], tcp_wmem[2], and what the send buffer counts. The adapter limits it as Linux does; the buffer of the
+    /// connection has no limit.
     pub(crate) send_buffer: u64,
+    pub(crate) largest_send_buffer: u64,
+    pub(crate) send_memory: SendMemory,
     /// The queueing discipline that the script has installed.
     pub(crate) qdisc: Qdisc,
     /// What the interface takes.
@@ -96,6 +100,8 @@ impl Settings {
             not_sent_low: u32::MAX,
             least_together: 2,
             send_buffer: 16_384,
+            largest_send_buffer: 4 << 20,
+            send_memory: SendMemory::Bytes,
             qdisc: Qdisc::Default,
             packets: Packets::Offloaded,
             stand_ins: StandIns::Used,
@@ -140,6 +146,9 @@ impl Settings {
         }
         // `offload` sets PSH: it knows which interface takes the segments.
         settings.profile.push_bursts = settings.stand_ins == StandIns::None && settings.profile.push_bursts;
+        if settings.stand_ins == StandIns::Used {
+            settings.send_memory = settings.profile.send_memory;
+        }
         settings.config = settings.profile.clone();
         Ok(settings)
     }
@@ -154,6 +163,10 @@ impl Settings {
         settings.packets = Packets::Single;
         // Loss detection by time sees the order of a burst.
         settings.time_per_segment = Span::from_us(2);
+        if let Acking::Adaptive(bounds) = &mut settings.profile.acking {
+            // tcp_comp_sack_delay_ns.
+            bounds.behind_gap = Span::from_ms(1);
+        }
         if reno {
             settings.profile.congestion = congestion::Kind::RenoLinux;
         }
@@ -170,6 +183,11 @@ impl Settings {
         }
         let bits = self.root.as_ref().and_then(|root| number(root, "tcp_fastopen", 0));
         bits.unwrap_or(FastOpenBits::CLIENT.0) & bit.0 > 0
+    }
+
+    /// Whether the script's namespace, whose sysctls are read, gets the listeners too.
+    pub(crate) fn shows_listeners(&self) -> bool {
+        self.root.is_some() && self.stand_ins == StandIns::Used
     }
 
     /// The text of a sysctl.
@@ -219,6 +237,7 @@ impl Settings {
         if let Some(first) = number(root, "tcp_wmem", 1) {
             new.send_buffer = first;
         }
+        new.largest_send_buffer = number(root, "tcp_wmem", 2).unwrap_or(new.largest_send_buffer);
         if let Some(retries) = number(root, "tcp_syn_retries", 0) {
             config.syn_retries = retries as u8;
         }

@@ -380,9 +380,10 @@ fn a_nonblocking_write_accepts_what_fits_into_the_buffer() {
         (drill.0.setsockopt)(drill.0.userdata, fd, libc::SOL_SOCKET, libc::SO_SNDBUF, value, 4);
         (drill.0.fcntl)(drill.0.userdata, fd, libc::F_SETFL, i64::from(libc::O_NONBLOCK));
     }
-    // The last packet is filled even though the buffer is full; no further packet is started.
+    // 20,000 bytes of memory, of which each packet takes some beside its data. The last packet is filled even though the buffer
+    // is full; no further packet is started.
     let accepted = drill.write(fd, 50_000);
-    assert!((20_000..50_000).contains(&accepted), "{accepted}");
+    assert!((15_000..20_000).contains(&accepted), "{accepted}");
     assert_eq!(drill.write(fd, 1), -1);
     assert_eq!(errno(), libc::EAGAIN);
 }

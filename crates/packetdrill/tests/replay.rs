@@ -76,12 +76,22 @@ impl Script {
 
     /// What leaves from `ms` on, until `end`.
     fn left(self, ms: u64, end: u64) -> Vec<Left> {
+        let text = self.output(end);
+        let sent = text.lines().filter_map(|line| line.strip_prefix("sent ")).map(decode);
+        sent.filter(|left| left.0 >= ms).collect()
+    }
+
+    /// The headers of all that leaves until `end`.
+    fn sent(self, end: u64) -> Vec<Vec<u8>> {
+        let sent = |line: &str| Some(bytes_of(line.strip_prefix("sent ")?.split_once(' ')?.1));
+        self.output(end).lines().filter_map(sent).collect()
+    }
+
+    fn output(self, end: u64) -> String {
         let mut output = Vec::new();
         let script = format!("{}to {}\n", self.0, end * 1_000_000);
         replay(script.as_bytes(), &mut output).unwrap();
-        let text = String::from_utf8(output).unwrap();
-        let sent = text.lines().filter_map(|line| line.strip_prefix("sent ")).map(decode);
-        sent.filter(|left| left.0 >= ms).collect()
+        String::from_utf8(output).unwrap()
     }
 }
 
@@ -109,6 +119,19 @@ fn the_limit_of_answers_of_a_closed_socket_goes_on_behind_the_fin() {
         script.left(400, 700).iter().map(|left| left.0).collect::<Vec<u64>>()
     };
     assert_eq!((answered(true), answered(false)), (vec![400, 500], vec![500, 600]));
+}
+
+#[test]
+fn a_closed_socket_in_fin_wait_2_keeps_its_window_when_the_fin_arrives() {
+    // tw_rcv_wnd in tcp_time_wait(): the FIN would leave a byte less.
+    let windows = |how| {
+        let script = Script::open("linux", "exact").call(200, how).gets(300, Flags::ACK, 1, 2, 0);
+        let script = script.gets(400, Flags::FIN | Flags::ACK, 1, 2, 0);
+        script.sent(500).iter().map(|bytes| u16::from_be_bytes([bytes[34], bytes[35]])).collect::<Vec<_>>()
+    };
+    let (closed, shut) = (windows("close"), windows("shutdown 1"));
+    assert_eq!((closed[1], closed[2]), (shut[1], shut[1]));
+    assert_eq!(shut[2], shut[1] - 1);
 }
 
 #[test]

@@ -106,10 +106,19 @@ impl Context {
         u32::from(self.config.mss).saturating_sub(if self.agreed.timestamps { 12 } else { 0 })
     }
 
-    /// The largest window that our SYN announces. Only a server knows whether segments carry timestamps.
+    /// The first window. Only a server knows whether segments carry timestamps.
     pub(crate) fn first_window(&self) -> u32 {
         let segment = if self.passive { self.announced_payload() } else { u32::from(self.config.mss) };
         self.config.first_window(segment)
+    }
+
+    /// What is accepted behind the peer's SYN: what ours announces, or in Linux all of the first window, which later segments
+    /// announce.
+    pub(crate) fn accepted_window(&self) -> u32 {
+        // A buffer that does not grow announces all of it.
+        let grows = self.config.counts_received_memory() && self.config.initial_receive_window.is_some();
+        let most = if grows { self.agreed.largest_window() } else { self.agreed.syn_window() };
+        most.min(self.first_window())
     }
 
     /// A connection in CLOSED, before any negotiation.

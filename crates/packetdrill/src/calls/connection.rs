@@ -1,5 +1,6 @@
 //! The calls that create, open and close sockets. No call waits: EAGAIN means that a blocking caller tries again.
 
+use crate::queue::send_buffer::SendBuffer;
 use crate::socket::{ConnectPhase, Descriptor, Id, Origin, Role, Shutdown, Socket};
 use crate::socket_options::{BlockingMode, Family, SocketOptions, Switch};
 use crate::stack::{File, Stack};
@@ -7,7 +8,7 @@ use crate::sysctl::FastOpenBits;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Span;
 use nix::errno::Errno;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::{IntoRawFd as _, RawFd};
 
 /// A descriptor of the kernel for a socket or an epoll instance. packetdrill passes descriptors to libc at the end of a
@@ -37,7 +38,7 @@ impl Stack {
         if kind & libc::SOCK_NONBLOCK != 0 {
             options.blocking = BlockingMode::Nonblocking;
         }
-        let id = self.add(Socket::new(family, options, self.settings.send_buffer));
+        let id = self.add(Socket::new(family, options, SendBuffer::of(&self.settings)));
         self.files.insert(fd, File::Socket(id));
         Ok(fd)
     }
@@ -59,6 +60,7 @@ impl Stack {
         let size = usize::try_from(backlog).unwrap_or(usize::MAX);
         let every = self.settings.fast_open(FastOpenBits::EVERY_LISTENER);
         let limit = if every { size.max(1) } else { 0 };
+        let shows = self.settings.shows_listeners();
         let socket = self.socket_mut(fd)?;
         socket.fast_open_limit = socket.fast_open_limit.max(limit);
         match &mut socket.role {
@@ -67,8 +69,10 @@ impl Stack {
                     Family::V4 => Ipv4Addr::UNSPECIFIED.into(),
                     Family::V6 => Ipv6Addr::UNSPECIFIED.into(),
                 };
-                socket.local.get_or_insert(SocketAddr::new(any, port));
-                socket.role = Role::Listening { backlog: size, ready: Default::default() };
+                let port = socket.local.get_or_insert(SocketAddr::new(any, port)).port();
+                // The interface of the namespace need not have the address of the script.
+                let in_kernel = shows.then(|| TcpListener::bind((any, port)).ok()).flatten();
+                socket.role = Role::Listening { backlog: size, ready: Default::default(), in_kernel };
             }
             Role::Listening { backlog, .. } => *backlog = size,
             Role::Stream(_) => return Err(Errno::EINVAL),

@@ -6,7 +6,7 @@ use crate::error_queue::Notice;
 use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
 use crate::socket_options::{BlockingMode, Family, Switch};
 use crate::stack::Stack;
-use crate::sysctl::{Packets, StandIns};
+use crate::sysctl::StandIns;
 use netspurt_tcp::state::State;
 use netspurt_tcp::{Behind, Connection};
 use nix::errno::Errno;
@@ -25,8 +25,7 @@ impl Stack {
     /// `write(2)` and similar calls: writes at most `len` bytes and returns how many were accepted.
     pub(crate) fn write(&mut self, fd: RawFd, len: u64, behind: Behind) -> Result<u64, Errno> {
         let id = self.id(fd)?;
-        let (now, wmem, stand_ins) = (self.now, self.settings.send_buffer, self.settings.stand_ins);
-        let largest = if self.settings.packets == Packets::Single { 0 } else { 60_000 };
+        let (now, stand_ins) = (self.now, self.settings.stand_ins);
         let socket = self.socket_mut(fd)?;
         if let Some(error) = socket.take_error() {
             return Err(error);
@@ -37,8 +36,11 @@ impl Stack {
             return Err(Errno::EAGAIN);
         }
         let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
-        let (buffer, pushed, record) = (socket.send_buffer(wmem), socket.pushed, socket.record);
-        let began = socket.payload_of_write;
+        let (buffer, pushed, record) = (socket.send_buffer_size(), socket.pushed, socket.record);
+        let (began, used) = (socket.payload_of_write, socket.send_buffer_used());
+        // The size of segments is chosen at the beginning of a write (`tcp_send_mss()`).
+        let payload = began.or_else(|| socket.stream().map(Connection::next_payload)).unwrap_or(1);
+        let goal = socket.packet_goal(payload);
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
@@ -47,10 +49,9 @@ impl Stack {
             return Err(Errno::EAGAIN);
         }
         if stand_ins == StandIns::None {
-            let room = buffer.saturating_sub(stream.written() - stream.acknowledged());
+            let room = buffer.saturating_sub(used);
             if room == 0 && len > 0 {
-                stream.note_no_room();
-                socket.write_space = WriteSpace::Awaited;
+                socket.await_space(now);
                 return Err(Errno::EAGAIN);
             }
             let taken = stream.write_part(now, len.min(room), behind).map_err(|_| Errno::EPIPE)?;
@@ -61,18 +62,13 @@ impl Stack {
         // buffer is
         // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
-        // The size of segments is chosen at the beginning of a write (`tcp_send_mss()`).
-        let payload = began.unwrap_or_else(|| stream.next_payload());
-        let (unsent, mss) = (stream.unsent(), u64::from(payload.max(1)));
-        let goal = (u64::from(stream.peer_window()) / 2).min(largest).max(mss) / mss * mss;
-        let queued = stream.written() - stream.acknowledged();
-        let may_start = unsent < low && queued < buffer;
+        let unsent = stream.unsent();
+        let may_start = unsent < low && used < buffer;
         let last = unsent.min(stream.written() - record.min(stream.written())) % goal;
         let room = if may_start || last > 0 { goal - last } else { 0 };
         let wanted = len.min(room);
         if wanted == 0 && len > 0 {
-            stream.note_no_room();
-            socket.write_space = WriteSpace::Awaited;
+            socket.await_space(now);
             return Err(Errno::EAGAIN);
         }
         // `forced_push()`: PSH whenever half of the largest window has been written since the last one.

@@ -105,6 +105,7 @@ impl Stack {
         if name == TCP_FASTOPEN_CONNECT {
             self.check_fast_open()?;
         }
+        let now = self.now;
         let socket = self.socket_mut(fd)?;
         let options = &mut socket.options;
         match name {
@@ -123,7 +124,7 @@ impl Stack {
             TCP_NOTSENT_LOWAT => {
                 options.not_sent_low = if n == 0 { default_low } else { n as u32 };
                 socket.options.not_sent_set = n as u32;
-                socket.wake();
+                socket.wake(now);
             }
             TCP_FASTOPEN_CONNECT if matches!(socket.role, Role::Fresh) => {
                 options.set(Switch::FastOpenConnect, n)
@@ -228,7 +229,6 @@ impl Stack {
 
     /// `getsockopt(2)`: the bytes of the value.
     pub(crate) fn option(&mut self, fd: RawFd, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
-        let wmem = u32::try_from(self.settings.send_buffer).unwrap_or(u32::MAX);
         let int = |n: i64| Ok((n as i32).to_ne_bytes().to_vec());
         match (level, name) {
             (libc::IPPROTO_TCP, libc::TCP_INFO) => return self.info(fd),
@@ -256,7 +256,9 @@ impl Stack {
         let switch = |switch| int(i64::from(options.is_on(switch)));
         match (level, name) {
             (libc::SOL_SOCKET, libc::SO_ERROR) => int(error.map_or(0, |error| error as i64)),
-            (libc::SOL_SOCKET, libc::SO_SNDBUF) => int(i64::from(options.send_buffer.unwrap_or(wmem))),
+            (libc::SOL_SOCKET, libc::SO_SNDBUF) => {
+                int(i64::try_from(socket.send_buffer_size()).unwrap_or(i64::MAX))
+            }
             (libc::SOL_SOCKET, libc::SO_RCVBUF) => {
                 int(i64::from(options.receive_buffer.or(rounded).unwrap_or(default_buffer)))
             }
@@ -301,12 +303,13 @@ impl Stack {
         Ok(())
     }
 
-    /// SO_MEMINFO: the lengths and limits of the queues, without overhead (include/uapi/linux/sock_diag.h).
+    /// SO_MEMINFO: the lengths and limits of the queues; that of what was received without overhead
+    /// (include/uapi/linux/sock_diag.h).
     fn memory(&self, fd: RawFd) -> Result<Vec<u8>, Errno> {
         let socket = self.socket(fd)?;
         let (queued, readable) =
-            socket.stream().map_or((0, 0), |s| (s.written() - s.acknowledged(), s.readable()));
-        let wmem = socket.send_buffer(self.settings.send_buffer);
+            (socket.send_buffer_used(), socket.stream().map_or(0, |stream| stream.readable()));
+        let wmem = socket.send_buffer_size();
         let window = u64::from(self.settings.config.receive_window);
         let fields = [readable, window, queued, wmem, 0, queued, 0, 0, 0];
         Ok(fields.iter().flat_map(|&field| (field as u32).to_ne_bytes()).collect())

@@ -2,3 +2,4 @@
 
 pub(crate) mod fair;
 pub(crate) mod refusing;
+pub(crate) mod send_buffer;

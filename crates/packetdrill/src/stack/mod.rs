@@ -9,6 +9,7 @@ use crate::icmp::{Problem, System, Unreachable};
 use crate::offload;
 use crate::queue::fair;
 use crate::queue::refusing::Refusal;
+use crate::queue::send_buffer::SendBuffer;
 use crate::socket::{End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
 use crate::sysctl::{Packets, Qdisc, Settings, StandIns};
@@ -220,6 +221,12 @@ impl Stack {
         }
     }
 
+    /// Whether the ACK of data behind a gap is due at this time.
+    pub(crate) fn reports_at(&self, due: Time) -> bool {
+        let mut streams = self.sockets.values().filter_map(Socket::stream);
+        streams.any(|stream| stream.delayed_ack_deadline() == due && stream.waits_behind_gap())
+    }
+
     /// Sends what may leave now without any timer: pacing may have delayed it until now.
     pub(crate) fn send_what_may_leave(&mut self) {
         let streams = self.sockets.iter().filter(|(_, socket)| socket.stream().is_some());
@@ -251,7 +258,7 @@ impl Stack {
         if socket.last_data == Time::ZERO && socket.is_open() {
             socket.last_data = now;
         }
-        socket.wake();
+        socket.wake(now);
         if let Origin::Opening(listener) = socket.origin {
             if socket.is_open() {
                 socket.origin = Origin::Queued(listener);
@@ -324,10 +331,19 @@ impl Stack {
     /// Receives a packet. Packets that are not for this host are dropped.
     pub(crate) fn receive(&mut self, bytes: &[u8]) {
         match decode_packet(bytes, self.settings.config.layout, Verify::All) {
+            Ok(packet) if self.refuses_signature(bytes, &packet) => {}
             Ok(packet) => self.receive_segment(&packet),
             Err(netspurt_tcp::codec::DecodeError::Protocol(1 | 58)) => self.receive_icmp(bytes),
             Err(_) => {}
         }
+    }
+
+    /// Linux drops a signed segment if no key is known, as here (`tcp_inbound_md5_hash()`).
+    fn refuses_signature(&self, bytes: &[u8], packet: &DecodedPacket) -> bool {
+        let behind = packet.tcp.payload.start;
+        let options = usize::from(packet.tcp.segment.header_len).saturating_sub(20);
+        let is_signed = bytes.get(behind.saturating_sub(options)..behind).is_some_and(has_signature);
+        is_signed && self.settings.config.old_segments == OldSegments::Linux
     }
 
     fn receive_segment(&mut self, packet: &DecodedPacket) {
@@ -437,7 +453,7 @@ impl Stack {
         }
         let opening = |socket: &&Socket| socket.origin == Origin::Opening(parent);
         let opening = self.sockets.values().filter(opening).count();
-        let Role::Listening { backlog, ready } = &listener.role else { return None };
+        let Role::Listening { backlog, ready, .. } = &listener.role else { return None };
         if ready.len() > *backlog || opening > 1024 {
             return None;
         }
@@ -450,7 +466,7 @@ impl Stack {
         let server = fast_open::server(&self.settings, listener.keys, pending, local.ip(), remote.ip());
         let mut options = listener.options.clone();
         options.blocking = BlockingMode::Blocking;
-        let mut child = Socket::new(listener.family, options, self.settings.send_buffer);
+        let mut child = Socket::new(listener.family, options, SendBuffer::of(&self.settings));
         child.local = Some(local);
         child.remote = Some(remote);
         child.origin = Origin::Opening(parent);
@@ -527,6 +543,22 @@ impl Stack {
     }
 }
 
+/// Whether there is a signature (RFC 2385) among these options.
+fn has_signature(mut options: &[u8]) -> bool {
+    const END: u8 = 0;
+    const NOTHING: u8 = 1;
+    const SIGNATURE: u8 = 19;
+    loop {
+        options = match options {
+            [] | [END, ..] => return false,
+            [NOTHING, rest @ ..] => rest,
+            [SIGNATURE, ..] => return true,
+            [_, len @ 2..=u8::MAX, ..] => options.get(usize::from(*len)..).unwrap_or_default(),
+            [_, ..] => return false,
+        };
+    }
+}
+
 /// The addresses of a packet from `local` to `remote`, which are of the same version.
 fn addresses(local: SocketAddr, remote: SocketAddr) -> Addresses {
     match (local.ip(), remote.ip()) {
@@ -547,4 +579,19 @@ fn packet(at: Time, segment: &Segment, ports: Ports, ip: &Ip, layout: Layout) ->
     let mut bytes = Vec::new();
     encode_packet(segment, ports, ip, layout, Body::Bytes(&zeros), &mut bytes).ok()?;
     Some(SentPacket { at, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_found_among_other_options() {
+        let signature = [19; 18];
+        assert!(has_signature(&signature));
+        assert!(has_signature(&[&[1, 1, 8, 10, 19, 19, 19, 19, 0, 0, 0, 0][..], &signature].concat()));
+        assert!(!has_signature(&[2, 4, 19, 19, 1]), "that is an MSS");
+        assert!(!has_signature(&[0, 19]), "behind the end");
+        assert!(!has_signature(&[3]) && !has_signature(&[2, 0, 19]) && !has_signature(&[]));
+    }
 }

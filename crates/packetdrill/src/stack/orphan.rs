@@ -109,6 +109,7 @@ impl Stack {
         let (now, layout) = (self.now, self.settings.config.layout);
         let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut) else { return };
         let answered = stream.answered_invalid();
+        stream.stands_in();
         stream.handle_segment(now, segment);
         if stream.state() == State::TimeWait {
             // The TIME-WAIT socket is the same before the FIN and behind it.

@@ -95,6 +95,10 @@ pub enum Acking {
         /// Which segments count as quick ACKs, and what restores quick ACKs.
         #[serde(default)]
         counts: QuickCounts,
+        /// How long the ACK of data behind a gap waits at most, after three such ACKs: tcp_comp_sack_delay_ns, which Linux sets to 1 ms.
+        /// Zero: not at all.
+        #[serde(default = "zero")]
+        behind_gap: Duration,
     },
 }
 
@@ -125,6 +129,10 @@ const fn kib_16() -> Size {
     Size(16 << 10)
 }
 
+const fn zero() -> Duration {
+    Duration::ms(0)
+}
+
 const fn ms_40() -> Duration {
     Duration::ms(40)
 }
@@ -152,12 +160,12 @@ impl From<Acking> for acking::Acking {
                 let young = u32::try_from(young.0).unwrap_or(u32::MAX);
                 Self::QuickStart { young, every, period: period.0, phase }
             }
-            Acking::Adaptive { min, max, quick, counts } => {
+            Acking::Adaptive { min, max, quick, counts, behind_gap } => {
                 let counts = match counts {
                     QuickCounts::Acks => acking::QuickCounts::Acks,
                     QuickCounts::Segments => acking::QuickCounts::Segments,
                 };
-                Self::Adaptive(Bounds { min: min.0, max: max.0, quick, counts })
+                Self::Adaptive(Bounds { min: min.0, max: max.0, quick, counts, behind_gap: behind_gap.0 })
             }
         }
     }
@@ -180,12 +188,13 @@ impl From<acking::Acking> for Acking {
             acking::Acking::QuickStart { young, every, period, phase: _ } => {
                 Self::QuickStart { young: Size(u64::from(young)), every, period: Duration(period) }
             }
-            acking::Acking::Adaptive(Bounds { min, max, quick, counts }) => {
+            acking::Acking::Adaptive(Bounds { min, max, quick, counts, behind_gap }) => {
                 let counts = match counts {
                     acking::QuickCounts::Acks => QuickCounts::Acks,
                     acking::QuickCounts::Segments => QuickCounts::Segments,
                 };
-                Self::Adaptive { min: Duration(min), max: Duration(max), quick, counts }
+                let behind_gap = Duration(behind_gap);
+                Self::Adaptive { min: Duration(min), max: Duration(max), quick, counts, behind_gap }
             }
         }
     }

@@ -182,19 +182,26 @@ pub struct Config {
 }
 
 impl Config {
-    /// The largest window that our SYN announces, whatever the buffer holds: in Linux whole segments of `segment` bytes
-    /// (`tcp_select_initial_window()`).
+    /// The first window, of which our SYN announces what its field holds: in Linux whole segments of `segment` bytes
+    /// (`tcp_select_initial_window()`, since 6.10 without a limit of 64 KB).
     pub(crate) fn first_window(&self, segment: u32) -> u32 {
         let own = self.initial_receive_window.unwrap_or(u32::MAX);
         let first = match self.receiver_congestion {
             ReceiverCongestion::Off => own,
             ReceiverCongestion::Rledbat => own.min(u32::from(self.mss) * 2),
         };
-        match self.receive_memory {
-            ReceiveMemory::Linux if first > segment => (first - first % segment.max(1)).min(0xFFFF),
-            ReceiveMemory::Linux => first.min(0xFFFF),
-            ReceiveMemory::Bytes => first,
+        let whole = if first > segment { first - first % segment.max(1) } else { first };
+        match (self.receive_memory, self.initial_receive_window) {
+            (ReceiveMemory::Bytes, _) => first,
+            (ReceiveMemory::Linux, Some(_)) => whole,
+            // The buffer has its largest size from the beginning, and the field of the SYN bounds the first window.
+            (ReceiveMemory::Linux, None) => whole.min(0xFFFF),
         }
+    }
+
+    /// Whether the receive buffer counts the memory of packets.
+    pub(crate) fn counts_received_memory(&self) -> bool {
+        self.receive_memory == ReceiveMemory::Linux
     }
 
     /// Whether ACKs count as in Linux: duplicates, reports above a gap, and in the order of `tcp_ack()`. It belongs to

@@ -186,11 +186,23 @@ const VALUES: &[Row] = &[
     ),
     row(
         |c| {
-            c.acking = Acking::Adaptive(Bounds { min: SECOND, max: MS, quick: 16, counts: QuickCounts::Acks })
+            c.acking = Acking::Adaptive(Bounds {
+                min: SECOND,
+                max: MS,
+                quick: 16,
+                counts: QuickCounts::Acks,
+                behind_gap: Span::ZERO,
+            })
         },
         ConfigError::AckBounds,
         |c| {
-            c.acking = Acking::Adaptive(Bounds { min: MS, max: SECOND, quick: 16, counts: QuickCounts::Acks })
+            c.acking = Acking::Adaptive(Bounds {
+                min: MS,
+                max: SECOND,
+                quick: 16,
+                counts: QuickCounts::Acks,
+                behind_gap: Span::ZERO,
+            })
         },
     ),
     row(

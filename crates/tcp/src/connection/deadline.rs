@@ -45,6 +45,11 @@ impl Connection {
         self.rcv.next_deadline()
     }
 
+    /// Whether the delayed ACK is that of data behind a gap, whose timer counts no ticks in Linux (`tcp_compressed_ack_kick()`).
+    pub fn waits_behind_gap(&self) -> bool {
+        self.rcv.waits_behind_gap()
+    }
+
     /// Handles the timer of a delayed ACK if it has expired: [`handle_deadline`](Self::handle_deadline) without the other timers.
     pub fn handle_delayed_ack(&mut self, now: Time) {
         self.rcv.on_delayed_ack_timer(&mut self.cx, now, self.snd.timeout());

@@ -1,6 +1,6 @@
 //! Opening and closing: the state transitions of RFC 9293, figure 5.
 
-use crate::config::OldSegments;
+use crate::config::{OldSegments, ReceiveMemory};
 use crate::connection::Connection;
 use crate::opening::reply::{Reply, reset_in_listen_for};
 use crate::opening::state::{CloseReason, State};
@@ -29,6 +29,10 @@ impl Connection {
             self.cx.enter(now, State::SynReceived);
             if self.accepts_syn_data(segment) {
                 self.process_syn_data(now, segment);
+                if self.cx.config.receive_memory == ReceiveMemory::Linux {
+                    // The SYN's data takes nothing of it (`rcv_wup` in `tcp_fastopen_create_child()`).
+                    self.rcv.accept_behind(self.cx.accepted_window());
+                }
             }
         }
     }
@@ -100,8 +104,7 @@ impl Connection {
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
         self.agree_on_ecn(now, segment);
-        let announced = self.cx.agreed.syn_window().min(self.cx.first_window());
-        self.rcv.synchronize(segment.seq, announced);
+        self.rcv.synchronize(segment.seq, self.cx.accepted_window());
         let window = self.cx.agreed.read_syn_window(segment.window, &segment.options);
         let ack = segment.flags.has(Flags::ACK).then_some(segment.ack);
         self.snd.first_window(&mut self.cx, segment.seq, ack, window);
@@ -124,7 +127,7 @@ impl Connection {
     pub(super) fn become_established(&mut self, now: Time) {
         let closing = self.snd.is_closing();
         self.cx.enter(now, if closing { State::FinWait1 } else { State::Established });
-        self.rcv.opens(now);
+        self.rcv.opens(&self.cx, now);
         self.arm_keep_alive(now);
     }
 
@@ -182,7 +185,14 @@ impl Connection {
         self.cx.enter(now, State::TimeWait);
         if self.cx.config.old_segments == OldSegments::Linux {
             self.cx.set_answered_invalid(None);
+            self.stands_in();
         }
+    }
+
+    /// A socket of TIME-WAIT answers from now on, or behind the ACK that is due. Linux replaces that of an application that has closed
+    /// by one in FIN-WAIT-2 too (`tcp_time_wait()`).
+    pub fn stands_in(&mut self) {
+        self.rcv.stands_in(&self.cx.agreed);
     }
 }
 

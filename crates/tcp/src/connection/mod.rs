@@ -236,9 +236,9 @@ impl Connection {
         self.snd.limits(now)
     }
 
-    /// Records that the application waits for space in the send buffer.
-    pub fn note_no_room(&mut self) {
-        self.snd.note_no_room();
+    /// Records whether the application waits for space in the send buffer, for the limits that are measured.
+    pub fn note_room(&mut self, now: Time, has_room: bool) {
+        self.snd.note_room(&self.cx, now, has_room);
     }
 
     /// A snapshot of the state, in the terms of Linux's TCP_INFO where it has one.

@@ -1,7 +1,7 @@
 //! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
 use crate::context::Context;
-use crate::receive::acking::{Acking, Arrival, Memory, Ordinary, Shape};
+use crate::receive::acking::{Acking, Arrival, Due, Memory, Ordinary, Shape};
 use crate::receive::autotuning::Tuning;
 use crate::receive::receiver::{AckDue, Receiver, Text};
 use crate::record::event::{Event, Timer};
@@ -119,8 +119,25 @@ impl Receiver {
             self.acknowledge_when(now, due, false)
         } else {
             acking.on_possible_loss(now, &arrival, memory);
-            self.when_to_acknowledge(now, text, &acking)
+            let has_gap = !arrival.is_old && !self.is_in_order() && !self.has_nak();
+            match if has_gap { acking.behind_gap(now, &arrival, self.memory(acking, now)) } else { None } {
+                Some(due) => self.acknowledge_behind_gap(now, text, due),
+                None => self.when_to_acknowledge(now, text, &acking),
+            }
         }
+    }
+
+    /// Acknowledges data while there is a gap, at the time `due`. Returns the deadline, if the ACK waits.
+    fn acknowledge_behind_gap(&mut self, now: Time, text: Text, due: Due) -> Option<Time> {
+        if let Text::InOrder { .. } = text {
+            self.unacknowledged = self.unacknowledged.saturating_add(1);
+            return self.acknowledge_when(now, due, false);
+        }
+        match due {
+            Due::Now => self.acknowledge(Reason::DuplicateAck),
+            Due::At(_) => return self.acknowledge_when(now, due, false),
+        }
+        None
     }
 
     /// Whether the window is no smaller than at the last ACK (`__tcp_ack_snd_check()`).
@@ -173,16 +190,17 @@ impl Receiver {
             announced: cx.announced_payload(),
             rto: times.rto,
             srtt: times.srtt,
+            receiver_rtt: self.tuning().and_then(Tuning::rtt),
             armed: self.delayed_ack,
         }
     }
 
     /// The connection is open (`lrcvtime` in `tcp_create_openreq_child()` and `tcp_finish_connect()`).
     #[inline]
-    pub(crate) fn opens(&mut self, now: Time) {
+    pub(crate) fn opens(&mut self, cx: &Context, now: Time) {
         self.waits_since = Stamp::at(now);
         if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
-            tuning.opens(now);
+            tuning.opens(now, u32::from(cx.agreed.payload));
         }
     }
 
@@ -254,6 +272,12 @@ impl Receiver {
         self.delayed_ack
     }
 
+    /// Whether the ACK of data behind a gap waits.
+    pub(crate) fn waits_behind_gap(&self) -> bool {
+        let memory = self.extras.as_ref().and_then(|extras| extras.acking.as_ref());
+        memory.is_some_and(|memory| memory.waits_behind_gap())
+    }
+
     /// Stops the delayed ACK timer.
     #[inline]
     pub(crate) fn stop_delayed_ack(&mut self) {
@@ -268,7 +292,8 @@ impl Receiver {
         self.delayed_ack = Time::NEVER;
         if self.due == AckDue::Later {
             cx.note(now, Event::Fired { timer: Timer::DelayedAck });
-            self.acknowledge(Reason::DelayedAck);
+            let joined = self.waits_behind_gap();
+            self.acknowledge(if joined { Reason::DuplicateAck } else { Reason::DelayedAck });
             if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
                 cx.config.acking.on_timer_ack(rto, memory);
             }

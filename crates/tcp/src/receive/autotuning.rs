@@ -6,6 +6,7 @@
 
 use super::packet_memory::{Offered, PacketMemory};
 use super::packet_queue::Packet;
+use crate::ranges::RangeSet;
 use crate::time::{Coarse, Span, Time};
 use crate::wire::options::echo_age;
 
@@ -22,6 +23,16 @@ pub(crate) struct Place {
     pub(crate) read: u64,
     pub(crate) next: u64,
     pub(crate) announced: u32,
+}
+
+/// Whether a socket of TIME-WAIT answers, which keeps the window (`tw_rcv_wnd`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum StandIn {
+    #[default]
+    No,
+    /// Behind the next segment.
+    Next,
+    Yes,
 }
 
 /// The state of receive window autotuning.
@@ -45,6 +56,7 @@ pub(crate) struct Tuning {
     plain: u32,
     /// The length from which on a segment measures the RTT, where memory counts; zero elsewhere.
     full: u32,
+    stand_in: StandIn,
     /// The RTT estimate of the receiver, from echoed timestamps, or else from the time in which a window of data
     /// arrives.
     rtt: Option<Span>,
@@ -74,6 +86,7 @@ impl Tuning {
             memory: None,
             plain: 0,
             full: 0,
+            stand_in: StandIn::No,
             rtt: None,
             echoed: 0,
             window_end: 0,
@@ -119,17 +132,30 @@ impl Tuning {
         }
     }
 
+    /// Whether a socket of TIME-WAIT answers.
+    pub(crate) const fn stand_in(&self) -> StandIn {
+        self.stand_in
+    }
+
+    /// One does, or will.
+    pub(crate) fn set_stand_in(&mut self, stand_in: StandIn) {
+        self.stand_in = stand_in;
+    }
+
     /// Whether the memory of packets counts.
     #[inline]
     pub(crate) fn counts_memory(&self) -> bool {
         self.memory.is_some()
     }
 
-    /// The connection is open: its first round trip for the reader begins (`tcp_init_buffer_space()`).
+    /// The connection is open: its first round trip for the reader begins (`tcp_init_buffer_space()`). The peer's full segment has at
+    /// most `theirs` bytes.
     #[inline]
-    pub(crate) fn opens(&mut self, now: Time) {
-        if self.counts_memory() {
+    pub(crate) fn opens(&mut self, now: Time, theirs: u32) {
+        if let Some(memory) = &mut self.memory {
             self.read_since = now;
+            memory.limit_estimate(theirs);
+            self.full = memory.full();
         }
     }
 
@@ -189,6 +215,19 @@ impl Tuning {
         }
     }
 
+    /// Counts the packets behind a gap that passed uncounted: those in `held`, and what has followed `packet` up to `next`, but not the
+    /// packet itself.
+    #[cold]
+    pub(super) fn count_passed(&mut self, packet: &Packet, next: u64, held: Option<&RangeSet>) {
+        // What was counted leaves no length behind.
+        let Some(memory) = self.memory.as_mut().filter(|_| self.plain > 0) else { return };
+        memory.hold_plain(packet.end, next);
+        for range in held.into_iter().flat_map(RangeSet::iter_down) {
+            memory.hold_plain(range.start, range.end.min(packet.start()));
+            memory.hold_plain(range.start.max(packet.end), range.end);
+        }
+    }
+
     /// A packet has arrived in order where the memory of packets counts; `full` is the estimate of the peer's full segment.
     #[cold]
     pub(crate) fn arrives_in_memory(&mut self, packet: Packet, full: u32, place: Place) {
@@ -204,20 +243,39 @@ impl Tuning {
         self.measure_memory();
     }
 
-    /// Whether a segment of `len` bytes behind a gap goes uncounted: the window is as large as a reader that has read all makes it, so
+    /// Whether a segment of `len` bytes behind a gap goes uncounted until another one is counted: the window is as large as it can be, so
     /// that what was announced stays, and only later windows depend on this one's memory. It saves the time of counting.
     #[inline]
     pub(crate) fn passes_behind(&self, len: u32, buffer: u32) -> bool {
-        self.is_settled(buffer) && self.plain == len
+        self.is_settled(buffer) && self.plain == len && self.offered >= self.buffer
+    }
+
+    /// Whether the buffer is too small for what the reader reads, and for data as far as `behind` bytes behind a gap.
+    #[inline]
+    pub(crate) fn is_too_small(&self, behind: u32) -> bool {
+        2 * u64::from(self.space) + u64::from(behind) > u64::from(self.buffer)
+    }
+
+    /// Data behind a gap makes room for itself (`tcp_rcvbuf_grow()` in `tcp_data_queue_ofo()`).
+    #[cold]
+    pub(crate) fn make_room_behind(&mut self, behind: u32) {
+        self.make_room(2 * u64::from(self.space), behind);
     }
 
     /// The same behind a gap (`tcp_data_queue_ofo()`). Without SACK the window does not open, so that duplicate ACKs stay such.
     #[cold]
-    pub(crate) fn arrives_behind(&mut self, packet: Packet, full: u32, place: Place, opens: bool) {
+    pub(crate) fn arrives_behind(
+        &mut self,
+        packet: Packet,
+        full: u32,
+        place: Place,
+        (opens, behind): (bool, u32),
+    ) {
         let Some(memory) = &mut self.memory else { return };
         memory.take_estimate(full);
         memory.record(place.read, place.next);
         self.measures(&packet, place);
+        let packet = self.memory.as_ref().map_or(packet, |memory| memory.joined_fin(packet));
         // The packet does not count yet.
         if opens {
             self.opens_for(&packet, place, false);
@@ -225,7 +283,7 @@ impl Tuning {
         if let Some(memory) = &mut self.memory {
             memory.hold(packet);
             self.plain = 0;
-            self.make_room(2 * u64::from(self.space), place.next);
+            self.make_room_behind(behind);
         }
     }
 
@@ -265,6 +323,11 @@ impl Tuning {
     #[inline]
     pub(super) const fn is_new(&self, echo: u32) -> bool {
         echo != self.echoed
+    }
+
+    /// The RTT as the receiver estimates it.
+    pub(super) const fn rtt(&self) -> Option<Span> {
+        self.rtt
     }
 
     /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
@@ -310,15 +373,22 @@ impl Tuning {
     /// The application has read from `from` to `read`, and `unread` bytes still wait. If it read more than ever in one RTT, the sender may
     /// double its cwnd next. The buffer then grows to twice that amount, and more while the rate increases.
     #[inline]
-    pub(crate) fn read(&mut self, now: Time, (from, read): (u64, u64), unread: u64, mss: u32) {
+    pub(crate) fn read(
+        &mut self,
+        now: Time,
+        at: (u64, u64),
+        unread: u64,
+        mss: u32,
+        behind: impl FnOnce() -> u32,
+    ) {
         if self.rtt.is_some_and(|rtt| now - self.read_since >= rtt) {
-            self.note_round(now, (from, read), unread, mss);
+            self.note_round(now, at, unread, mss, behind());
         }
     }
 
     /// An RTT is over for the reader.
     #[cold]
-    fn note_round(&mut self, now: Time, (from, read): (u64, u64), unread: u64, mss: u32) {
+    fn note_round(&mut self, now: Time, (from, read): (u64, u64), unread: u64, mss: u32, behind: u32) {
         // tcp_rcv_space_adjust() since 6.16 counts what waits against the reader, and gives no room for 16 segments more. It looks
         // after each packet that was read, so the first one ends the round.
         let first = self.memory.as_ref().map_or(read, |memory| memory.first_end(from, read + unread));
@@ -331,17 +401,16 @@ impl Tuning {
             let window = 2 * copied + more;
             let growth = window * (copied - space) / space;
             self.space = copied as u32;
-            self.make_room(window.saturating_add(2 * growth), read + unread);
+            self.make_room(window.saturating_add(2 * growth), behind);
         }
         self.read_before = at;
         self.read_since = now;
     }
 
-    /// The buffer grows for a window of this size; `next` is the position that comes next.
-    fn make_room(&mut self, window: u64, next: u64) {
+    /// The buffer grows for a window of this size, and for data as far as `behind` bytes behind a gap where memory counts.
+    fn make_room(&mut self, window: u64, behind: u32) {
         if let Some(memory) = &mut self.memory {
-            let behind = u64::from(memory.behind_gap(next));
-            memory.make_room((window + behind).min(u64::from(u32::MAX)) as u32);
+            memory.make_room((window + u64::from(behind)).min(u64::from(u32::MAX)) as u32);
             self.measure_memory();
         } else {
             self.buffer = self.buffer.max(window.min(u64::from(self.most)) as u32);
@@ -383,7 +452,7 @@ mod tests {
     fn counting(now: Time, mss: u32) -> Tuning {
         let memory = PacketMemory::new(65_536, 32 << 20, 1024, (mss, mss));
         let mut tuning = Tuning::new(now, 65_536, 1 << 26, mss).counting(memory, 65_535 - 65_535 % mss, mss);
-        tuning.opens(now);
+        tuning.opens(now, mss);
         tuning
     }
 
@@ -414,9 +483,9 @@ mod tests {
             (tuning.offered, tuning.select(Place { read: next, next, announced: 0 })),
             (80_480, 80_896)
         );
-        tuning.read(at(96), (15_929 - 1, 15_929), 0, 1448);
+        tuning.read(at(96), (15_929 - 1, 15_929), 0, 1448, || 0);
         assert_eq!(tuning.buffer, 81_920, "it has room for what was read");
-        tuning.read(at(128), (44_889 - 1, 44_889), 0, 1448);
+        tuning.read(at(128), (44_889 - 1, 44_889), 0, 1448, || 0);
         assert_eq!(tuning.buffer, 152_697);
     }
 
@@ -425,7 +494,7 @@ mod tests {
         let read = |unread| {
             let mut tuning = counting(at(0), MSS);
             tuning.echo(Span::from_ms(100));
-            tuning.read(at(100), (60_001 - 1, 60_001), unread, MSS);
+            tuning.read(at(100), (60_001 - 1, 60_001), unread, MSS, || 0);
             tuning.buffer
         };
         assert!(read(0) > read(10_000) && read(10_000) > 65_536, "{} {}", read(0), read(10_000));
@@ -451,7 +520,7 @@ mod tests {
         let mut tuning = counting(at(0), 1448);
         tuning.echo(Span::from_ms(100));
         let end = (0..40).fold(1, |next, _| gets(&mut tuning, 1, next, 1448));
-        tuning.read(at(100), (1, end), 0, 1448);
+        tuning.read(at(100), (1, end), 0, 1448, || 0);
         assert_eq!((tuning.read_before, tuning.space), (1449, 14_480));
     }
 
@@ -459,7 +528,7 @@ mod tests {
     fn data_behind_a_gap_makes_room_for_itself_beyond_the_window() {
         let place = Place { read: 1, next: 1, announced: 65_160 };
         let mut tuning = counting(at(0), 1448);
-        tuning.arrives_behind(Packet::new(60_001, 61_449, 32), 0, place, true);
+        tuning.arrives_behind(Packet::new(60_001, 61_449, 32), 0, place, (true, 61_448));
         assert_eq!(tuning.offered, 65_160 + 2896, "tcp_data_queue_ofo() opens the window");
         assert_eq!(tuning.buffer, 2 * 14_480 + 61_448 - 1, "tcp_rcvbuf_grow(), rounded down");
         assert!(!tuning.passes_behind(1448, tuning.buffer), "each packet behind a gap counts by itself");
@@ -474,7 +543,12 @@ mod tests {
             assert!(next < 20 * 1448, "it settles soon");
         }
         let whole = tuning.whole;
-        assert!(tuning.passes_behind(1448, whole) && !tuning.passes_behind(1000, whole));
+        assert!(
+            !tuning.passes_behind(1448, whole),
+            "one behind a gap opens the window before it takes memory"
+        );
+        let open = Tuning { offered: tuning.buffer, ..tuning.clone() };
+        assert!(open.passes_behind(1448, whole) && !open.passes_behind(1000, whole));
         assert!(!tuning.passes(1000, whole) && !tuning.opens_by_memory());
         let before = tuning.clone();
         gets(&mut tuning, next, next, 1448);
@@ -500,7 +574,7 @@ mod tests {
         tuning.arrives(MSS, MSS);
         assert_eq!(tuning, before);
         assert_eq!([0, 1, 50_000, u64::MAX].map(|unread| tuning.limit(unread)), [66_000; 4]);
-        tuning.read(at(100), (60_001 - 1, 60_001), 0, MSS);
+        tuning.read(at(100), (60_001 - 1, 60_001), 0, MSS, || 0);
         assert!(tuning.buffer > 66_000 && !tuning.is_settled(66_000) && !tuning.is_settled(tuning.buffer));
     }
 
@@ -518,23 +592,23 @@ mod tests {
             // Slow start from ten segments.
             let comes = 10_000 << (round - 1);
             read += comes;
-            tuning.read(at(100 * round), (read - 1, read), 0, MSS);
+            tuning.read(at(100 * round), (read - 1, read), 0, MSS, || 0);
             assert!(u64::from(tuning.buffer) >= 2 * comes, "round {round}: {}", tuning.buffer);
         }
         let before = tuning.buffer;
-        tuning.read(at(900), (read + 10_000 - 1, read + 10_000), 0, MSS);
+        tuning.read(at(900), (read + 10_000 - 1, read + 10_000), 0, MSS, || 0);
         assert_eq!(tuning.buffer, before, "a pause does not reduce it");
     }
 
     #[test]
     pub(super) fn the_buffer_never_grows_beyond_its_limit_nor_within_an_rtt() {
         let mut tuning = Tuning::new(at(0), 65_536, 100_000, MSS);
-        tuning.read(at(1000), (1_000_000 - 1, 1_000_000), 0, MSS);
+        tuning.read(at(1000), (1_000_000 - 1, 1_000_000), 0, MSS, || 0);
         assert_eq!(tuning.buffer, 65_536, "there is no RTT sample");
         tuning.echo(Span::from_ms(100));
-        tuning.read(at(99), (1_000_000 - 1, 1_000_000), 0, MSS);
+        tuning.read(at(99), (1_000_000 - 1, 1_000_000), 0, MSS, || 0);
         assert_eq!(tuning.buffer, 65_536);
-        tuning.read(at(100), (1_000_000 - 1, 1_000_000), 0, MSS);
+        tuning.read(at(100), (1_000_000 - 1, 1_000_000), 0, MSS, || 0);
         assert_eq!(tuning.buffer, 100_000);
     }
 

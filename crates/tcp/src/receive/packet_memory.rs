@@ -111,11 +111,6 @@ impl PacketMemory {
         self.queue.first_end(read).unwrap_or_else(unrecorded)
     }
 
-    /// How far data behind a gap lies ahead of `next`.
-    pub(super) fn behind_gap(&self, next: u64) -> u32 {
-        self.queue.last_end().map_or(0, |end| end.saturating_sub(next) as u32)
-    }
-
     /// The largest window that is configured.
     pub(super) fn limit(&self) -> u32 {
         self.limit
@@ -124,6 +119,12 @@ impl PacketMemory {
     /// The estimate of the peer's full segment.
     pub(super) fn full(&self) -> u32 {
         self.full
+    }
+
+    /// The connection is open, and the peer's full segment has at most `theirs` bytes: what its first window permits may be less
+    /// than its MSS (`tcp_initialize_rcv_mss()`).
+    pub(super) fn limit_estimate(&mut self, theirs: u32) {
+        self.full = self.full.min(theirs).max(LEAST_FULL);
     }
 
     /// The estimate of the peer's full segment is this one.
@@ -190,9 +191,26 @@ impl PacketMemory {
         if is_plain { self.plain.len() } else { 0 }
     }
 
+    /// The same packet, which takes nothing if it is a FIN without data behind the packet that it joins. So it opens the window
+    /// (`truesize_adjust()` in `tcp_grow_window()`).
+    pub(super) fn joined_fin(&self, mut packet: Packet) -> Packet {
+        if packet.len() == 0 && self.queue.ends_at(packet.start()) {
+            packet.takes = 0;
+        }
+        packet
+    }
+
     /// A packet has arrived behind a gap.
     pub(super) fn hold(&mut self, packet: Packet) {
         self.queue.hold(packet);
+    }
+
+    /// Packets that nothing has recorded lie behind a gap, from `start` to `end`.
+    pub(super) fn hold_plain(&mut self, start: u64, end: u64) {
+        let len = u64::from(self.plain.len().max(1));
+        for number in 0..end.saturating_sub(start).div_ceil(len) {
+            self.queue.hold(self.plain.at(start + number * len).up_to(end));
+        }
     }
 
     /// The first packet behind what is recorded that the application, which has read up to `read`, has not read all of, and how many

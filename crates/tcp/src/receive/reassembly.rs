@@ -62,6 +62,11 @@ impl Reassembly {
         }
     }
 
+    /// How far stored data lies ahead of `next`.
+    pub(super) fn ahead_of(&self, next: u64) -> u32 {
+        self.held.last().map_or(0, |last| last.end.saturating_sub(next) as u32)
+    }
+
     /// Whether a report of data or of a FIN above `nxt` exists.
     pub(super) fn reports_above(&self, nxt: u64) -> bool {
         self.recent.iter().any(|range| range.start > nxt)

@@ -194,6 +194,12 @@ impl Receiver {
         self.edge = 1 + u64::from(if keeps { window } else { self.buffer.min(window) });
     }
 
+    /// A window of `window` bytes behind all that has arrived is accepted.
+    #[cold]
+    pub(crate) fn accept_behind(&mut self, window: u32) {
+        self.edge = self.nxt + u64::from(window);
+    }
+
     /// The sequence number of a position.
     #[inline]
     pub(crate) fn seq(&self, position: u64) -> Seq {

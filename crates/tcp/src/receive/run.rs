@@ -67,7 +67,7 @@ impl Receiver {
         }
         if tuning.passes(len, self.buffer) {
             self.read = self.nxt;
-            tuning.read(now, (self.read - u64::from(len), self.read), 0, mss);
+            tuning.read(now, (self.read - u64::from(len), self.read), 0, mss, || 0);
             if tuning.is_settled(self.buffer) {
                 return;
             }

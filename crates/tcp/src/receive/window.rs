@@ -4,7 +4,7 @@ use crate::config::WindowGrowth;
 use crate::context::Context;
 use crate::opening::negotiate::Agreed;
 use crate::receive::acking::by_bytes;
-use crate::receive::autotuning::Tuning;
+use crate::receive::autotuning::{StandIn, Tuning};
 use crate::receive::receiver::{AckDue, Receiver};
 use crate::record::reason::Reason;
 
@@ -174,6 +174,10 @@ impl Receiver {
     #[cold]
     fn announce_memory(&mut self, agreed: &Agreed) -> (u16, u32) {
         let (promised, place) = (self.window(), self.place());
+        let stand_in = self.tuning().map_or(StandIn::No, Tuning::stand_in);
+        if stand_in == StandIn::Yes {
+            return (self.announced_window, promised);
+        }
         let mut permitted = self.tuning().map_or(0, |tuning| tuning.select(place));
         if self.extras.as_ref().is_some_and(|extras| extras.background.is_some()) {
             // The buffer is RLWND beyond what has arrived.
@@ -186,7 +190,34 @@ impl Receiver {
         let most = self.read + u64::from(self.tuning().map_or(0, Tuning::limit_of_memory)) + unit;
         self.edge = self.edge.max((self.nxt + u64::from(window)).min(most));
         self.note_announced(field);
+        if stand_in == StandIn::Next {
+            self.keep_window(agreed);
+        }
         (field, told)
+    }
+
+    /// A socket of TIME-WAIT answers from now on, or behind the ACK that is due. It keeps the window where the memory of packets
+    /// counts, and tells 16 bits of it, however large it is (`tcp_time_wait()`, `tcp_v4_timewait_ack()`).
+    #[cold]
+    pub(crate) fn stands_in(&mut self, agreed: &Agreed) {
+        let is_due = self.nxt as u32 != self.last_ack;
+        let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) else {
+            return;
+        };
+        if !tuning.counts_memory() || tuning.stand_in() == StandIn::Yes {
+            return;
+        }
+        tuning.set_stand_in(StandIn::Next);
+        if !is_due {
+            self.keep_window(agreed);
+        }
+    }
+
+    fn keep_window(&mut self, agreed: &Agreed) {
+        self.announced_window = (self.window() >> agreed.shifts().1) as u16;
+        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+            tuning.set_stand_in(StandIn::Yes);
+        }
     }
 
     /// [`Self::announce`] when data has arrived since the last announcement and all of it has been read. Where the memory of packets

@@ -104,28 +104,56 @@ impl Receiver {
         let place = self.place();
         // What lies behind the window or a FIN was not taken.
         let limit = if lies == Lies::InOrder { place.next } else { self.edge.min(self.fin()) };
+        let behind = self.behind();
         let Some(extras) = self.extras.as_deref_mut() else { return };
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
         let full = extras.acking.as_ref().map_or(0, |acking| acking.full());
         let packet = Packet::new(start, start + u64::from(len), header_len).up_to(limit);
+        tuning.count_passed(&packet, place.next, self.reassembly.as_ref().map(|reassembly| &reassembly.held));
         match lies {
             Lies::InOrder => tuning.arrives_in_memory(packet, full, place),
-            Lies::BehindGap { opens } => tuning.arrives_behind(packet, full, place, opens),
+            Lies::BehindGap { opens } => tuning.arrives_behind(packet, full, place, (opens, behind)),
         }
     }
 
     /// Data has arrived behind a gap. Our first segment was sent at `first`.
     #[cold]
     pub(crate) fn tune_to_gap(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
-        let len = segment.payload.len;
-        let counts = |tuning: &Tuning| tuning.counts_memory() && !tuning.passes_behind(len, self.buffer);
-        if self.tuning().is_some_and(counts) {
-            let start = self.position(segment.seq).max(0) as u64;
-            let lies = Lies::BehindGap { opens: cx.agreed.sack };
-            self.take_packet((start, segment.payload.len), segment.header_len, lies);
-            self.resize(cx);
+        let (len, behind) = (segment.payload.len, self.behind());
+        if let Some(tuning) = self.tuning().filter(|tuning| tuning.counts_memory()) {
+            if !tuning.passes_behind(len, self.buffer) {
+                let start = self.position(segment.seq).max(0) as u64;
+                let lies = Lies::BehindGap { opens: cx.agreed.sack };
+                self.take_packet((start, len), segment.header_len, lies);
+                self.resize(cx);
+            } else if tuning.is_too_small(behind) {
+                self.make_room_behind(behind);
+                self.resize(cx);
+            }
         }
         self.note_background(cx, now, first, segment);
+    }
+
+    /// A FIN without data behind a gap, at `position`, is queued like data (`tcp_data_queue_ofo()`).
+    #[cold]
+    pub(crate) fn take_bare_fin(&mut self, cx: &Context, position: i64, header_len: u8) {
+        if self.counts_memory() && position > self.nxt as i64 && self.fin() == position as u64 {
+            self.take_packet((position as u64, 0), header_len, Lies::BehindGap { opens: cx.agreed.sack });
+            self.resize(cx);
+        }
+    }
+
+    /// The buffer grows for data as far as `behind` bytes behind a gap.
+    #[cold]
+    fn make_room_behind(&mut self, behind: u32) {
+        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+            tuning.make_room_behind(behind);
+        }
+    }
+
+    /// How far stored data lies behind a gap.
+    fn behind(&self) -> u32 {
+        self.reassembly.as_ref().map_or(0, |reassembly| reassembly.ahead_of(self.nxt))
     }
 
     /// Where the stream is.
@@ -175,8 +203,9 @@ impl Receiver {
     pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time, len: u64) {
         let Some(extras) = self.extras.as_deref_mut() else { return };
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
-        let read = (self.read - len, self.read);
-        tuning.read(now, read, self.nxt - self.read, u32::from(cx.agreed.payload));
+        let (read, nxt) = ((self.read - len, self.read), self.nxt);
+        let behind = || self.reassembly.as_ref().map_or(0, |reassembly| reassembly.ahead_of(nxt));
+        tuning.read(now, read, nxt - self.read, u32::from(cx.agreed.payload), behind);
         if !tuning.is_settled(self.buffer) || extras.background.is_some() {
             self.resize(cx);
         }

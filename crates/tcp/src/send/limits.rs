@@ -18,12 +18,13 @@ impl Sender {
         Some(self.extras.as_ref()?.limits.as_ref()?.read(now))
     }
 
-    /// Records that the application waits for space in the send buffer.
-    pub(crate) fn note_no_room(&mut self) {
+    /// Records whether the application waits for space in the send buffer.
+    pub(crate) fn note_room(&mut self, cx: &Context, now: Time, has_room: bool) {
         if let Some(rare) = &mut self.extras
             && rare.limits.is_some()
         {
-            rare.no_room = true;
+            rare.no_room = !has_room;
+            self.update_limit(cx, now);
         }
     }
 
@@ -33,10 +34,8 @@ impl Sender {
             return;
         }
         let (waiting, outstanding) = (self.unsent() > 0, self.space.is_outstanding());
-        let room = self.room(cx) > 0;
         let (hold, open) = (self.timers.hold, cx.state().is_synchronized());
         let Some(rare) = &mut self.extras else { return };
-        rare.no_room &= !room;
         let no_room = rare.no_room;
         let Some(clock) = &mut rare.limits else { return };
         let limit = match (waiting, outstanding) {

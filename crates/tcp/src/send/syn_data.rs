@@ -85,6 +85,9 @@ impl Sender {
             self.space.nxt = ack;
             self.space.una = self.space.una.max(ack);
             self.space.marks.forget(ack);
+            if ack < sent && cx.config.counts_as_linux() {
+                self.separate_syn_data(sent);
+            }
         }
     }
 

@@ -110,7 +110,11 @@ impl Lab {
 
     /// Lets the clock run to `ms`, with the timers that run out on the way.
     pub(crate) fn at(&mut self, ms: u64) -> &mut Self {
-        let until = Time::ZERO + Span::from_ms(ms);
+        self.run_to(Time::ZERO + Span::from_ms(ms))
+    }
+
+    /// Lets the clock run to `until`.
+    pub(crate) fn run_to(&mut self, until: Time) -> &mut Self {
         assert!(until >= self.now, "the clock goes forward");
         while self.tcp.next_deadline() <= until {
             self.now = self.now.max(self.tcp.next_deadline());

@@ -130,6 +130,36 @@ fn a_syn_carries_what_one_segment_takes_and_the_rest_follows() {
 }
 
 #[test]
+fn data_of_a_syn_that_was_not_accepted_keeps_its_packet() {
+    // tcp_rcv_fastopen_synack() sends that packet again, and the rest behind it.
+    let wrong = Cookie::new(b"wrong!").unwrap();
+    let mut pair = open(shows(Some(wrong)), 6000, CookiePolicy::Required);
+    pair.run_until(ms(150));
+    let sent = pair.sent.iter().filter(|sent| sent.segment.payload.len > 0 && sent.at == ms(100));
+    let lengths: Vec<_> = sent.map(|sent| sent.segment.payload.len).collect();
+    assert_eq!(lengths, [1420, 1448, 1448, 1448, 236]);
+    assert_eq!(pair.server_read, 6000);
+}
+
+#[test]
+fn a_syn_takes_nothing_of_the_windows_of_a_server_that_answers_before_it_is_acknowledged() {
+    // tcp_create_openreq_child(), tcp_fastopen_create_child().
+    let small = Config { receive_window: 14_480, initial_receive_window: None, ..config() };
+    for client in [config(), small] {
+        let mut pair = Pair::new(client, config(), DELAY);
+        let server = Server { policy: CookiePolicy::Required, cookie: cookie(), previous: None };
+        pair.server = Connection::listen(Arc::new(config()), Seq(77)).listening_fast(server);
+        pair.client.open_fast(pair.now, shows(Some(cookie())));
+        pair.client.write(pair.now, 500).unwrap();
+        pair.settle();
+        pair.run_until(ms(50));
+        pair.write(End::Server, 20_000);
+        let sent = pair.sent.iter().filter(|sent| sent.from == End::Server && sent.segment.payload.len > 0);
+        assert_eq!(sent.count(), 10);
+    }
+}
+
+#[test]
 fn a_retransmitted_syn_carries_neither_data_nor_option() {
     // RFC 7413, section 4.1.3.1: whoever dropped it may do so because of them.
     let mut first = true;

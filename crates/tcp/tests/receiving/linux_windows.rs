@@ -1,6 +1,6 @@
 //! The windows of a receive buffer that counts packets, as Linux 6.18 announces them.
 
-use crate::common::lone::{Lone, Out, RST, SYN, data, segment};
+use crate::common::lone::{ACK, FIN_ACK, Lone, Out, RST, SYN, data, segment};
 use netspurt_tcp::config::{Config, ReceiveMemory, ReceiverCongestion};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::profile;
@@ -55,11 +55,36 @@ fn a_syn_announces_whole_segments_and_only_a_server_knows_of_timestamps() {
 }
 
 #[test]
+fn a_window_of_fixed_size_is_the_limit_from_the_beginning() {
+    // The scale of 64 KiB is 1, that of 32 KiB is 0.
+    for (receive_window, unit) in [(1 << 16, 2), (1 << 15, 1)] {
+        let config = Config { initial_receive_window: None, receive_window, ..linux() };
+        let mut lone = Lone::established(config, PEER, 5000);
+        let windows: Vec<u32> = (0..20)
+            .flat_map(|n| lone.gets(data(1 + n * 1460, 1, 1460)))
+            .map(|out| u32::from(out.segment.window) * unit)
+            .collect();
+        assert!(!windows.is_empty() && windows.iter().all(|&window| window <= receive_window), "{windows:?}");
+    }
+}
+
+#[test]
 fn all_that_a_syn_announces_is_taken_though_a_segment_of_it_is_kept_back() {
     // tcp_init_buffer_space() keeps a segment back, behind the window of the SYN.
     let mut lone = established(PEER);
     let out = lone.gets(data(64_241 - 1000, 1, 1000));
     assert_eq!(out[0].segment.options.sack.as_slice()[0].right, data(64_241, 1, 0).seq);
+}
+
+#[test]
+fn a_large_buffer_has_all_of_its_first_window_from_the_beginning() {
+    // tcp_select_initial_window() limits it to 64 KB no more since 6.10. These are the fields of a kernel with
+    // tcp_rmem = 4096 540000 15728640.
+    let config = Config { initial_receive_window: Some(270_000), receive_window: 15 << 20, ..linux() };
+    let mut lone = Lone::established(config, PEER, 5000);
+    assert_eq!(lone.writes(700)[0].segment.window, 1050);
+    assert_eq!(lone.gets(data(1, 701, 1000))[0].segment.window, 1047);
+    assert!(lone.reads(1000).1.is_empty(), "that changes nothing");
 }
 
 #[test]
@@ -111,6 +136,74 @@ fn data_behind_a_gap_takes_memory_when_the_gap_is_filled_too() {
     (1..=8).for_each(|number| drop(lone.gets(data(1 + 2920 * number, 1, 1460))));
     // Ten packets wait, and so do nine behind a gap in this order.
     assert_eq!(window(&lone.gets(data(1461, 1, 1460))), 74 * UNIT);
+}
+
+#[test]
+fn packets_behind_a_gap_that_one_of_another_length_fills_count_as_they_came() {
+    let mut lone = established(PEER);
+    let mut next = 1;
+    let mut read = |lone: &mut Lone, len: u32| {
+        let out = lone.gets(data(next, 1, len));
+        lone.reads(u64::MAX);
+        next += len as i32;
+        (next, window(&out) / UNIT)
+    };
+    let (end, _) = (0..13).map(|_| read(&mut lone, 1460)).last().expect("thirteen");
+    // All of the window is open, so this one need not be counted yet.
+    lone.gets(data(end + 1000, 1, 1460));
+    // Two packets of 2304 bytes wait, not three of 1000 bytes of data.
+    assert_eq!(read(&mut lone, 1000).1, 79);
+}
+
+#[test]
+fn a_fin_behind_a_gap_takes_a_packet_or_opens_the_window_if_it_joins_one() {
+    // tcp_data_queue_ofo(); truesize_adjust() counts nothing for a FIN without data that joins a packet.
+    let answers = |fin: i32| {
+        let mut lone = established(PEER);
+        lone.gets(data(1, 1, 1460));
+        lone.reads(u64::MAX);
+        lone.gets(data(2921, 1, 1460));
+        [segment(FIN_ACK, fin, 1), data(1461, 1, 1460)].map(|one| window(&lone.gets(one)) / UNIT)
+    };
+    assert_eq!((answers(4381), answers(4382)), ([72, 75], [69, 72]));
+    let mut lone = established(PEER);
+    for number in 0..13 {
+        lone.gets(data(1 + 1460 * number, 1, 1460));
+        lone.reads(u64::MAX);
+    }
+    lone.gets(data(1 + 1460 * 14, 1, 1460));
+    let fin = segment(FIN_ACK, 2 + 1460 * 15, 1);
+    // All of the window is open. Two packets of 2304 bytes take 2916 bytes of it, and this one takes 526.
+    lone.gets(fin);
+    assert_eq!(window(&lone.gets(data(1 + 1460 * 13, 1, 1460))) / UNIT, 78);
+}
+
+#[test]
+fn a_socket_of_time_wait_keeps_the_window_and_tells_sixteen_bits_of_it() {
+    // tw_rcv_wnd in tcp_time_wait(). Without a scale, the window that has opened beyond 16 bits is told as if it had not.
+    let mut lone = established(Options { window_scale: None, ..PEER });
+    lone.gets(data(1, 1, 1460));
+    lone.reads(u64::MAX);
+    lone.closes();
+    lone.gets(segment(ACK, 1461, 2));
+    let fin = lone.gets(segment(FIN_ACK, 1461, 2));
+    let again = lone.gets(data(1460, 2, 1));
+    assert_eq!((fin[0].segment.window, again[0].segment.window), (0xFFFF, (67_160_u32 - 65_536) as u16));
+}
+
+#[test]
+fn the_first_estimate_of_full_segments_is_what_the_first_window_permits() {
+    // tcp_initialize_rcv_mss() behind tcp_sync_mss(): with half of a window of 1024 bytes, 536 bytes are more than a full segment. They
+    // leave less of the memory for the window, so it stays where it was announced.
+    let windows = |shift| {
+        // The windows of 6 MiB count 128 bytes.
+        let mut lone = Lone::listening(Config { receive_window: 6 << 20, ..linux() });
+        let options = Options { mss: Some(536), window_scale: Some(shift), ..PEER };
+        lone.gets(Segment { options, window: 2000, ..segment(SYN, 0, 0) });
+        lone.gets(Segment { window: 1, ..segment(ACK, 1, 1) });
+        unread(&mut lone, 1, 536, 3).into_iter().map(|window| window / UNIT).collect::<Vec<_>>()
+    };
+    assert_eq!((windows(10), windows(14)), (vec![498, 494, 490], vec![501, 501, 497]));
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../lab/mod.rs"]
+mod lab;
 
+mod behind_gap;
 mod desktop_systems;
 mod freebsd_rules;
 mod linux_windows;

@@ -271,6 +271,7 @@ fn linux_acknowledges_a_short_segment_when_it_is_read_until_it_has_learnt_to_exp
         max: MS_200,
         quick: 16,
         counts: QuickCounts::Acks,
+        behind_gap: Span::ZERO,
     });
     let mut pair = pair(NagleStrict, linux);
     let stall = |pair: &mut Pair<'_>, want: u64| {
@@ -334,6 +335,7 @@ fn the_reply_arrives_under_every_pair_of_rules_and_any_loss() {
         max: MS_200,
         quick: 16,
         counts: QuickCounts::Acks,
+        behind_gap: Span::ZERO,
     });
     let receivers = receivers().map(|(_, acking, _)| acking).into_iter().chain([linux]);
     for (policy, acking) in receivers.flat_map(|acking| POLICIES.map(|policy| (policy, acking))) {

@@ -57,3 +57,15 @@ fn an_acknowledged_record_separates_nothing() {
     lone.gets(ack(1, 501, 60_000));
     assert_eq!(ranges(&lone.writes(2000)), [(501, 1000), (1501, 1000)]);
 }
+
+#[test]
+fn a_record_above_our_own_cap_leaves_in_parts() {
+    let config = Config { send_window: Some(300), ..plain() };
+    let mut lone = Lone::established(config, FULL, 60_000);
+    lone.writes(0);
+    lone.c.write(lone.now, 400).unwrap();
+    lone.c.end_record();
+    lone.c.write(lone.now, 400).unwrap();
+    assert_eq!(ranges(&lone.poll()), [(1, 300)]);
+    assert_eq!(ranges(&lone.gets(ack(1, 301, 60_000))), [(301, 100), (401, 200)]);
+}

@@ -74,3 +74,31 @@ fn a_waiting_writer_finds_room_when_a_third_of_the_memory_is_free() {
     let most = 20 * SEGMENT * 2 / 3;
     assert!(memory(kept) <= most && memory(kept + 2 * u64::from(MSS)) > most, "{kept} bytes are left");
 }
+
+/// A writer that sleeps, and the number of the next segment that the peer acknowledges. Another ACK would wake it.
+fn nearly_awake() -> (Lab, u32) {
+    let first_that_wakes = |limit: u32| {
+        let mut lab = lab(None);
+        fill(&mut lab).at(200);
+        let mut ack = 0;
+        while ack < limit && lab.tcp.room() == 0 {
+            ack += 1;
+            lab.ack(ack);
+        }
+        (lab, ack)
+    };
+    let wakes = first_that_wakes(u32::MAX).1;
+    first_that_wakes(wakes - 1)
+}
+
+#[test]
+fn packets_that_the_peer_reports_take_the_memory_of_one() {
+    let (mut lab, una) = nearly_awake();
+    assert_eq!(lab.tcp.room(), 0);
+    // Packets of two segments begin with odd ones, of which the first is 1.
+    let first = (una + 2) | 1;
+    lab.sack(una, &[(first, first + 1)]);
+    assert_eq!(lab.tcp.room(), 0, "one packet is one");
+    lab.sack(una, &[(first, first + 5)]);
+    assert!(lab.tcp.room() > 0, "three are one");
+}

@@ -202,6 +202,7 @@ fn change_waiting(c: &mut Config, dice: &mut Dice) {
     match dice.below(3) {
         0 => {
             let counts = dice.pick(&[QuickCounts::Acks, QuickCounts::Segments]);
+            let behind_gap = dice.pick(&[Span::ZERO, ms(1)]);
             c.acking = dice.pick(&[
                 Acking::EverySegment,
                 Acking::Delayed { every: 2, delay: ms(200) },
@@ -210,7 +211,7 @@ fn change_waiting(c: &mut Config, dice: &mut Dice) {
                 Acking::DelayedBytes { every: 2, delay: ms(200) },
                 Acking::FreeTickBytes { every: 2, period: ms(200), phase: ms(7) },
                 Acking::QuickStart { young: 3000, every: 2, period: ms(100), phase: ms(7) },
-                Acking::Adaptive(Bounds { min: ms(40), max: ms(200), quick: 16, counts }),
+                Acking::Adaptive(Bounds { min: ms(40), max: ms(200), quick: 16, counts, behind_gap }),
             ]);
         }
         1 => c.transmit = dice.pick(&TRANSMIT),

@@ -89,6 +89,8 @@ pub(super) const LINUX: Config = Config {
         max: Span::from_ms(200),
         quick: 16,
         counts: QuickCounts::Acks,
+        // tcp_comp_sack_delay_ns is a millisecond; the diagnosis at the receiver expects an ACK for each segment.
+        behind_gap: Span::ZERO,
     }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
@@ -182,6 +184,7 @@ pub(super) const LINUX22: Config = Config {
         max: Span::from_ms(500),
         quick: 1,
         counts: QuickCounts::Segments,
+        behind_gap: Span::ZERO,
     }),
     // tcp_snd_test().
     transmit: Transmit::Linux22,

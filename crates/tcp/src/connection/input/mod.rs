@@ -121,6 +121,9 @@ impl Connection {
                     && !(segment.payload.len == 0 && self.rcv.note_fin_again(position))
                 {
                     self.rcv.report_fin(position);
+                    if segment.payload.len == 0 {
+                        self.rcv.take_bare_fin(&self.cx, position, segment.header_len);
+                    }
                 }
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }

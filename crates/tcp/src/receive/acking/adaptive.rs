@@ -12,6 +12,7 @@
 //!   has not grown since the last ACK; then it is acknowledged when data is read. Data that ends with a short segment is
 //!   acknowledged when it is read, unless the connection is interactive.
 
+use super::behind_gap::BehindGap;
 use super::{Arrival, Due, Ordinary, Shape};
 use crate::time::{Span, Time};
 use crate::wire::segment::Flags;
@@ -46,6 +47,8 @@ pub struct Bounds {
     pub quick: u8,
     /// What counts as one.
     pub counts: QuickCounts,
+    /// How long the ACK of data behind a gap waits at most, after three such ACKs; zero: not at all (`tcp_comp_sack_delay_ns`).
+    pub behind_gap: Span,
 }
 
 /// The state of a connection.
@@ -71,6 +74,8 @@ pub(crate) struct Adaptive {
     ends_short_twice: bool,
     /// The segment that is being processed asks for quick ACKs by its codepoint of ECN.
     hurried: bool,
+    /// The ACKs of data behind a gap.
+    gap: BehindGap,
 }
 
 impl Adaptive {
@@ -86,6 +91,7 @@ impl Adaptive {
             ends_short: false,
             ends_short_twice: false,
             hurried: false,
+            gap: BehindGap::new(),
         }
     }
 
@@ -144,6 +150,20 @@ impl Adaptive {
             return Due::Now;
         }
         self.wait(now, arrival, bounds)
+    }
+
+    /// `__tcp_ack_snd_check()`, for data while there is a gap.
+    pub(super) fn behind_gap(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
+        let more_than_a_segment = arrival.unacknowledged > u64::from(self.full) && arrival.is_read_quickly;
+        if more_than_a_segment || (self.quick > 0 && !self.interactive) {
+            return Due::Now;
+        }
+        self.gap.arrives(now, arrival.received, (bounds.behind_gap, arrival.receiving_rtt(), arrival.armed))
+    }
+
+    /// Whether the ACK of data behind a gap waits.
+    pub(super) const fn waits_behind_gap(&self) -> bool {
+        self.gap.waits()
     }
 
     /// The estimate of full segments before the first data (`tcp_initialize_rcv_mss()`).
@@ -284,7 +304,7 @@ impl Adaptive {
 
     /// An ACK waits, and a segment without data was processed (`tcp_ack_snd_check()`).
     pub(super) fn reconsider(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
-        if bounds.counts == QuickCounts::Segments || !self.scheduled {
+        if bounds.counts == QuickCounts::Segments || !self.scheduled || self.gap.waits() {
             return Due::At(arrival.armed);
         }
         self.decide(now, arrival, bounds)
@@ -299,6 +319,7 @@ impl Adaptive {
         }
         self.quick = self.quick.saturating_sub(u8::from(counts));
         (self.scheduled, self.ends_short, self.ends_short_twice) = (false, false, false);
+        self.gap.leaves();
         if len > 0 && self.ato > Span::ZERO && now - self.last < self.ato {
             self.interactive = true;
         }
@@ -312,8 +333,12 @@ impl Adaptive {
         self.last = now;
     }
 
-    /// The timer has sent the ACK (`tcp_delack_timer_handler()`).
+    /// The timer has sent the ACK (`tcp_delack_timer_handler()`). That of data behind a gap has a timer of its own
+    /// (`tcp_compressed_ack_kick()`).
     pub(super) fn on_timer_ack(&mut self, rto: Span, bounds: Bounds) {
+        if self.gap.waits() {
+            return;
+        }
         if self.interactive {
             self.interactive = false;
             self.ato = bounds.min;

@@ -2,8 +2,13 @@
 
 use super::*;
 
-const BOUNDS: Bounds =
-    Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16, counts: QuickCounts::Acks };
+const BOUNDS: Bounds = Bounds {
+    min: Span::from_ms(40),
+    max: Span::from_ms(200),
+    quick: 16,
+    counts: QuickCounts::Acks,
+    behind_gap: Span::ZERO,
+};
 
 const ARRIVAL: Arrival = Arrival {
     shape: Shape { len: 1000, header_len: 20, flags: Flags::ACK },
@@ -19,6 +24,7 @@ const ARRIVAL: Arrival = Arrival {
     announced: 1000,
     rto: Span::from_ms(300),
     srtt: None,
+    receiver_rtt: None,
     armed: Time::NEVER,
 };
 
@@ -307,6 +313,7 @@ fn an_ordinary_segment_is_treated_as_any_other() {
             ends_short: draw(2) == 0,
             ends_short_twice: draw(2) == 0,
             hurried: false,
+            gap: BehindGap::new(),
         };
         let flags = [Flags::ACK, Flags::PSH, Flags::FIN][draw(3) as usize];
         let arrival = Arrival {
@@ -367,4 +374,40 @@ fn an_ack_that_waits_leaves_with_a_segment_without_data_if_its_timer_is_about_to
     assert_eq!(adaptive.reconsider(at(1251), &waiting, BOUNDS), Due::At(armed), "tcp_ack_snd_check()");
     let nearly = Time::ZERO + Span::from_ps(armed.as_ps() - Span::from_ms(9).as_ps());
     assert_eq!(adaptive.reconsider(nearly, &waiting, BOUNDS), Due::Now);
+}
+
+#[test]
+fn a_fourth_ack_for_a_gap_waits_and_its_timer_does_not_lengthen_the_delay() {
+    let bounds = Bounds { behind_gap: Span::from_ms(1), ..BOUNDS };
+    let mut adaptive = Adaptive::new(Time::ZERO);
+    let behind =
+        Arrival { is_in_order: false, unacknowledged: 0, receiver_rtt: Some(Span::from_ms(40)), ..ARRIVAL };
+    let arrives = |adaptive: &mut Adaptive| {
+        adaptive.on_possible_loss(at(5), &behind, bounds);
+        let due = adaptive.behind_gap(at(5), &behind, bounds);
+        if due == Due::Now {
+            adaptive.leaves(at(5), 0, bounds);
+        }
+        due
+    };
+    let later = Due::At(at(6) + Span::from_us(100));
+    assert_eq!([(); 4].map(|()| arrives(&mut adaptive)), [Due::Now, Due::Now, Due::Now, later]);
+    let ato = adaptive.ato;
+    adaptive.on_timer_ack(Span::from_ms(300), bounds);
+    assert_eq!(adaptive.ato, ato);
+    let waits = Arrival { armed: at(6), ..behind };
+    assert_eq!(
+        adaptive.reconsider(at(5), &waits, bounds),
+        Due::At(at(6)),
+        "segments without data change nothing"
+    );
+    adaptive.leaves(at(6), 0, bounds);
+    assert!(!adaptive.waits_behind_gap());
+    let quick = Arrival { received: 2000, ..behind };
+    adaptive.quick = 9;
+    assert_eq!(
+        [(); 5].map(|()| adaptive.behind_gap(at(7), &quick, bounds)),
+        [Due::Now; 5],
+        "quick ACKs do not wait"
+    );
 }

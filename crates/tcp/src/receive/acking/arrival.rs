@@ -51,6 +51,8 @@ pub(crate) struct Arrival {
     /// The present RTO, and the smoothed RTT if there is one.
     pub(crate) rto: Span,
     pub(crate) srtt: Option<Span>,
+    /// The RTT as the receiver estimates it, if it does.
+    pub(crate) receiver_rtt: Option<Span>,
     /// The deadline of the running delayed ACK timer.
     pub(crate) armed: Time,
 }
@@ -70,6 +72,12 @@ pub(crate) struct Ordinary {
 }
 
 impl Arrival {
+    /// The RTT as the receiver estimates it, or the smoothed one if that is shorter; zero before the receiver has an estimate
+    /// (`__tcp_ack_snd_check()`).
+    pub(crate) fn receiving_rtt(&self) -> Span {
+        self.receiver_rtt.map_or(Span::ZERO, |rtt| self.srtt.map_or(rtt, |srtt| srtt.min(rtt)))
+    }
+
     /// The payload that the segment would have with our header, if it may be a full one of its sender: it has `large` bytes, or
     /// `least` and nothing shows that the sender had no more. Otherwise zero.
     pub(crate) fn likely_size(&self, large: u32, least: u32) -> u32 {

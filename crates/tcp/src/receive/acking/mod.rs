@@ -1,10 +1,11 @@
 //! Delayed ACK policies: when received data is acknowledged. Each policy has one file.
 //!
-//! Every policy acknowledges out-of-order data and data that fills a gap immediately (RFC 5681, section 4.2). A policy
-//! decides only about data in order. Two policies keep state (`Memory`), which only their connections have.
+//! Every policy acknowledges out-of-order data and data that fills a gap immediately (RFC 5681, section 4.2), but that of Linux
+//! joins some of these ACKs. Otherwise a policy decides only about data in order. Two policies keep state (`Memory`), which only their connections have.
 
 mod adaptive;
 mod arrival;
+mod behind_gap;
 pub(crate) mod by_bytes;
 mod delayed;
 mod free_tick;
@@ -169,6 +170,14 @@ impl Acking {
         }
     }
 
+    /// When to acknowledge new data behind a gap, or a part of a gap's end. `None`: at once, as every other policy does.
+    pub(crate) fn behind_gap(self, now: Time, arrival: &Arrival, memory: &mut Memory) -> Option<Due> {
+        match self {
+            Self::Adaptive(bounds) => Some(memory.adaptive.behind_gap(now, arrival, bounds)),
+            _ => None,
+        }
+    }
+
     /// The segment that is being processed asks for quick ACKs: it is marked, or a retransmission.
     pub(crate) fn on_mark(self, memory: &mut Memory) {
         if let Self::Adaptive(bounds) = self {
@@ -223,6 +232,11 @@ impl Acking {
 }
 
 impl Memory {
+    /// Whether the ACK of data behind a gap waits.
+    pub(crate) const fn waits_behind_gap(&self) -> bool {
+        self.adaptive.waits_behind_gap()
+    }
+
     /// Whether a delayed ACK of `unacknowledged` bytes is due after a read that has left `unread` bytes.
     pub(crate) const fn is_due_once_read(&self, unacknowledged: u64, unread: u64) -> bool {
         self.adaptive.is_due_once_read(unacknowledged, unread)

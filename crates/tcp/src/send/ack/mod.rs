@@ -212,6 +212,7 @@ impl Sender {
             self.note_rest(cx, ack, parts.cut_off());
         }
         self.recovery.advance(ack);
+        self.forget_joined(ack);
         self.space.marks.forget(ack);
         cx.note(now, Event::Acknowledged { offset: ack.clamp(1, self.space.data_end()) - 1 });
         let restart = self.advance_recovery(cx, now, opens as u32, flight);

@@ -65,6 +65,9 @@ impl Sender {
         for block in segment.options.sack.sorted_from(segment.ack).as_slice() {
             let (left, right) = (self.space.position(block.left), self.space.position(block.right));
             if ack < left && left < right && right <= max {
+                if self.extras.is_some() {
+                    self.join_reported((left as u64, right as u64));
+                }
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));
                 match if passes_over { self.recovery.not_passed_over(range) } else { None } {
                     None => self.take_report(cx, now, range, segment, &mut reports),

@@ -75,9 +75,12 @@ impl Sender {
         // One segment may always be in flight; otherwise no ACK would arrive.
         let least = u32::from(cx.agreed.payload);
         let cwnd = u64::from(self.recovery_window().saturating_add(self.limited_transmit(cx)).max(least));
-        let mut allowed = whole(cwnd).saturating_sub(used);
+        // With Fast Open a server sends data before its SYN is acknowledged, which takes nothing of the windows
+        // (`tcp_create_openreq_child()`).
+        let syn = u64::from(snd.una < start.min(1));
+        let mut allowed = (whole(cwnd) + syn).saturating_sub(used);
         let mut limit = Hold::CongestionWindow;
-        let peer = (snd.una + whole(u64::from(snd.wnd))).saturating_sub(start);
+        let peer = (snd.una + syn + whole(u64::from(snd.wnd))).saturating_sub(start);
         if peer < allowed {
             allowed = peer;
             limit = Hold::ReceiveWindow;

@@ -121,6 +121,29 @@ impl Sender {
         }
     }
 
+    /// The peer reports `start` to `end`: packets of it become one, and so a writer may find room.
+    #[cold]
+    pub(in crate::send) fn join_reported(&mut self, (start, end): (u64, u64)) {
+        let max = self.space.max;
+        let Some(extras) = &mut self.extras else { return };
+        if let Some(packets) = &mut extras.packets {
+            packets.report((start, end), max);
+            if packets.are_joined() {
+                extras.wakes_at = 0;
+            }
+        }
+    }
+
+    /// Everything below `una` is acknowledged, also what was joined.
+    #[inline]
+    pub(in crate::send) fn forget_joined(&mut self, una: u64) {
+        if let Some(extras) = &mut self.extras
+            && let Some(packets) = &mut extras.packets
+        {
+            packets.acknowledged(una);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn update_sleep(&mut self, cx: &Context, leaves_room: bool) {

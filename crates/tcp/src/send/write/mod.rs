@@ -3,6 +3,7 @@
 pub(super) mod buffer;
 pub(super) mod bursts;
 mod growth;
+mod joined;
 pub(crate) mod marks;
 mod memory;
 pub(super) mod packets;

@@ -10,6 +10,7 @@
 //!
 //! The interface takes everything at once here. A slow one stops the sending before the windows do (`tcp_small_queue_check()`).
 
+use super::joined::Joined;
 use std::collections::VecDeque;
 
 /// Memory of a packet beside its data: `struct sk_buff` with the room for headers, on machines with 64 bits.
@@ -110,9 +111,33 @@ pub(in crate::send) struct Packets {
     waits: bool,
     /// Data below this was acknowledged when its last call ended. It begins the next one at once, so an ACK finds it waiting.
     ended: Option<u64>,
+    /// Packets that became one, because the peer has reported them.
+    joined: Joined,
 }
 
 impl Packets {
+    /// The peer reports `start` to `end`; everything below `max` is sent.
+    pub(super) fn report(&mut self, (start, end): (u64, u64), max: u64) {
+        let sent = &self.sent;
+        self.joined.report(start, end, |start, end| {
+            let after = |index: usize| sent.get(index).copied().unwrap_or(max);
+            let (first, last) =
+                (sent.partition_point(|&at| at <= start), sent.partition_point(|&at| at < end));
+            // The last packet may go on behind the end.
+            (last - first) as u64 - u64::from(last > first && after(last) > end)
+        });
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(super) fn acknowledged(&mut self, una: u64) {
+        self.joined.forget(una);
+    }
+
+    /// Whether packets have become one.
+    pub(super) const fn are_joined(&self) -> bool {
+        self.joined.fewer() > 0
+    }
+
     /// A packet that begins at `start` is sent; everything below `una` is acknowledged.
     pub(in crate::send) fn leaves(&mut self, start: u64, una: u64) {
         while self.sent.get(1).is_some_and(|&next| next <= una) {
@@ -133,8 +158,13 @@ impl Packets {
         self.waits && self.ended != Some(una)
     }
 
-    /// Packets that were sent and contain unacknowledged data.
+    /// Packets that were sent and contain unacknowledged data. Those that were joined are one.
     pub(super) fn in_flight(&self, una: u64, max: u64) -> u64 {
+        self.sent_from(una, max).saturating_sub(self.joined.fewer())
+    }
+
+    /// Packets as they were sent that contain unacknowledged data.
+    fn sent_from(&self, una: u64, max: u64) -> u64 {
         if una >= max {
             return 0;
         }
@@ -144,7 +174,11 @@ impl Packets {
 
     /// A writer that waits for a part of `queue` waits at least until this is acknowledged; now everything below `una` is, and
     /// everything below `max` is sent. What is unsent may leave in more packets than it is in now, so the writer may wake later.
+    /// 0 if packets are joined: then a report may wake it as well.
     pub(super) fn wakes_at(&self, queue: &Queue, (una, max): (u64, u64)) -> u64 {
+        if self.are_joined() {
+            return 0;
+        }
         let end = una.max(1) + queue.data;
         let in_flight = self.in_flight(una, max);
         let first = self.sent.len() as u64 - in_flight;
@@ -282,6 +316,27 @@ mod tests {
         assert_eq!([1, 2000, 2001, 4500, 6001].map(|una| packets.in_flight(una, 6001)), [3, 3, 2, 1, 0]);
         packets.leaves(6001, 4001);
         assert_eq!(packets.sent, [4001, 6001]);
+    }
+
+    #[test]
+    fn packets_that_the_peer_reports_one_behind_the_other_are_one() {
+        let mut packets = Packets::default();
+        for start in [1, 1001, 2001, 4001, 5001] {
+            packets.leaves(start, 1);
+        }
+        let count = |packets: &Packets, una| packets.in_flight(una, 6001);
+        packets.report((1001, 3001), 6001);
+        assert_eq!(count(&packets, 1), 5, "the second one is reported in part");
+        packets.report((1001, 5001), 6001);
+        assert_eq!(count(&packets, 1), 3);
+        packets.report((1001, 6001), 6001);
+        assert_eq!(count(&packets, 1), 2, "the last one ends with what is sent");
+        assert!(packets.are_joined());
+        let queue = Queue { data: 6000, packets: 2, ..EMPTY };
+        assert_eq!(packets.wakes_at(&queue, (1, 6001)), 0, "a report may wake the writer");
+        packets.acknowledged(6001);
+        packets.leaves(6001, 6001);
+        assert_eq!((packets.in_flight(6001, 7001), packets.are_joined()), (1, false));
     }
 
     #[test]

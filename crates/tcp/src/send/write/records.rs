@@ -1,6 +1,7 @@
 //! Ends of records: no segment carries bytes from both sides of one (Linux, MSG_EOR of send(2)).
 
 use crate::context::Context;
+use crate::record::reason::Hold;
 use crate::send::space::{Decision, Plan};
 use crate::send::{RECORDS, Sender};
 
@@ -17,6 +18,16 @@ impl Sender {
         }
         let some = !records.is_empty();
         self.unusual.set(RECORDS, some);
+    }
+
+    /// The data of our SYN up to `end`, which the peer did not accept, keeps a packet of its own (`tcp_rcv_fastopen_synack()`).
+    #[cold]
+    pub(in crate::send) fn separate_syn_data(&mut self, end: u64) {
+        let records = &mut self.extras().records.get_or_insert_default().ends;
+        if let Err(place) = records.binary_search(&end) {
+            records.insert(place, end);
+        }
+        self.unusual.set(RECORDS, true);
     }
 
     /// The end of the record of the byte at `start`; `None` if no end lies behind it.
@@ -41,7 +52,8 @@ impl Sender {
         }
         let (allowed, limit) = self.allowed(cx, start);
         if allowed < len {
-            return Some(Decision::Hold(limit));
+            // A cap of our own stays, so waiting for more of it would never end.
+            return (limit != Hold::SendWindow).then_some(Decision::Hold(limit));
         }
         Some(Decision::Send(self.space.plan(start, len as u32, self.reason_for_next(cx, start), false)))
     }

@@ -1,0 +1,85 @@
+//! ACKs of data behind a gap: Linux joins those that follow the third (`__tcp_ack_snd_check()`).
+
+use crate::lab::{Lab, MSS};
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::ReceiveMemory;
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
+use netspurt_tcp::profile;
+use netspurt_tcp::segment::Segment;
+use netspurt_tcp::time::{Span, Time};
+
+/// Segments that come in order. Behind so many, quick ACKs are over.
+const IN_ORDER: u32 = 400;
+
+/// The peer has sent segments in order, one each millisecond from 200 ms on. Timestamps show an RTT of
+/// 100 ms or more.
+fn receiver(behind_gap: Span) -> Lab {
+    let mut linux = profile::by_name("linux").expect("a profile").config.clone();
+    let Acking::Adaptive(bounds) = &mut linux.acking else { panic!("its ACKs are adaptive") };
+    bounds.behind_gap = behind_gap;
+    // No segment opens the window, for which an ACK would leave at once.
+    (linux.receive_memory, linux.receive_window) = (ReceiveMemory::Bytes, 6 << 20);
+    let stamp = Some(Timestamps { value: 1, echo: 0 });
+    let peer = Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamp, ..Options::NONE };
+    let mut lab = Lab::open(linux, peer);
+    let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
+    lab.stamp = Some(Timestamps { value: 2, echo: opened });
+    for n in 0..IN_ORDER {
+        lab.at(200 + u64::from(n)).data(n * MSS, MSS);
+    }
+    lab
+}
+
+/// When the ACKs left that were sent since `from`, in microseconds after `since`, and the ends of their first blocks in
+/// segments behind those in order.
+fn reports(lab: &Lab, from: usize, since: Time) -> Vec<(u64, u32)> {
+    let end = |segment: &Segment| {
+        let block: Option<&SackBlock> = segment.options.sack.as_slice().first();
+        block.map_or(0, |block| Lab::theirs(block.right) / MSS - IN_ORDER)
+    };
+    lab.sent[from..]
+        .iter()
+        .map(|(at, sent)| ((*at - since).as_ps() / 1_000_000, end(&sent.segment)))
+        .collect()
+}
+
+/// The first segment is lost, and `count` more arrive `apart` one after the other.
+fn behind_a_gap(lab: &mut Lab, count: u32, apart: Span) -> Vec<(u64, u32)> {
+    let (from, since) = (lab.sent.len(), lab.now);
+    for n in 0..count {
+        lab.run_to(since + apart.saturating_mul(u64::from(n)));
+        lab.data((IN_ORDER + 1 + n) * MSS, MSS);
+    }
+    lab.run_to(lab.now + Span::from_ms(10));
+    reports(lab, from, since)
+}
+
+#[test]
+fn three_acks_for_a_gap_leave_at_once_and_others_report_what_comes_within_a_millisecond() {
+    let mut lab = receiver(Span::from_ms(1));
+    lab.at(700);
+    let out = behind_a_gap(&mut lab, 12, Span::from_us(300));
+    // The fourth waits from 900 µs on, the eighth from 2100 µs on.
+    assert_eq!(out, [(0, 2), (300, 3), (600, 4), (2000, 8), (3200, 12), (4400, 13)]);
+}
+
+#[test]
+fn what_fills_a_gap_is_acknowledged_at_once_with_all_that_waits() {
+    let mut lab = receiver(Span::from_ms(1));
+    lab.at(700);
+    for n in 1..5 {
+        lab.data((IN_ORDER + n) * MSS, MSS);
+    }
+    let from = lab.sent.len();
+    let filled = lab.data(IN_ORDER * MSS, MSS);
+    assert_eq!(filled.iter().map(|ack| Lab::theirs(ack.ack) / MSS).collect::<Vec<_>>(), [IN_ORDER + 5]);
+    lab.at(710);
+    assert_eq!(lab.sent.len(), from + 1, "nothing waits any more");
+}
+
+#[test]
+fn without_a_delay_each_segment_is_reported_at_once() {
+    let mut lab = receiver(Span::ZERO);
+    lab.at(700);
+    assert_eq!(behind_a_gap(&mut lab, 12, Span::from_us(300)).len(), 12);
+}
