@@ -189,15 +189,14 @@ impl Receiver {
         self.nxt = 1;
         self.read = 1;
         self.last_ack = 1;
-        // Linux announces a buffer of which it then keeps a segment for itself (`tcp_init_buffer_space()`).
-        let keeps = self.counts_memory();
-        self.edge = 1 + u64::from(if keeps { window } else { self.buffer.min(window) });
+        self.accept_behind(window);
     }
 
-    /// A window of `window` bytes behind all that has arrived is accepted.
-    #[cold]
+    /// A window of `window` bytes behind all that has arrived is accepted, as far as the buffer holds it.
     pub(crate) fn accept_behind(&mut self, window: u32) {
-        self.edge = self.nxt + u64::from(window);
+        // Linux announces a buffer of which it then keeps a segment for itself (`tcp_init_buffer_space()`).
+        let keeps = self.counts_memory();
+        self.edge = self.nxt + u64::from(if keeps { window } else { self.buffer.min(window) });
     }
 
     /// The sequence number of a position.

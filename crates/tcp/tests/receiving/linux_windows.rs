@@ -59,12 +59,20 @@ fn a_window_of_fixed_size_is_the_limit_from_the_beginning() {
     // The scale of 64 KiB is 1, that of 32 KiB is 0.
     for (receive_window, unit) in [(1 << 16, 2), (1 << 15, 1)] {
         let config = Config { initial_receive_window: None, receive_window, ..linux() };
-        let mut lone = Lone::established(config, PEER, 5000);
-        let windows: Vec<u32> = (0..20)
-            .flat_map(|n| lone.gets(data(1 + n * 1460, 1, 1460)))
-            .map(|out| u32::from(out.segment.window) * unit)
-            .collect();
-        assert!(!windows.is_empty() && windows.iter().all(|&window| window <= receive_window), "{windows:?}");
+        let client = Lone::established(config.clone(), PEER, 5000);
+        let mut server = Lone::listening(config);
+        server.gets(Segment { options: PEER, ..segment(SYN, 0, 0) });
+        server.gets(segment(ACK, 1, 1));
+        for mut lone in [client, server] {
+            let windows: Vec<u32> = (0..20)
+                .flat_map(|n| lone.gets(data(1 + n * 1460, 1, 1460)))
+                .map(|out| u32::from(out.segment.window) * unit)
+                .collect();
+            assert!(
+                !windows.is_empty() && windows.iter().all(|&window| window <= receive_window),
+                "{windows:?}"
+            );
+        }
     }
 }
 
