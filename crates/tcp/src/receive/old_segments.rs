@@ -26,10 +26,11 @@ impl Receiver {
         }
     }
 
-    /// A segment with data or a FIN arrives: in Linux a D-SACK that waits is not reported any more (`tcp_data_queue()`).
+    /// A segment with data or a FIN arrives: in Linux a D-SACK that waits is not reported any more (`tcp_data_queue()`). Without SACK
+    /// none is ever reported, and it would keep all later segments off the fast path.
     #[inline]
     pub(crate) fn forget_duplicate(&mut self, cx: &Context) {
-        if cx.config.old_segments == OldSegments::Linux
+        if (cx.config.old_segments == OldSegments::Linux || !cx.agreed.sack)
             && let Some(reassembly) = &mut self.reassembly
         {
             reassembly.duplicate = None;
@@ -80,6 +81,30 @@ impl Receiver {
                 reassembly.recent.rotate_right(1);
                 reassembly.recent[0] = lone;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::profile;
+    use crate::wire::seq::Seq;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_duplicate_that_no_ack_reports_lasts_until_the_next_data() {
+        let mut cx = Context::new(Arc::new(profile::by_name("reno").unwrap().config.clone()));
+        for sack in [false, true] {
+            cx.agreed.sack = sack;
+            let mut rcv = Receiver::new(10_000);
+            rcv.synchronize(Seq(0), 10_000);
+            rcv.take(1, 100, None, cx.config.old_segments);
+            rcv.note_duplicate(1, 100);
+            assert!(!rcv.is_in_order());
+            rcv.forget_duplicate(&cx);
+            rcv.take(101, 100, None, cx.config.old_segments);
+            assert_eq!(rcv.is_in_order(), !sack);
         }
     }
 }
