@@ -103,6 +103,13 @@ impl Rto {
         self.rto(kind)
     }
 
+    /// [`Self::learn`] of a sample with which a round trip ends.
+    pub(crate) fn learn_at_round_end(&mut self, kind: &Kind, rtt: Span) -> Span {
+        self.sample(kind, rtt);
+        self.round_trip_over(kind);
+        self.rto(kind)
+    }
+
     /// See [`RtoEstimator::rto`].
     pub(crate) fn rto(&self, kind: &Kind) -> Span {
         let computed = match (self, *kind) {

@@ -84,16 +84,14 @@ impl Sender {
     /// Takes a sample. `ends_round`: a round trip of the estimator ends with it.
     #[inline(always)]
     pub(in crate::send) fn learn_sample(&mut self, cx: &mut Context, now: Time, rtt: Span, ends_round: bool) {
-        if ends_round {
-            self.recovery.forget_timed();
-        }
-        let rto = self.rto.learn(&cx.config.rto, rtt);
-        self.timers.reset_rto(rto);
-        if ends_round {
+        let rto = if ends_round {
             // The next segment is timed once this one is acknowledged: that is a round trip.
-            self.rto.round_trip_over(&cx.config.rto);
-            self.refresh_rto(cx);
-        }
+            self.recovery.forget_timed();
+            self.rto.learn_at_round_end(&cx.config.rto, rtt)
+        } else {
+            self.rto.learn(&cx.config.rto, rtt)
+        };
+        self.timers.reset_rto(rto);
         cx.stats.rtt_samples += 1;
         cx.stats.rtt_sum_ns += rtt.as_ps() / 1000;
         cx.note(now, Event::RttSample { rtt });
