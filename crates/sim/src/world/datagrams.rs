@@ -1,6 +1,6 @@
 //! Flows of datagrams in the world: they have a pair of endpoints like all flows, but no connection.
 
-use super::starting::addresses;
+use super::starting::{addresses, seat};
 use super::{World, arm_app};
 use crate::host::app::App;
 use crate::host::datagram::{DatagramSpec, Sink, Source};
@@ -51,7 +51,11 @@ impl World {
         let sink = App::DatagramSink(Box::new(Sink::new(spec.call)));
         let addresses = addresses(alike, flow);
         self.records[flow as usize] = FlowRecord::Live(place);
-        self.seat(place, [endpoint(source, there), endpoint(sink, back)], addresses);
+        seat(&mut self.endpoints, place, endpoint(source, there));
+        seat(&mut self.endpoints, place + 1, endpoint(sink, back));
+        if let Some(recorder) = &mut self.network.recorder {
+            recorder.pair(place, addresses);
+        }
         self.send_datagrams(now, place);
     }
 

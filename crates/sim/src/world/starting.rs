@@ -100,18 +100,18 @@ impl World {
             .between_in_class(flow.from, flow.to, flow.dscp)
             .expect("routes cover all flows");
         let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
-        let [client_app, server_app] = App::pair(&flow.app);
         let events = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants(Wants::EVENTS));
-        let (seed, part) = (self.seed, self.part.as_deref());
-        let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
+        let apps = App::pair(&flow.app).into_iter().zip([there, back]);
+        for ((place, (app, route)), server) in (client..).zip(apps).zip([false, true]) {
             let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
             let host = &mut self.hosts[node.0 as usize];
-            let empty = Endpoint {
+            let before = self.endpoints.get(place as usize);
+            let mut endpoint = Endpoint {
                 connection: None,
                 app,
                 open: false,
                 pace: host.pace(),
-                generation,
+                generation: before.map_or(0, |before| before.generation.wrapping_add(1)),
                 flow: number,
                 description: description as u32,
                 route,
@@ -120,42 +120,34 @@ impl World {
                 progress: Time::ZERO,
                 digest: Digest::default(),
             };
-            if part.is_some_and(|part| !part.has(node)) {
-                return empty;
+            if self.part.as_ref().is_none_or(|part| part.has(node)) {
+                let iss = iss.map_or_else(|| host.iss(self.seed), |both| both[usize::from(server)]);
+                let config = host.config(config, self.seed);
+                let connection = endpoint.connection.insert(match (server, fast) {
+                    (false, _) => Connection::new(config, iss),
+                    (true, None) => Connection::listen(config, iss),
+                    (true, Some(fast)) => Connection::listen(config, iss).listening_fast(fast),
+                });
+                connection.record_events(events);
+                if let Some(own) = &flow.own[usize::from(server)] {
+                    own.equip(connection);
+                }
             }
-            let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
-            let config = host.config(config, seed);
-            let mut connection = match (server, fast) {
-                (false, _) => Connection::new(config, iss),
-                (true, None) => Connection::listen(config, iss),
-                (true, Some(fast)) => Connection::listen(config, iss).listening_fast(fast),
-            };
-            connection.record_events(events);
-            if let Some(own) = &flow.own[usize::from(server)] {
-                own.equip(&mut connection);
-            }
-            Endpoint { connection: Some(connection), ..empty }
-        };
-        let generation =
-            self.endpoints.get(client as usize).map_or(0, |before| before.generation.wrapping_add(1));
-        let pair =
-            [endpoint(false, client_app, there, generation), endpoint(true, server_app, back, generation)];
-        self.seat(client, pair, addresses);
-        client
-    }
-
-    /// A connection uses the endpoint `client` and the one after it.
-    pub(super) fn seat(&mut self, client: u32, pair: [Endpoint; 2], addresses: Addresses) {
-        if client as usize == self.endpoints.len() {
-            self.endpoints.extend(pair);
-        } else {
-            let [a, b] = pair;
-            self.endpoints[client as usize] = a;
-            self.endpoints[client as usize + 1] = b;
+            seat(&mut self.endpoints, place, endpoint);
         }
         if let Some(recorder) = &mut self.network.recorder {
             recorder.pair(client, addresses);
         }
+        client
+    }
+}
+
+/// An endpoint takes this place, after another one or as the first.
+#[inline(always)]
+pub(super) fn seat(endpoints: &mut Vec<Endpoint>, place: u32, endpoint: Endpoint) {
+    match endpoints.get_mut(place as usize) {
+        Some(before) => *before = endpoint,
+        None => endpoints.push(endpoint),
     }
 }
 
