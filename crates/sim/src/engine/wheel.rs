@@ -253,7 +253,7 @@ impl Wheel {
         let close = crowded > turned && crowded > taken / 16;
         let shift = if self.shift > 0 && (passed > taken || close && roomy) {
             self.shift - 1
-        } else if refused > taken / 8 && passed < taken / 4 && self.shift < 50 {
+        } else if refused > taken / 32 && passed < taken / 4 && self.shift < 50 {
             self.shift + 1
         } else {
             return Vec::new();
