@@ -1,6 +1,6 @@
 //! The endpoints of connections, and the settings that a host gives its connections.
 
-use crate::host::app::{Action, App, perform};
+use crate::host::app::{Action, App, AppSpec, perform};
 use crate::host::processor::{Pace, Processor};
 use crate::network::packet::Label;
 use crate::random::Stream;
@@ -47,6 +47,35 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// An endpoint that no connection has used.
+    pub(crate) fn new(app: App) -> Self {
+        Self {
+            connection: None,
+            app,
+            open: false,
+            pace: Pace::Free,
+            generation: 0,
+            flow: 0,
+            description: 0,
+            route: 0,
+            armed_at: Time::NEVER,
+            app_armed_at: Time::NEVER,
+            progress: Time::ZERO,
+            digest: Digest::default(),
+        }
+    }
+
+    /// A free endpoint begins anew for another connection.
+    pub(crate) fn begin_again(&mut self, spec: &AppSpec, make: fn(&AppSpec) -> App) {
+        debug_assert!(self.connection.is_none(), "its connection is over");
+        if !self.app.begin_again(spec) {
+            self.app = make(spec);
+        }
+        self.open = false;
+        self.generation = self.generation.wrapping_add(1);
+        (self.progress, self.digest) = (Time::ZERO, Digest::default());
+    }
+
     /// The label of a packet that this endpoint sends to the other; `place` is the index of this endpoint.
     #[inline]
     pub(crate) fn label(&self, place: u32) -> Label {

@@ -4,7 +4,6 @@ use crate::host::app::{App, AppSpec};
 use crate::host::endpoint::Endpoint;
 use crate::host::fast_open;
 use crate::host::processor::{Interrupt, Pace, Turn};
-use crate::record::digest::Digest;
 use crate::record::probe::{Addresses, Wants};
 use crate::record::summary::FlowRecord;
 use crate::spec::FlowSpec;
@@ -101,45 +100,54 @@ impl World {
             .expect("routes cover all flows");
         let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
         let events = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants(Wants::EVENTS));
-        let apps = App::pair(&flow.app).into_iter().zip([there, back]);
-        for ((place, (app, route)), server) in (client..).zip(apps).zip([false, true]) {
-            let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
+        let ends = [
+            (flow.from, &flow.client, there, App::client as MakeApp),
+            (flow.to, &flow.server, back, App::server),
+        ];
+        for ((place, (node, config, route, make)), server) in (client..).zip(ends).zip([false, true]) {
             let host = &mut self.hosts[node.0 as usize];
-            let before = self.endpoints.get(place as usize);
-            let mut endpoint = Endpoint {
-                connection: None,
-                app,
-                open: false,
-                pace: host.pace(),
-                generation: before.map_or(0, |before| before.generation.wrapping_add(1)),
-                flow: number,
-                description: description as u32,
-                route,
-                armed_at: Time::NEVER,
-                app_armed_at: Time::NEVER,
-                progress: Time::ZERO,
-                digest: Digest::default(),
-            };
-            if self.part.as_ref().is_none_or(|part| part.has(node)) {
-                let iss = iss.map_or_else(|| host.iss(self.seed), |both| both[usize::from(server)]);
-                let config = host.config(config, self.seed);
-                let connection = endpoint.connection.insert(match (server, fast) {
-                    (false, _) => Connection::new(config, iss),
-                    (true, None) => Connection::listen(config, iss),
-                    (true, Some(fast)) => Connection::listen(config, iss).listening_fast(fast),
-                });
-                connection.record_events(events);
-                if let Some(own) = &flow.own[usize::from(server)] {
-                    own.equip(connection);
-                }
+            let endpoint = begin_again(&mut self.endpoints, place, &flow.app, make);
+            endpoint.pace = host.pace();
+            (endpoint.flow, endpoint.description, endpoint.route) = (number, description as u32, route);
+            if self.part.as_ref().is_some_and(|part| !part.has(node)) {
+                continue;
             }
-            seat(&mut self.endpoints, place, endpoint);
+            let iss = iss.map_or_else(|| host.iss(self.seed), |both| both[usize::from(server)]);
+            let config = host.config(config, self.seed);
+            let connection = endpoint.connection.insert(match (server, fast) {
+                (false, _) => Connection::new(config, iss),
+                (true, None) => Connection::listen(config, iss),
+                (true, Some(fast)) => Connection::listen(config, iss).listening_fast(fast),
+            });
+            connection.record_events(events);
+            if let Some(own) = &flow.own[usize::from(server)] {
+                own.equip(connection);
+            }
         }
         if let Some(recorder) = &mut self.network.recorder {
             recorder.pair(client, addresses);
         }
         client
     }
+}
+
+/// Makes the application of one end.
+type MakeApp = fn(&AppSpec) -> App;
+
+/// The endpoint with this index begins anew, or for the first time.
+#[inline(always)]
+fn begin_again<'a>(
+    endpoints: &'a mut Vec<Endpoint>,
+    place: u32,
+    spec: &AppSpec,
+    make: MakeApp,
+) -> &'a mut Endpoint {
+    let place = place as usize;
+    match endpoints.get_mut(place) {
+        Some(before) => before.begin_again(spec, make),
+        None => endpoints.push(Endpoint::new(make(spec))),
+    }
+    &mut endpoints[place]
 }
 
 /// An endpoint takes this place, after another one or as the first.

@@ -208,6 +208,13 @@ impl Answerer {
         Self { replies: VecDeque::new(), requests: 0, closing: Closing::Not, writer: Writer::new(pattern) }
     }
 
+    /// Begins anew, as for another connection. The list of replies keeps its memory.
+    pub(crate) fn begin_again(&mut self, pattern: Arc<Pattern>) {
+        let mut replies = core::mem::take(&mut self.replies);
+        replies.clear();
+        *self = Self { replies, ..Self::new(pattern) };
+    }
+
     /// Adds an expected request.
     pub(crate) fn expect(&mut self, request: u64, reply: u64) {
         self.requests = self.requests.saturating_add(request);
@@ -264,5 +271,21 @@ impl Application for Answerer {
 
     fn done(&self) -> Time {
         Time::NEVER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answerer_that_begins_again_is_like_a_new_one() {
+        let pattern = || Arc::new(Pattern { piece: Some(100), ..Pattern::default() });
+        let mut answerer = Answerer::new(pattern());
+        answerer.expect(300, 5000);
+        answerer.writer.begin(5000);
+        answerer.finish();
+        answerer.begin_again(pattern());
+        assert_eq!(format!("{answerer:?}"), format!("{:?}", Answerer::new(pattern())));
     }
 }

@@ -50,31 +50,43 @@ pub enum App {
 }
 
 impl App {
-    /// The applications of the client and of the server of `spec`.
-    pub fn pair(spec: &AppSpec) -> [Self; 2] {
+    /// The application of the client of `spec`.
+    pub fn client(spec: &AppSpec) -> Self {
         match spec {
-            AppSpec::Bulk { bytes } => {
-                [Self::BulkSender(BulkSender::new(*bytes)), Self::BulkReceiver(BulkReceiver::new(*bytes))]
-            }
-            AppSpec::RequestResponse { .. } => {
-                [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
-            }
-            AppSpec::Streams(_) => {
-                [Self::Own(Box::new(StreamsClient::new())), Self::Own(Box::new(StreamsServer::new()))]
-            }
-            AppSpec::Session(spec) => {
-                let [asking, answering] = spec.writes.each_ref().map(Arc::clone);
-                [
-                    Self::Asker(Box::new(Asker::new(asking))),
-                    Self::Answerer(Box::new(Answerer::new(answering))),
-                ]
-            }
+            AppSpec::Bulk { bytes } => Self::BulkSender(BulkSender::new(*bytes)),
+            AppSpec::RequestResponse { .. } => Self::Requester(Requester::new()),
+            AppSpec::Streams(_) => Self::Own(Box::new(StreamsClient::new())),
+            AppSpec::Session(spec) => Self::Asker(Box::new(Asker::new(Arc::clone(&spec.writes[0])))),
+            AppSpec::Datagrams(_) => unreachable!("datagrams have no connection to run over"),
+            AppSpec::Own(own) => Self::Own((own.client)()),
+        }
+    }
+
+    /// The application of the server of `spec`.
+    pub fn server(spec: &AppSpec) -> Self {
+        match spec {
+            AppSpec::Bulk { bytes } => Self::BulkReceiver(BulkReceiver::new(*bytes)),
+            AppSpec::RequestResponse { .. } => Self::Responder(Responder::new()),
+            AppSpec::Streams(_) => Self::Own(Box::new(StreamsServer::new())),
+            AppSpec::Session(spec) => Self::Answerer(Box::new(Answerer::new(Arc::clone(&spec.writes[1])))),
             AppSpec::Datagrams(_) => unreachable!("datagrams have no connection to run over"),
             AppSpec::Own(own) => {
                 let reads = || -> Box<dyn Application> { Box::new(BulkReceiver::until_closed()) };
-                [(own.client)(), own.server.as_ref().map_or_else(reads, |make| make())].map(Self::Own)
+                Self::Own(own.server.as_ref().map_or_else(reads, |make| make()))
             }
         }
+    }
+
+    /// Begins anew as the same end of another connection of a session, in the memory that it has. Returns whether it could.
+    pub(crate) fn begin_again(&mut self, spec: &AppSpec) -> bool {
+        let AppSpec::Session(spec) = spec else { return false };
+        let [asking, answering] = &spec.writes;
+        match self {
+            Self::Asker(asker) => **asker = Asker::new(Arc::clone(asking)),
+            Self::Answerer(answerer) => answerer.begin_again(Arc::clone(answering)),
+            _ => return false,
+        }
+        true
     }
 
     /// Carries out actions at `now` until the application waits, or is about to write a second time: after each write, TCP
