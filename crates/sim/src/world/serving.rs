@@ -109,7 +109,7 @@ fn keep_cookie(endpoint: &Endpoint, cookies: &mut Cookies, spec: &WorldSpec) {
 }
 
 /// Sends all segments that a connection has ready. `label` is the label of its packets.
-#[inline]
+#[inline(always)]
 pub(super) fn transmit(
     connection: &mut Connection,
     network: &mut Network,
