@@ -349,7 +349,7 @@ impl Network {
         let packet = self.packets.get_mut(slot);
         packet.address(label);
         self.data_packets += u64::from(packet.segment.payload.len > 0);
-        self.forward(slot, label.size, label.route, now.as_ps());
+        self.forward_by::<true, false>(slot, label.size, label.route, now.as_ps());
     }
 
     /// A host sends a datagram.
