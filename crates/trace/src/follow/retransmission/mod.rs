@@ -308,6 +308,13 @@ mod tests {
         assert_eq!(judge(&arrived), Verdict::Resent(Cause::Fast), "it was on its way");
         let again = Evidence { passed: Some(ms(50)), ..arrived };
         assert_eq!(judge(&again), Verdict::Resent(Cause::Timeout), "it was repaired before");
+        let remembered = |idle| judge(&Evidence { after: Some(ms(400)), idle: ms(idle), ..again });
+        assert_eq!(
+            remembered(1),
+            Verdict::Resent(Cause::Fast),
+            "the sender did not know that it had arrived"
+        );
+        assert_eq!(remembered(40), Verdict::Resent(Cause::Timeout));
     }
 
     #[test]

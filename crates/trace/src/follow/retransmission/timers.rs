@@ -71,5 +71,8 @@ fn needs_timer(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let longest = LEAST_TIMER.max(round.scale(3, 2));
     let silent = e.idle > BUSY.max(round.scale(1, 8));
-    e.passed.is_some_and(|passed| e.arrived || e.unseen && silent && passed > longest)
+    // What is remembered was not sent again before.
+    let waited = || silent && e.by_clock.or(e.after).is_some_and(|sent| sent >= LEAST_TIMER);
+    let arrived = e.arrived && (e.after.is_none() || waited());
+    e.passed.is_some_and(|passed| arrived || e.unseen && silent && passed > longest)
 }

@@ -478,7 +478,8 @@ impl Stream {
         let mut covered = Covered::default();
         // The ACK that covers a needless retransmission reports a copy if ACKs were lost before.
         let mut needless = core::mem::take(&mut self.repair.copied);
-        while let Some(piece) = self.pieces.take_below(ack) {
+        let repairing = self.repair.phase != Phase::Open;
+        while let Some(piece) = self.pieces.take_below(ack, repairing) {
             covered.resent |= piece.resent;
             if self.sacks {
                 self.delivered.process(&piece, scene.at, self.estimate.least());

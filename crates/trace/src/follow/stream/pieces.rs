@@ -10,6 +10,8 @@ const MOST: usize = 1 << 19;
 const MOST_TO_SHIFT: usize = 1 << 14;
 /// Number of pieces that are kept after their acknowledgment.
 const PAST: usize = 32;
+/// The same during a recovery, which may acknowledge a whole window at once: what is sent again then may have arrived.
+const PAST_IN_REPAIR: usize = 4096;
 
 /// A transmission of a piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,7 +96,10 @@ impl Pieces {
     pub(in crate::follow) fn find(&self, place: i64) -> Option<&Piece> {
         let at = self.outstanding.partition_point(|piece| piece.end <= place);
         let holds = |piece: &&Piece| (piece.start..piece.end).contains(&place);
-        self.outstanding.get(at).filter(holds).or_else(|| self.past.iter().rev().find(holds))
+        self.outstanding.get(at).filter(holds).or_else(|| {
+            let at = self.past.partition_point(|piece| piece.end <= place);
+            self.past.get(at).filter(holds)
+        })
     }
 
     /// Records a retransmission of `start` to `end`.
@@ -130,9 +135,9 @@ impl Pieces {
         self.outstanding.iter().take_while(move |piece| piece.start < ack)
     }
 
-    /// Removes the first piece below `ack`, or the part of it below `ack`.
+    /// Removes the first piece below `ack`, or the part of it below `ack`. More is kept if the sender is `repairing` losses.
     #[inline]
-    pub(in crate::follow) fn take_below(&mut self, ack: i64) -> Option<Piece> {
+    pub(in crate::follow) fn take_below(&mut self, ack: i64, repairing: bool) -> Option<Piece> {
         let first = self.outstanding.front_mut().filter(|piece| piece.start < ack)?;
         let taken = Piece { end: first.end.min(ack), ..*first };
         if first.end <= ack {
@@ -140,11 +145,22 @@ impl Pieces {
         } else {
             first.start = ack;
         }
-        if self.past.len() == PAST {
-            self.past.pop_front();
-        }
-        self.past.push_back(taken);
+        self.keep(taken, if repairing { PAST_IN_REPAIR } else { PAST });
         Some(taken)
+    }
+
+    /// Keeps a piece that was acknowledged. If more than `most` are left of a recovery, two older ones go for each new one.
+    #[inline]
+    fn keep(&mut self, piece: Piece, most: usize) {
+        for _ in 0..2 {
+            if self.past.len() >= most {
+                self.past.pop_front();
+            }
+        }
+        // They stay sorted. What was captured late may lie before them.
+        if self.past.back().is_none_or(|last| last.end <= piece.start) {
+            self.past.push_back(piece);
+        }
     }
 }
 
@@ -162,7 +178,7 @@ mod tests {
         pieces.push(Piece::new(0, 10, sending(1)));
         pieces.push(Piece::new(10, 30, sending(2)));
         pieces.send_again(5, 20, sending(7));
-        let seen: Vec<_> = core::iter::from_fn(|| pieces.take_below(25))
+        let seen: Vec<_> = core::iter::from_fn(|| pieces.take_below(25, false))
             .map(|piece| (piece.start, piece.end, piece.last.at.0, piece.resent))
             .collect();
         assert_eq!(seen, [(0, 5, 1, false), (5, 10, 7, true), (10, 20, 7, true), (20, 25, 2, false)]);
@@ -170,6 +186,23 @@ mod tests {
         assert_eq!(pieces.find(22).unwrap().first, sending(2), "acknowledged pieces are kept for a while");
         assert_eq!(pieces.find(27).unwrap().start, 25);
         assert_eq!(pieces.find(30), None);
+    }
+
+    #[test]
+    fn more_is_kept_of_a_recovery_and_fades_behind_it() {
+        let mut pieces = Pieces::default();
+        for n in 0..9000 {
+            pieces.push(Piece::new(n, n + 1, sending(1)));
+        }
+        while pieces.take_below(8000, true).is_some() {}
+        assert!(pieces.find(4000).is_some() && pieces.find(3000).is_none());
+        while pieces.take_below(8500, false).is_some() {}
+        assert!(pieces.find(8000 - 3000).is_some() && pieces.find(4500).is_none());
+        pieces.push(Piece::new(9000, 20_000, sending(1)));
+        for ack in 8501..=20_000 {
+            pieces.take_below(ack, false);
+        }
+        assert_eq!(pieces.past.len(), PAST);
     }
 
     #[test]
