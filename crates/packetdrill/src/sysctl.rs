@@ -2,7 +2,6 @@
 
 pub(crate) mod freebsd;
 
-use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery, SendMemory};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
@@ -163,10 +162,6 @@ impl Settings {
         settings.packets = Packets::Single;
         // Loss detection by time sees the order of a burst.
         settings.time_per_segment = Span::from_us(2);
-        if let Acking::Adaptive(bounds) = &mut settings.profile.acking {
-            // tcp_comp_sack_delay_ns.
-            bounds.behind_gap = Span::from_ms(1);
-        }
         if reno {
             settings.profile.congestion = congestion::Kind::RenoLinux;
         }

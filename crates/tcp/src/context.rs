@@ -10,6 +10,7 @@ use crate::prediction::Prediction;
 use crate::record::event::Event;
 use crate::record::stats::Stats;
 use crate::time::{Span, Time};
+use crate::wire::segment::Segment;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -48,6 +49,8 @@ struct Rare {
     log: Option<VecDeque<(Time, Event)>>,
     /// A reset that waits for transmission.
     reply: Option<Reply>,
+    /// An ACK that waits for transmission, before all else.
+    ready: Option<Box<Segment>>,
     /// Challenge ACKs sent in the present interval of one second, and its start (RFC 5961, section 7).
     challenged: u32,
     challenged_since: Time,
@@ -70,6 +73,7 @@ impl Default for Rare {
             counters: Stats::default(),
             log: None,
             reply: None,
+            ready: None,
             challenged: 0,
             challenged_since: Time::ZERO,
             answered_invalid: None,
@@ -142,9 +146,9 @@ impl Context {
     /// Returns to LISTEN and discards all that the last SYN set. Configuration, counters and recorded events stay.
     pub(crate) fn return_to_listen(&mut self, now: Time) {
         if let Some(rare) = self.rare.take() {
-            let Rare { counters, log, reply, fast_open, .. } = *rare;
+            let Rare { counters, log, reply, ready, fast_open, .. } = *rare;
             let fast_open = fast_open.and_then(|memory| memory.for_listener());
-            self.rare = Some(Box::new(Rare { counters, log, reply, fast_open, ..Rare::default() }));
+            self.rare = Some(Box::new(Rare { counters, log, reply, ready, fast_open, ..Rare::default() }));
         }
         self.agreed = Agreed::before_syn(&self.config);
         self.unusual.set(ECN.and(SYN_DATA).and(KEEP_ALIVE), false);
@@ -247,6 +251,31 @@ impl Context {
         }
         self.unusual.set(REPLY, false);
         self.rare.as_mut()?.reply.take()
+    }
+
+    /// An ACK that is complete leaves before all else.
+    #[cold]
+    pub(crate) fn send_first(&mut self, ack: Segment) {
+        self.rare().ready = Some(Box::new(ack));
+        self.unusual.set(REPLY, true);
+    }
+
+    /// Removes and returns the ACK that leaves before all else.
+    #[inline]
+    pub(crate) fn take_ready(&mut self) -> Option<Box<Segment>> {
+        if !self.unusual.has(REPLY) {
+            return None;
+        }
+        let rare = self.rare.as_mut()?;
+        let ready = rare.ready.take();
+        let waits = rare.reply.is_some();
+        self.unusual.set(REPLY, waits);
+        ready
+    }
+
+    /// Whether one waits.
+    pub(crate) fn has_ready(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.ready.is_some())
     }
 
     /// The ACK that is due answers a refused segment. Linux sends it at once and without data (`tcp_send_dupack()`,

@@ -328,6 +328,10 @@ impl Connection {
 
     /// The same without the fast path. Drivers for which the code size matters more than the time use it.
     pub fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        if let Some(ready) = self.cx.take_ready() {
+            *segment = *ready;
+            return Some(Departure { reason: Reason::DuplicateAck, last: false });
+        }
         if let Some(reply) = self.cx.take_reply() {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }

@@ -278,6 +278,15 @@ impl Receiver {
         memory.is_some_and(|memory| memory.waits_behind_gap())
     }
 
+    /// The data that has just arrived behind a gap causes no ACK of its own.
+    #[cold]
+    pub(crate) fn forgo_ack(&mut self) {
+        self.finish_acks();
+        if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
+            memory.forgo_behind_gap();
+        }
+    }
+
     /// Stops the delayed ACK timer.
     #[inline]
     pub(crate) fn stop_delayed_ack(&mut self) {

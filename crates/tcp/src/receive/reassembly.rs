@@ -62,6 +62,13 @@ impl Reassembly {
         }
     }
 
+    /// The place of the report that `range` touches, or of one behind all others.
+    pub(super) fn place_of(&self, range: Range, nxt: u64) -> usize {
+        let known = || self.recent.iter().filter(|known| known.start > nxt);
+        let touches = |known: &Range| known.start <= range.end && range.start <= known.end;
+        known().position(touches).unwrap_or_else(|| known().count())
+    }
+
     /// How far stored data lies ahead of `next`.
     pub(super) fn ahead_of(&self, next: u64) -> u32 {
         self.held.last().map_or(0, |last| last.end.saturating_sub(next) as u32)

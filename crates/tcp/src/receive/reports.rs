@@ -4,6 +4,9 @@ use crate::ranges::Range;
 use crate::receive::receiver::Receiver;
 use crate::wire::options::{Nak, SackBlock, SackBlocks};
 
+/// Places of an ACK at one of which each block has been once before it moves on: ACKs may be lost (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
+
 impl Receiver {
     /// Whether there is a SACK or NAK report to send.
     #[inline]
@@ -16,6 +19,22 @@ impl Receiver {
     pub(crate) fn has_blocks(&self) -> bool {
         // Of many ranges that are held, the last reports may all be acknowledged.
         self.reassembly.as_ref().is_some_and(|r| r.duplicate.is_some() || r.reports_above(self.nxt))
+    }
+
+    /// Whether the ACK that waits behind a gap must leave before `len` bytes at `start` are reported: they would be the third block or
+    /// a later one, and could push out one that no ACK has reported (`TCP_SACK_BLOCKS_EXPECTED` in `tcp_sack_new_ofo_skb()`).
+    #[inline]
+    pub(crate) fn must_report_before(&self, start: i64, len: u32) -> bool {
+        self.waits_behind_gap() && self.is_reported_late(start, len)
+    }
+
+    #[cold]
+    fn is_reported_late(&self, start: i64, len: u32) -> bool {
+        let Some(reassembly) = self.reassembly.as_ref().filter(|_| start > self.nxt as i64) else {
+            return false;
+        };
+        let data = Range::new(start as u64, start as u64 + u64::from(len));
+        reassembly.place_of(data, self.nxt) >= BLOCKS_EXPECTED
     }
 
     /// At most `room` blocks: first the D-SACK, once (RFC 2883, section 4), then the last changed ranges.

@@ -64,6 +64,24 @@ fn three_acks_for_a_gap_leave_at_once_and_others_report_what_comes_within_a_mill
 }
 
 #[test]
+fn an_ack_that_waits_leaves_before_a_third_block_and_no_block_goes_unreported() {
+    let mut lab = receiver(Span::from_ms(1));
+    lab.at(700);
+    let (from, since) = (lab.sent.len(), lab.now);
+    // Every second segment is lost.
+    for n in 0..7 {
+        lab.run_to(since + Span::from_us(100 * n));
+        lab.data((IN_ORDER + 1 + 2 * n as u32) * MSS, MSS);
+    }
+    lab.run_to(lab.now + Span::from_ms(10));
+    // The fourth waits. The fifth sends the ACK that reports it, and causes none itself; so does the seventh.
+    assert_eq!(reports(&lab, from, since), [(0, 2), (100, 4), (200, 6), (400, 8), (600, 12)]);
+    let last = &lab.sent.last().expect("an ACK").1.segment.options.sack;
+    let ends = last.as_slice().iter().map(|block| Lab::theirs(block.right) / MSS - IN_ORDER);
+    assert_eq!(ends.collect::<Vec<_>>(), [12, 10, 8]);
+}
+
+#[test]
 fn what_fills_a_gap_is_acknowledged_at_once_with_all_that_waits() {
     let mut lab = receiver(Span::from_ms(1));
     lab.at(700);

@@ -89,8 +89,8 @@ pub(super) const LINUX: Config = Config {
         max: Span::from_ms(200),
         quick: 16,
         counts: QuickCounts::Acks,
-        // tcp_comp_sack_delay_ns is a millisecond; the diagnosis at the receiver expects an ACK for each segment.
-        behind_gap: Span::ZERO,
+        // tcp_comp_sack_delay_ns.
+        behind_gap: Span::from_ms(1),
     }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,

@@ -101,7 +101,11 @@ impl Connection {
         }
         self.rcv.take_mark(&mut self.cx, now, segment);
         if segment.payload.len > 0 && (self.cx.state().may_receive() || self.reports_behind_fin(start)) {
+            let is_reported = self.reports_first(now, segment, start);
             self.take_text(now, segment, start);
+            if is_reported {
+                self.rcv.forgo_ack();
+            }
         }
         if flags.has(Flags::FIN) && !self.ignores_fin(start) {
             if self.rcv.take_fin(start + i64::from(segment.payload.len)) {

@@ -8,8 +8,9 @@ use crate::receive::ack_schedule::{PathTimes, Reads};
 use crate::receive::receiver::Text;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
+use crate::send::space::Plan;
 use crate::time::Time;
-use crate::wire::segment::Segment;
+use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
     /// Seventh step: the data.
@@ -44,6 +45,22 @@ impl Connection {
             self.rcv.acknowledge(Reason::Ack);
             self.peer_has_closed(now);
         }
+    }
+
+    /// Sends the ACK that waits behind a gap before the data at `start` takes a place in it, if that could push out what no ACK has
+    /// reported. Returns whether one leaves: the data itself then causes none (Linux, `tcp_sack_compress_send_ack()`).
+    #[inline]
+    pub(super) fn reports_first(&mut self, now: Time, segment: &Segment, start: i64) -> bool {
+        let is_due = self.rcv.must_report_before(start, segment.payload.len);
+        if !is_due || !self.cx.agreed.sack || self.cx.has_ready() {
+            return false;
+        }
+        let reason = Reason::DuplicateAck;
+        let start = self.snd.ack_position(&self.cx, reason);
+        let mut ack = Segment::default();
+        self.emit(now, Plan { start, len: 0, flags: Flags::NONE, reason }, &mut ack);
+        self.cx.send_first(ack);
+        true
     }
 
     /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.

@@ -46,7 +46,8 @@ impl Connection {
             && self.is_plain(segment)
             && self.snd.has_sent_all()
             && self.snd.space().acknowledges_nothing_new(segment.ack)
-            && self.rcv.holds_whole(start, segment.payload);
+            && self.rcv.holds_whole(start, segment.payload)
+            && !self.rcv.must_report_before(start, segment.payload.len);
         if !is_ordinary {
             return Answer::Declined;
         }

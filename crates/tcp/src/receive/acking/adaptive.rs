@@ -166,6 +166,11 @@ impl Adaptive {
         self.gap.waits()
     }
 
+    /// No such ACK waits any more.
+    pub(super) const fn forgo_behind_gap(&mut self) {
+        self.gap.leaves();
+    }
+
     /// The estimate of full segments before the first data (`tcp_initialize_rcv_mss()`).
     #[inline]
     fn begin_estimate(&mut self, arrival: &Arrival) {

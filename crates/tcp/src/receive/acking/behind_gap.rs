@@ -62,7 +62,7 @@ impl BehindGap {
     }
 
     /// An ACK leaves.
-    pub(super) fn leaves(&mut self) {
+    pub(super) const fn leaves(&mut self) {
         self.waiting = 0;
     }
 }

@@ -237,6 +237,11 @@ impl Memory {
         self.adaptive.waits_behind_gap()
     }
 
+    /// No ACK of data behind a gap waits any more.
+    pub(crate) const fn forgo_behind_gap(&mut self) {
+        self.adaptive.forgo_behind_gap();
+    }
+
     /// Whether a delayed ACK of `unacknowledged` bytes is due after a read that has left `unread` bytes.
     pub(crate) const fn is_due_once_read(&self, unacknowledged: u64, unread: u64) -> bool {
         self.adaptive.is_due_once_read(unacknowledged, unread)
