@@ -9,14 +9,16 @@ import netspurt as ns
 OUTAGES = """duration = "60 s"
 [tcp]
 profile = "bbr"
-# Few such outages can be replayed packet by packet. With the receive buffer of Linux before 6.16, this one can.
+# Few such outages can be replayed packet by packet. With the receive buffer of Linux before 6.16, and an ACK for each
+# segment, this one can.
 receive_memory = "bytes"
 receive_window = "6 MiB"
+acking = { kind = "adaptive", behind_gap = "0 s" }
 [link.path]
 between = ["client", "server"]
-rate = "15249437 bit/s"
-delay = "12309 us"
-queue = { kind = "drop-tail", limit = "12 packets" }
+rate = "16 Mbit/s"
+delay = "16 ms"
+queue = { kind = "drop-tail", limit = "14 packets" }
 [[change]]
 at = "3.181 s"
 every = "3.783 s"

@@ -120,7 +120,11 @@ impl Receiver {
         } else {
             acking.on_possible_loss(now, &arrival, memory);
             let has_gap = !arrival.is_old && !self.is_in_order() && !self.has_nak();
-            match if has_gap { acking.behind_gap(now, &arrival, self.memory(acking, now)) } else { None } {
+            match if has_gap && cx.agreed.sack {
+                acking.behind_gap(now, &arrival, self.memory(acking, now))
+            } else {
+                None
+            } {
                 Some(due) => self.acknowledge_behind_gap(now, text, due),
                 None => self.when_to_acknowledge(now, text, &acking),
             }

@@ -13,14 +13,14 @@ const IN_ORDER: u32 = 400;
 
 /// The peer has sent segments in order, one each millisecond from 200 ms on. Timestamps show an RTT of
 /// 100 ms or more.
-fn receiver(behind_gap: Span) -> Lab {
+fn receiver(behind_gap: Span, sack_permitted: bool) -> Lab {
     let mut linux = profile::by_name("linux").expect("a profile").config.clone();
     let Acking::Adaptive(bounds) = &mut linux.acking else { panic!("its ACKs are adaptive") };
     bounds.behind_gap = behind_gap;
     // No segment opens the window, for which an ACK would leave at once.
     (linux.receive_memory, linux.receive_window) = (ReceiveMemory::Bytes, 6 << 20);
     let stamp = Some(Timestamps { value: 1, echo: 0 });
-    let peer = Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamp, ..Options::NONE };
+    let peer = Options { mss: Some(MSS as u16), sack_permitted, timestamps: stamp, ..Options::NONE };
     let mut lab = Lab::open(linux, peer);
     let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
     lab.stamp = Some(Timestamps { value: 2, echo: opened });
@@ -56,7 +56,7 @@ fn behind_a_gap(lab: &mut Lab, count: u32, apart: Span) -> Vec<(u64, u32)> {
 
 #[test]
 fn three_acks_for_a_gap_leave_at_once_and_others_report_what_comes_within_a_millisecond() {
-    let mut lab = receiver(Span::from_ms(1));
+    let mut lab = receiver(Span::from_ms(1), true);
     lab.at(700);
     let out = behind_a_gap(&mut lab, 12, Span::from_us(300));
     // The fourth waits from 900 µs on, the eighth from 2100 µs on.
@@ -65,7 +65,7 @@ fn three_acks_for_a_gap_leave_at_once_and_others_report_what_comes_within_a_mill
 
 #[test]
 fn an_ack_that_waits_leaves_before_a_third_block_and_no_block_goes_unreported() {
-    let mut lab = receiver(Span::from_ms(1));
+    let mut lab = receiver(Span::from_ms(1), true);
     lab.at(700);
     let (from, since) = (lab.sent.len(), lab.now);
     // Every second segment is lost.
@@ -83,7 +83,7 @@ fn an_ack_that_waits_leaves_before_a_third_block_and_no_block_goes_unreported() 
 
 #[test]
 fn what_fills_a_gap_is_acknowledged_at_once_with_all_that_waits() {
-    let mut lab = receiver(Span::from_ms(1));
+    let mut lab = receiver(Span::from_ms(1), true);
     lab.at(700);
     for n in 1..5 {
         lab.data((IN_ORDER + n) * MSS, MSS);
@@ -97,7 +97,14 @@ fn what_fills_a_gap_is_acknowledged_at_once_with_all_that_waits() {
 
 #[test]
 fn without_a_delay_each_segment_is_reported_at_once() {
-    let mut lab = receiver(Span::ZERO);
+    let mut lab = receiver(Span::ZERO, true);
+    lab.at(700);
+    assert_eq!(behind_a_gap(&mut lab, 12, Span::from_us(300)).len(), 12);
+}
+
+#[test]
+fn without_sack_each_segment_causes_a_duplicate_ack_at_once() {
+    let mut lab = receiver(Span::from_ms(1), false);
     lab.at(700);
     assert_eq!(behind_a_gap(&mut lab, 12, Span::from_us(300)).len(), 12);
 }
