@@ -45,7 +45,7 @@ ALLOWED: dict[str, Table] = {
         config:             config/choices congestion receive/acking recovery/rto send/transmit time wire
         recovery:           config config/choices ranges record recovery/rto time wire
         opening:            config config/choices time wire
-        context:            config congestion opening opening/state prediction record time
+        context:            config congestion opening opening/state prediction record time wire
         receive:            config config/choices congestion context opening opening/state ranges receive/acking \
                             record recovery time wire
         send:               config config/choices congestion context opening opening/state prediction ranges \
