@@ -383,18 +383,23 @@ fn tcp_info_shows_last_ack_before_the_fin_leaves() {
 #[test]
 fn tcp_info_counts_window_probes_apart_from_retransmissions() {
     // tcp_send_probe0(): `icsk_probes_out`, and a timeout without backoff.
-    let stalled = |end| {
+    let stalled = |end, answered| {
         let mut script = Script::open("linux", "exact").call(200, "write 20000 0");
         let (seq, ack) = (Seq(IRS + 1), Seq(ISS + 10_001));
-        script.announce(300, 0, Segment { seq, ack, flags: Flags::ACK, ..Segment::default() });
+        let closed = Segment { seq, ack, flags: Flags::ACK, ..Segment::default() };
+        script.announce(300, 0, closed);
+        if let Some(at) = answered {
+            script.announce(at, 0, closed);
+        }
         let info = info(script.line(&format!("to {}", end * 1_000_000)));
         let timeout = u32::from_ne_bytes(info[8..12].try_into().unwrap());
         ([info[2], info[3], info[4]], timeout)
     };
-    let (counts, timeout) = stalled(310);
+    let (counts, timeout) = stalled(310, None);
     assert_eq!(counts, [0; 3]);
     // Timeouts of 300 ms and of 600 ms.
-    assert_eq!(stalled(1300), ([0, 2, 2], timeout), "no retransmission, two probes, backed off twice");
+    assert_eq!(stalled(1300, None), ([0, 2, 2], timeout), "no retransmission, two probes, backed off twice");
+    assert_eq!(stalled(1300, Some(1290)), ([0, 0, 2], timeout), "the peer has answered");
 }
 
 #[test]

@@ -118,8 +118,9 @@ fn write(
     let outstanding = outstanding(stream, &info, known, mss);
     let rules = stream.config().state_machine;
     // Without outstanding data the timer has sent window probes, which back off beside the timeout (`tcp_send_probe0()`).
-    let is_probing =
-        outstanding.unacknowledged == 0 && info.unanswered > 0 && stream.state().is_synchronized();
+    let is_probing = outstanding.unacknowledged == 0
+        && (info.unanswered > 0 || info.probes_window)
+        && stream.state().is_synchronized();
     let (retransmits, probes) = if is_probing { (0, info.unanswered) } else { (info.unanswered, 0) };
     let timeout = micros(stream.rto()) >> if is_probing { info.backoff } else { 0 };
     // Linux is in LAST-ACK before the FIN leaves (`tcp_close_state()`).
