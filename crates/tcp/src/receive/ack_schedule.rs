@@ -119,12 +119,10 @@ impl Receiver {
             self.acknowledge_when(now, due, false)
         } else {
             acking.on_possible_loss(now, &arrival, memory);
-            let has_gap = !arrival.is_old && !self.is_in_order() && !self.has_nak();
-            match if has_gap && cx.agreed.sack {
-                acking.behind_gap(now, &arrival, self.memory(acking, now))
-            } else {
-                None
-            } {
+            // Without SACK, duplicate ACKs are counted, and none is joined.
+            let joins = cx.agreed.sack && !arrival.is_old && !self.is_in_order() && !self.has_nak();
+            let due = if joins { acking.behind_gap(now, &arrival, self.memory(acking, now)) } else { None };
+            match due {
                 Some(due) => self.acknowledge_behind_gap(now, text, due),
                 None => self.when_to_acknowledge(now, text, &acking),
             }

@@ -47,7 +47,7 @@ pub struct Info {
     pub unanswered: u8,
     /// How often the retransmission timeout has been doubled.
     pub backoff: u8,
-    /// Whether it has been doubled for probes of a closed window only.
+    /// Whether the timer probes a closed window: the probes have doubled it, and no retransmission.
     pub probes_window: bool,
     /// The shift of the windows that the peer announces.
     pub peer_shift: u8,
