@@ -119,9 +119,8 @@ impl Context {
     /// What is accepted behind the peer's SYN: what ours announces, or in Linux all of the first window, which later segments
     /// announce.
     pub(crate) fn accepted_window(&self) -> u32 {
-        // A buffer that does not grow announces all of it.
-        let grows = self.config.counts_received_memory() && self.config.initial_receive_window.is_some();
-        let most = if grows { self.agreed.largest_window() } else { self.agreed.syn_window() };
+        let counts_memory = self.config.counts_received_memory();
+        let most = if counts_memory { self.agreed.largest_window() } else { self.agreed.syn_window() };
         most.min(self.first_window())
     }
 

@@ -20,6 +20,11 @@ pub(super) struct Reassembly {
     pub(super) taken: Range,
 }
 
+/// Whether two ranges overlap, or one begins where the other ends.
+const fn touches(one: &Range, other: &Range) -> bool {
+    one.start <= other.end && other.start <= one.end
+}
+
 impl Reassembly {
     /// Reads a field of each cache line: see [`crate::Connection::fetch_losses`].
     #[inline]
@@ -49,7 +54,6 @@ impl Reassembly {
     pub(super) fn report(&mut self, changed: Range, nxt: u64) {
         let recent = self.recent;
         let known = || recent.iter().filter(|known| known.start > nxt);
-        let touches = |one: &Range, other: &Range| one.start <= other.end && other.start <= one.end;
         let join = |one: Range, other: &Range| Range::new(one.start.min(other.start), one.end.max(other.end));
         let first =
             known().find(|known| touches(known, &changed)).map_or(changed, |known| join(changed, known));
@@ -65,8 +69,7 @@ impl Reassembly {
     /// The place of the report that `range` touches, or of one behind all others.
     pub(super) fn place_of(&self, range: Range, nxt: u64) -> usize {
         let known = || self.recent.iter().filter(|known| known.start > nxt);
-        let touches = |known: &Range| known.start <= range.end && range.start <= known.end;
-        known().position(touches).unwrap_or_else(|| known().count())
+        known().position(|known| touches(known, &range)).unwrap_or_else(|| known().count())
     }
 
     /// How far stored data lies ahead of `next`.

@@ -97,7 +97,7 @@ impl App {
             Self::BulkSender(app) => {
                 let before = connection.written();
                 let ran = run(app, now, spec, connection);
-                // A sent segment may free memory of the send buffer. So the application is asked again whether it writes.
+                // Sending a segment may free memory of the send buffer. The application may then write again.
                 let fills = connection.written() > before && connection.room_follows_sending();
                 if fills { Ran::Writes(Action::Work) } else { ran }
             }

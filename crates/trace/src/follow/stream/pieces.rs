@@ -10,7 +10,7 @@ const MOST: usize = 1 << 19;
 const MOST_TO_SHIFT: usize = 1 << 14;
 /// Number of pieces that are kept after their acknowledgment.
 const PAST: usize = 32;
-/// The same during a recovery, which may acknowledge a whole window at once: what is sent again then may have arrived.
+/// The same during a recovery. One ACK may then acknowledge a whole window, and retransmissions of that data may follow it.
 const PAST_IN_REPAIR: usize = 4096;
 
 /// A transmission of a piece.
