@@ -81,6 +81,19 @@ fn a_duplicate_report_of_what_was_sent_once_does_not_count_toward_an_undo() {
 }
 
 #[test]
+fn a_duplicate_report_of_a_part_of_what_was_sent_again_does_not_count_toward_an_undo() {
+    for (left, undone) in [(0, 1), (1, 0)] {
+        let mut lab = three_lost(Grows::WhenUsed);
+        let mut options = Options::NONE;
+        options.sack.push(SackBlock { left: Lab::behind(0).plus(left), right: Lab::behind(1) });
+        options.sack.push(SackBlock { left: Lab::behind(0), right: Lab::behind(1) });
+        options.sack.push(SackBlock { left: Lab::behind(3), right: Lab::behind(6) });
+        lab.at(210).ack_with(0, options);
+        assert_eq!(lab.tcp.stats().undone, undone, "tcp_match_skb_to_sack()");
+    }
+}
+
+#[test]
 fn duplicate_reports_that_undo_a_recovery_leave_what_is_lost() {
     let mut lab = three_lost(Grows::WhenUsed);
     lab.at(210).sack(1, &[(1, 1), (4, 6)]);

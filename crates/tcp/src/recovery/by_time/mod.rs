@@ -267,10 +267,15 @@ impl LossRecovery {
             let highest = loss.reported().last().map_or(highest, |last| last.end.max(highest));
             rack.note_late_duplicate(flight, again, loss.reported(), highest);
         }
-        // Of what is not acknowledged, only segments that were sent again count (`tcp_sacktag_one()`), and nothing of a block that
-        // begins below (`tcp_is_sackblock_valid()`).
-        let counts = !as_linux || again.end <= una || again.start >= una && !rack.has_not_resent(again);
-        counts && rack.undo_mut().is_some_and(|undo| undo.reported_twice(again.end))
+        // Of what is not acknowledged, each whole segment that was sent again counts (`tcp_match_skb_to_sack()`,
+        // `tcp_sacktag_one()`), and nothing of a block that begins below (`tcp_is_sackblock_valid()`).
+        let times = match as_linux && again.end > una {
+            true if again.start < una => 0,
+            true => flight.resent_within(again),
+            false => 1,
+        };
+        let Some(undo) = rack.undo_mut() else { return false };
+        (0..times).any(|_| undo.reported_twice(again.end))
     }
 
     /// The original of a retransmitted segment at `start` arrived late, within a fast recovery.

@@ -443,6 +443,12 @@ impl Flight {
         self.indices_within(range).filter(known).map(|at| self.sent(at))
     }
 
+    /// Segments that lie in `range` as a whole and were sent again.
+    pub(crate) fn resent_within(&self, range: Range) -> usize {
+        let is_whole = |sent: &Sent| sent.range.start >= range.start && sent.range.end <= range.end;
+        self.all_within(range).filter(|sent| sent.again && is_whole(sent)).count()
+    }
+
     fn indices_within(&self, range: Range) -> impl Iterator<Item = usize> {
         let first = self.index_of(range.start);
         (first..self.entries.len()).take_while(move |&at| self.start_of(at) < range.end)
