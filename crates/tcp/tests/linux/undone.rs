@@ -150,6 +150,15 @@ fn a_retransmission_that_is_lost_again_turns_the_recovery_of_a_timeout_into_one_
 }
 
 #[test]
+fn at_a_timeout_a_short_first_segment_is_lost_without_the_recent_one_behind_it() {
+    let mut lab = Lab::with_sack(rules(Grows::WhenUsed));
+    lab.write_bytes(100).at(1050);
+    lab.write(1).at(1110);
+    assert_eq!(lab.out().last(), Some(&(1, Timeout)));
+    assert_eq!(lab.tcp.info().lost, 0, "tcp_timeout_mark_lost()");
+}
+
+#[test]
 fn at_a_timeout_segments_that_may_be_reordered_count_as_lost() {
     // tcp_timeout_mark_lost() asks tcp_rack_skb_timeout() with a window of zero.
     for (grows, cwnd) in [(Grows::WhenUsed, 1), (Grows::Always, 2)] {

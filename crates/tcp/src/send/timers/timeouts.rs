@@ -370,15 +370,15 @@ impl Sender {
         (begins, from_open, frto): (bool, bool, Frto),
     ) {
         let (una, max, has_reneged) = (self.space.una, self.space.max, reneged.is_some());
-        let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
+        let full = (una + u64::from(cx.agreed.payload)).min(max);
+        let first = self.recovery.first_segment(una, full);
         let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
         let ignores_reordering = cx.config.counts_as_linux();
         let timeout =
             Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), Reason::Timeout);
-        if let Some(end) = reneged.filter(|&end| una < end && end < first.end && cx.config.counts_as_linux())
-        {
+        if let Some(end) = reneged.filter(|&end| una < end && end < full && cx.config.counts_as_linux()) {
             self.recovery.send_next(Range::new(una, end), Reason::Timeout);
         } else if self.is_wider_than_window(cx, first) {
             let permitted = Range::new(una, una + u64::from(self.space.wnd));
@@ -390,7 +390,6 @@ impl Sender {
     /// Whether the peer's window is open, and `first`, which begins at SND.UNA, does not fit into it.
     fn is_wider_than_window(&self, cx: &Context, first: Range) -> bool {
         let wnd = u64::from(self.space.wnd);
-        let first = self.recovery.first_segment(first.start, first.end);
         cx.config.counts_as_linux() && (1..first.len()).contains(&wnd)
     }
 
