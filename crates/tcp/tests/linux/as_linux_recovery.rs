@@ -1,10 +1,13 @@
 //! Choices that Linux makes in recoveries: what an ACK of an original means, what counts as delivered, when cwnd opens.
 
 use crate::lab::{Lab, MSS, config};
+use crate::recounted::rules;
 use netspurt_tcp::config::{Config, Counting, Grows, InitialWindow, PrrRule, Recovery, Reduces};
 use netspurt_tcp::congestion;
+use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
 use netspurt_tcp::reason::Reason::{NewData, RackLoss, TailProbe, Timeout};
+use netspurt_tcp::time::Span;
 
 /// Losses are detected by time, and cwnd opens as in Linux.
 fn linux() -> Config {
@@ -164,4 +167,20 @@ fn a_report_of_duplicates_opens_no_window_if_nothing_is_outstanding() {
     let cwnd = lab.tcp.cwnd();
     lab.at(310).sack(4, &[(1, 1)]);
     assert_eq!(lab.tcp.cwnd(), cwnd);
+}
+
+#[test]
+fn an_ack_that_ends_a_recovery_and_delivers_nothing_for_certain_does_not_look_at_the_time() {
+    let mut lab = Lab::with_sack(Config { reordering_tick: Span::from_ms(1), ..rules(Grows::WhenUsed) });
+    lab.write(10).at(250).sack(0, &[(3, 3)]).sack(0, &[(2, 3)]);
+    // 3 has overtaken 2: the reordering window is a quarter of 100 ms from now on.
+    lab.at(280).sack(0, &[(2, 10)]);
+    lab.write(1).at(310).write(1).at(330).write(1).at(380).sack(0, &[(2, 11)]);
+    lab.at(430).sack(0, &[(2, 11), (13, 13)]);
+    let repairs = lab.out().split_off(10);
+    assert_eq!(repairs.iter().filter(|sent| sent.0 == 1).count(), 2, "sent again, twice: {repairs:?}");
+    // 12 has waited for long enough at 435 ms. The timer that finds it comes two ticks later.
+    lab.at(436).sack(11, &[(13, 13)]);
+    assert_eq!(lab.timed(), [], "tcp_rack_mark_lost()");
+    assert!(!matches!(lab.tcp.info().phase, Phase::Recovery | Phase::TimeoutRecovery), "it has ended");
 }

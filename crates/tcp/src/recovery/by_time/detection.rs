@@ -44,8 +44,13 @@ impl LossRecovery {
         let first = in_packets || loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una));
         let window = rack.repairs.reordering.window(*least, first || loss.phase != Phase::Open, srtt);
         let running = if as_linux { rack.deadline } else { Time::NEVER };
-        let found = rack.detect(flight, now, window, loss.reported());
-        rack.deadline = if rack.deadline.is_never() { running } else { now + in_ticks(rack.deadline - now) };
+        // An ACK that ends a recovery and delivers nothing does not look at the time (`tcp_rack_mark_lost()`).
+        let mut found = Found::default();
+        if !as_linux || rack.advanced || occasion == Occasion::ReorderingTimer {
+            found = rack.detect(flight, now, window, loss.reported());
+            rack.deadline =
+                if rack.deadline.is_never() { running } else { now + in_ticks(rack.deadline - now) };
+        }
         let unrepaired = rack.take_unrepaired(loss.reported());
         let begins = match loss.phase {
             Phase::Open => found.any || unrepaired,
