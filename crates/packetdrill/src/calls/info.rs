@@ -170,9 +170,8 @@ fn outstanding(stream: &Connection, info: &Info, known: Option<Segments>, mss: u
     if let Some(known) = known.filter(|known| known.unacknowledged > 0) {
         // Without SACK, duplicate ACKs tell how many have arrived.
         let sacked = if info.sack { known.sacked } else { counts.sacked };
-        let probed = u32::from(info.probed > 0);
         // The bytes also know data of a SYN that was sent again.
-        let resent = known.resent.saturating_sub(probed).max(counts.resent);
+        let resent = known.resent.max(counts.resent);
         counts = Segments { sacked, resent, ..known };
     }
     if stream.state() == State::Closed {

@@ -14,7 +14,8 @@ pub struct Segments {
     pub sacked: u32,
     /// Of these, marked lost and not yet retransmitted.
     pub lost: u32,
-    /// Of these, retransmitted, and neither acknowledged, reported nor marked lost since.
+    /// Of these, retransmitted, and neither acknowledged, reported nor marked lost since; not what only tail loss probes have
+    /// sent again.
     pub resent: u32,
     /// Of the retransmitted ones, those that no longer count as lost: an undo has removed the mark.
     pub spared: u32,
@@ -33,7 +34,7 @@ pub struct Info {
     pub lost: u64,
     /// Of these, retransmitted and not yet acknowledged or reported by SACK.
     pub resent: u64,
-    /// Of these, the outstanding tail loss probe. Linux counts it neither as lost nor as retransmitted.
+    /// Of these, what only tail loss probes have sent again. Linux counts it neither as lost nor as retransmitted.
     pub probed: u64,
     /// The window of a recovery with PRR, which takes the place of cwnd, in bytes.
     pub recovery_window: Option<u64>,

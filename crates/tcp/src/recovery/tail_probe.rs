@@ -50,11 +50,6 @@ impl Probe {
         self.0.is_some_and(|out| out.is_resend)
     }
 
-    /// The end of the outstanding probe, if it carried no new data.
-    pub(crate) fn resent_up_to(self) -> Option<u64> {
-        self.0.filter(|out| out.is_resend).map(|out| out.end)
-    }
-
     /// A probe is sent.
     pub(crate) fn sent(&mut self, end: u64, is_resend: bool) {
         self.0 = Some(Out { end, is_resend });

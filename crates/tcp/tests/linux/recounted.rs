@@ -53,6 +53,17 @@ fn a_retransmission_that_is_marked_lost_again_is_no_longer_in_the_network() {
 }
 
 #[test]
+fn in_the_recovery_behind_it_a_tail_loss_probe_does_not_count_as_a_retransmission() {
+    let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+    lab.write(5).at(310).sack(2, &[(4, 4)]).at(340);
+    assert_eq!(lab.out()[5..], [(5, TailProbe), (3, RackLoss)]);
+    let counts = Segments { unacknowledged: 3, sacked: 1, lost: 0, resent: 1, spared: 0 };
+    assert_eq!(lab.tcp.segments(), Some(counts), "tcp_send_loss_probe()");
+    let info = lab.tcp.info();
+    assert_eq!((info.resent, info.probed), (2 * u64::from(MSS), u64::from(MSS)));
+}
+
+#[test]
 fn a_short_segment_counts_as_one() {
     let mut lab = Lab::with_sack(Config { cwnd_counts: CwndCounts::Packets, ..linux() });
     for _ in 0..3 {

@@ -132,12 +132,12 @@ impl LossRecovery {
         let Some(departures) = self.log.change() else { return };
         departures.flight.add_again(range, now);
         let Some(rack) = &mut departures.rack else { return };
-        rack.resend(range);
+        // Outside a recovery, only a probe sends again, which Linux does not count (`tcp_send_loss_probe()`).
+        let is_probe = self.loss.phase == Phase::Open && rack.probe.is_resend();
+        rack.resend(range, is_probe);
         if let Some(prr) = rack.prr_mut() {
             prr.sent(range.len());
         }
-        // Outside a recovery, only a probe sends again, which Linux does not count (`tcp_send_loss_probe()`).
-        let is_probe = self.loss.phase == Phase::Open && rack.probe.is_resend();
         if let Some(undo) = rack.undo_mut().filter(|_| !is_probe) {
             undo.resent(timestamp(now));
         }

@@ -206,10 +206,9 @@ impl LossRecovery {
         Some(rack.segments(flight, self.loss.reported()))
     }
 
-    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
+    /// Bytes that only tail loss probes have sent again, neither acknowledged, reported nor lost.
     pub(crate) fn probed(&self) -> u64 {
-        let Some(departures) = self.log.read() else { return 0 };
-        departures.rack.as_ref().map_or(0, |rack| rack.probed(&departures.flight))
+        self.rack().map_or(0, |rack| rack.probed(self.loss.reported()))
     }
 
     /// Number of ACKs that have shown reordering, and its largest distance in bytes.

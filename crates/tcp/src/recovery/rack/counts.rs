@@ -73,7 +73,7 @@ impl Rack {
                 all.sacked += 1;
             } else if self.repairs.lost.covered_within(sent.range) > 0 {
                 all.lost += 1;
-            } else if sent.again {
+            } else if sent.again && self.repairs.probed.covered_within(sent.range) == 0 {
                 all.resent += 1;
                 all.spared += u32::from(self.is_spared(sent.range));
             }
@@ -81,9 +81,9 @@ impl Rack {
         })
     }
 
-    /// Bytes of the outstanding tail loss probe, if it was a retransmission.
-    pub(in crate::recovery) fn probed(&self, flight: &Flight) -> u64 {
-        let last = |end: u64| flight.all_within(Range::new(end.saturating_sub(1), end)).last();
-        self.probe.resent_up_to().and_then(last).map_or(0, |segment| segment.range.len())
+    /// Bytes of these that only tail loss probes have sent again.
+    pub(in crate::recovery) fn probed(&self, sacked: &RangeSet) -> u64 {
+        let unreported = self.repairs.probed.iter_down().flat_map(|range| sacked.missing_in(range));
+        unreported.map(|piece| piece.len() - self.repairs.lost.covered_within(piece)).sum()
     }
 }

@@ -248,6 +248,7 @@ impl Rack {
         if let Some(repairs) = self.repairs.known() {
             repairs.lost.remove_below(una);
             repairs.resent.remove_below(una);
+            repairs.probed.remove_below(una);
             repairs.spared.remove_below(una);
         }
         self.short.forget_below(una);
@@ -278,11 +279,16 @@ impl Rack {
     }
 
     /// `range` is retransmitted.
-    pub(super) fn resend(&mut self, range: Range) {
+    pub(super) fn resend(&mut self, range: Range, is_probe: bool) {
+        let is_first = self.has_not_resent(range) || self.repairs.probed.covered_within(range) > 0;
         let repairs = self.repairs.change();
         repairs.lost.remove(range);
         repairs.spared.remove(range);
+        repairs.probed.remove(range);
         repairs.resent.insert(range);
+        if is_probe && is_first {
+            repairs.probed.insert(range);
+        }
     }
 
     /// The present ACK is processed completely: computes the distance of the reordering that it shows.

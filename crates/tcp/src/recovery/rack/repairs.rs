@@ -15,6 +15,9 @@ pub(in crate::recovery) struct Repairs {
     pub(in crate::recovery) found: Option<Vec<Range>>,
     /// Data that was sent more than once.
     pub(super) resent: RangeSet,
+    /// Of that, what only tail loss probes have sent again: Linux counts it neither as lost nor as retransmitted
+    /// (`tcp_send_loss_probe()`).
+    pub(in crate::recovery) probed: RangeSet,
     /// Retransmissions that were in the network at an undo (Linux), until they are acknowledged or found lost: a timeout sends
     /// them again then. They count in the network beside their originals, also behind a report (`retrans_out`).
     pub(super) spared: RangeSet,
@@ -66,6 +69,7 @@ static NONE: Repairs = Repairs {
     lost: RangeSet::new(),
     found: None,
     resent: RangeSet::new(),
+    probed: RangeSet::new(),
     spared: RangeSet::new(),
     undone_now: false,
     duplicates: 0,

@@ -45,7 +45,7 @@ impl Logged {
 
     fn resend(&mut self, range: Range, now: Time) {
         self.flight.add_again(range, now);
-        self.rack.resend(range);
+        self.rack.resend(range, false);
     }
 
     fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
@@ -128,13 +128,25 @@ fn a_late_segment_that_was_not_retransmitted_shows_reordering() {
 }
 
 #[test]
-fn a_probe_that_was_sent_before_counts_as_such_until_it_is_answered() {
-    let (mut rack, _) = after(&[1, 2, 3]);
-    assert_eq!(rack.rack.probed(&rack.flight), 0);
-    rack.probe.sent(1001, true);
-    assert_eq!(rack.rack.probed(&rack.flight), 100);
-    rack.probe.answered(1001, Some(1001), false);
-    assert_eq!(rack.rack.probed(&rack.flight), 0);
+fn a_probe_counts_as_such_until_it_is_reported_lost_or_sent_again() {
+    let last = Range::new(901, 1001);
+    let probed = || {
+        let (mut rack, sacked) = after(&[1, 2, 3]);
+        assert_eq!(rack.probed(&sacked), 0);
+        rack.rack.resend(last, true);
+        rack.rack.resend(last, true);
+        assert_eq!(rack.probed(&sacked), 100);
+        (rack, sacked)
+    };
+    let (mut rack, mut sacked) = probed();
+    sacked.insert(last);
+    assert_eq!(rack.probed(&sacked), 0);
+    let (mut lost, sacked) = probed();
+    lost.lose(last, &sacked);
+    assert_eq!(lost.probed(&sacked), 0);
+    rack.rack.resend(last, false);
+    rack.rack.resend(last, true);
+    assert_eq!(rack.probed(&sacked), 0, "a probe does not take the mark of a retransmission away");
 }
 
 #[test]
