@@ -168,7 +168,7 @@ impl Adaptive {
 
     /// No such ACK waits any more.
     pub(super) const fn forgo_behind_gap(&mut self) {
-        self.gap.leaves();
+        self.gap.leaves(false);
     }
 
     /// The estimate of full segments before the first data (`tcp_initialize_rcv_mss()`).
@@ -324,7 +324,7 @@ impl Adaptive {
         }
         self.quick = self.quick.saturating_sub(u8::from(counts));
         (self.scheduled, self.ends_short, self.ends_short_twice) = (false, false, false);
-        self.gap.leaves();
+        self.gap.leaves(len > 0);
         if len > 0 && self.ato > Span::ZERO && now - self.last < self.ato {
             self.interactive = true;
         }

@@ -22,11 +22,13 @@ pub(super) struct BehindGap {
     at_once: u8,
     /// Segments that wait for one ACK (`compressed_ack`).
     waiting: u8,
+    /// The last ACK that counts as having left at once has not left yet.
+    is_owed: bool,
 }
 
 impl BehindGap {
     pub(super) const fn new() -> Self {
-        Self { received: 0, at_once: 0, waiting: 0 }
+        Self { received: 0, at_once: 0, waiting: 0, is_owed: false }
     }
 
     /// A segment behind a gap at `received` arrives. Its ACK leaves now or waits, `longest` at most; an ACK that waits is due at
@@ -46,7 +48,7 @@ impl BehindGap {
             (self.received, self.at_once) = (received, 0);
         }
         if self.at_once < AT_ONCE {
-            self.at_once += 1;
+            (self.at_once, self.is_owed) = (self.at_once + 1, true);
             return Due::Now;
         }
         self.waiting += 1;
@@ -61,9 +63,13 @@ impl BehindGap {
         self.waiting > 0
     }
 
-    /// An ACK leaves.
-    pub(super) const fn leaves(&mut self) {
-        self.waiting = 0;
+    /// An ACK leaves, alone or with data. Linux counts after it has sent data (`tcp_data_snd_check()` before `tcp_ack_snd_check()`):
+    /// an ACK that data carries does not count.
+    pub(super) const fn leaves(&mut self, with_data: bool) {
+        if self.is_owed && with_data {
+            self.at_once -= 1;
+        }
+        (self.waiting, self.is_owed) = (0, false);
     }
 }
 
@@ -81,7 +87,7 @@ mod tests {
                 let now = Time::ZERO + Span::from_us(100 * n);
                 match gap.arrives(now, 5000, (longest, rtt, armed)) {
                     Due::Now => {
-                        gap.leaves();
+                        gap.leaves(false);
                         armed = Time::NEVER;
                         0
                     }
@@ -103,6 +109,20 @@ mod tests {
         assert_eq!(delays(5, Span::ZERO, LONGEST), [0; 5], "before the RTT is known");
         let many = delays(60, rtt, LONGEST);
         assert_eq!(many[3 + 44], 0, "at most 44 segments wait");
+    }
+
+    #[test]
+    fn an_ack_that_data_carries_does_not_count() {
+        let mut gap = BehindGap::new();
+        let rtt = Span::from_ms(40);
+        let mut arrives = |with_data| {
+            let due = gap.arrives(Time::ZERO, 5, (LONGEST, rtt, Time::NEVER));
+            gap.leaves(with_data);
+            due
+        };
+        let waits = Due::At(Time::ZERO + LONGEST + SLACK);
+        assert_eq!([false, true, true, false].map(&mut arrives), [Due::Now; 4]);
+        assert_eq!([true, false, false, true].map(arrives), [Due::Now, Due::Now, waits, waits]);
     }
 
     #[test]
