@@ -330,6 +330,13 @@ impl Tuning {
         self.rtt
     }
 
+    /// In Linux a short segment uses its echo up without a sample (`rcv_rtt_last_tsecr`).
+    pub(super) fn uses_up(&mut self, echo: u32) {
+        if self.counts_memory() {
+            self.echoed = echo;
+        }
+    }
+
     /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
     /// sent at `first`. `waits`: data waits that the application has not read, which Linux looks at.
     #[inline]

@@ -1,6 +1,7 @@
 //! The receiver in a *run*: data arrives in order, is read and acknowledged at once. What depends on the buffer only is
 //! computed when the buffer changes.
 
+use super::window_growth::take_echo;
 use crate::context::Context;
 use crate::receive::acking::Acking;
 use crate::receive::receiver::{AckDue, Receiver};
@@ -62,8 +63,8 @@ impl Receiver {
             self.read = self.nxt;
             return;
         };
-        if tuning.is_new(echo) && len >= tuning.full(mss) {
-            tuning.echoes(now, echo, first, false);
+        if tuning.is_new(echo) {
+            take_echo(tuning, now, (echo, len, mss), first, false);
         }
         if tuning.passes(len, self.buffer) {
             self.read = self.nxt;

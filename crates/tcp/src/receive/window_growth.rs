@@ -75,9 +75,9 @@ impl Receiver {
         let Some(tuning) = extras.tuning.as_deref_mut() else { return };
         match &segment.options.timestamps {
             Some(stamps) if cx.agreed.timestamps => {
-                if tuning.is_new(stamps.echo) && segment.payload.len >= tuning.full(mss) {
+                if tuning.is_new(stamps.echo) {
                     let waits = self.nxt - self.read > u64::from(segment.payload.len);
-                    tuning.echoes(now, stamps.echo, first, waits);
+                    take_echo(tuning, now, (stamps.echo, segment.payload.len, mss), first, waits);
                 }
             }
             _ => tuning.received(now, self.nxt, self.edge.saturating_sub(self.nxt) as u32),
@@ -120,6 +120,7 @@ impl Receiver {
     #[cold]
     pub(crate) fn tune_to_gap(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
         let (len, behind) = (segment.payload.len, self.behind());
+        self.take_echo_behind(cx, now, first, segment);
         if let Some(tuning) = self.tuning().filter(|tuning| tuning.counts_memory()) {
             if !tuning.passes_behind(len, self.buffer) {
                 let start = self.position(segment.seq).max(0) as u64;
@@ -132,6 +133,18 @@ impl Receiver {
             }
         }
         self.note_background(cx, now, first, segment);
+    }
+
+    /// The timestamp that data behind a gap echoes gives a sample, too (`tcp_rcv_established()`).
+    fn take_echo_behind(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
+        let (waits, mss) = (self.nxt > self.read, u32::from(cx.agreed.payload));
+        let tuning = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut());
+        if let Some(tuning) = tuning.filter(|tuning| tuning.counts_memory())
+            && let Some(stamps) = segment.options.timestamps.filter(|_| cx.agreed.timestamps)
+            && tuning.is_new(stamps.echo)
+        {
+            take_echo(tuning, now, (stamps.echo, segment.payload.len, mss), first, waits);
+        }
     }
 
     /// A FIN without data behind a gap, at `position`, is queued like data (`tcp_data_queue_ofo()`).
@@ -209,5 +222,22 @@ impl Receiver {
         if !tuning.is_settled(self.buffer) || extras.background.is_some() {
             self.resize(cx);
         }
+    }
+}
+
+/// Data of `len` bytes is the first with the timestamp `echo`. A full segment, of at least `own` bytes before one has come, gives a
+/// sample.
+#[inline]
+pub(super) fn take_echo(
+    tuning: &mut Tuning,
+    now: Time,
+    (echo, len, own): (u32, u32, u32),
+    first: Coarse,
+    waits: bool,
+) {
+    if len >= tuning.full(own) {
+        tuning.echoes(now, echo, first, waits);
+    } else {
+        tuning.uses_up(echo);
     }
 }

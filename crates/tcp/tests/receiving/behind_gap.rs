@@ -108,3 +108,35 @@ fn without_sack_each_segment_causes_a_duplicate_ack_at_once() {
     lab.at(700);
     assert_eq!(behind_a_gap(&mut lab, 12, Span::from_us(300)).len(), 12);
 }
+
+/// What the kernel counts of echoed timestamps: after data in order that echoes one, first in a segment of `len` bytes, four full
+/// segments behind a gap echo one of `age` ms. How many ACKs leave at once?
+fn at_once_after(len: u32, age: u32) -> usize {
+    let mut linux = profile::by_name("linux").expect("a profile").config.clone();
+    // The window is as large as it becomes: no segment opens it.
+    linux.receive_window = linux.initial_receive_window.expect("it grows");
+    let stamps = |echo| Some(Timestamps { value: 2, echo });
+    let peer =
+        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps(0), ..Options::NONE };
+    let mut lab = Lab::open(linux, peer);
+    let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
+    lab.stamp = stamps(opened);
+    lab.at(200).data(0, len);
+    for n in 0..IN_ORDER {
+        lab.at(201 + u64::from(n)).data(len + n * MSS, MSS);
+    }
+    lab.at(700);
+    lab.stamp = stamps(opened.wrapping_add(600 - age));
+    let from = lab.sent.len();
+    for n in 1..=4 {
+        lab.data(len + (IN_ORDER + n) * MSS, MSS);
+    }
+    lab.sent.len() - from
+}
+
+#[test]
+fn each_timestamp_measures_the_rtt_once_by_its_first_segment_if_that_is_full_also_behind_a_gap() {
+    assert_eq!(at_once_after(MSS, 600), 3, "the RTT is known");
+    assert_eq!(at_once_after(1, 600), 4, "a short segment has used the timestamp up (rcv_rtt_last_tsecr)");
+    assert_eq!(at_once_after(1, 50), 3, "another one behind the gap measures (tcp_rcv_rtt_measure_ts())");
+}
