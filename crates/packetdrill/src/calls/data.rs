@@ -179,6 +179,9 @@ impl Stack {
         }
         // The end of the peer's stream comes before an error (`tcp_recvmsg_locked()`).
         let (finished, over) = (stream.peer_finished(), ended || shut);
+        if finished && mode == ReadMode::Remove {
+            stream.read(now, 0);
+        }
         match socket.take_error() {
             _ if finished => Ok(0),
             Some(error) => Err(error),

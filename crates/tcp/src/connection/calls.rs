@@ -156,7 +156,8 @@ impl Connection {
         }
     }
 
-    /// Reads at most `max` bytes and returns their range in the peer's stream. The length is at most `u32::MAX`.
+    /// Reads at most `max` bytes and returns their range in the peer's stream. The length is at most `u32::MAX`. A call after the
+    /// last byte reads the end of the stream, which takes memory until then where the receive buffer counts it.
     #[inline(always)]
     pub fn read(&mut self, now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
@@ -173,6 +174,9 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn tune_to_read(&mut self, now: Time, len: u64) {
+        if len == 0 && self.rcv.is_finished() {
+            self.rcv.read_end(&self.cx);
+        }
         self.tune_to_read_inline(now, len);
     }
 

@@ -193,6 +193,12 @@ impl Tuning {
         }
     }
 
+    /// The memory of packets, where it counts.
+    #[cold]
+    pub(super) fn memory_mut(&mut self) -> Option<&mut PacketMemory> {
+        self.memory.as_deref_mut()
+    }
+
     /// The largest window that is configured, where memory counts.
     #[cold]
     pub(crate) fn limit_of_memory(&self) -> u32 {

@@ -35,6 +35,8 @@ pub(super) struct PacketMemory {
     queue: PacketQueue,
     plain: Packet,
     recorded: u64,
+    /// The memory of a packet with the peer's FIN alone, until the application reads the end of the stream.
+    fin: u32,
 }
 
 /// The window as it was before a segment: the part of the buffer that was offered, and what the last segment announced.
@@ -69,6 +71,7 @@ impl PacketMemory {
             queue,
             plain,
             recorded: 1,
+            fin: 0,
         };
         memory.make_room(first.max(LEAST_CLAMP));
         let all = memory.part_of(memory.size);
@@ -200,6 +203,16 @@ impl PacketMemory {
         packet
     }
 
+    /// A FIN without data has arrived in order. Its packet joins one that waits for the application (`tcp_queue_rcv()`).
+    pub(super) fn append_fin(&mut self, packet: &Packet, has_unread: bool) {
+        self.fin = if has_unread { 0 } else { packet.takes };
+    }
+
+    /// The application has read the end of the stream.
+    pub(super) fn free_fin(&mut self) {
+        self.fin = 0;
+    }
+
     /// A packet has arrived behind a gap.
     pub(super) fn hold(&mut self, packet: Packet) {
         self.queue.hold(packet);
@@ -241,7 +254,8 @@ impl PacketMemory {
     /// What the memory has left for the window (`tcp_space()`).
     pub(super) fn space(&self, read: u64, next: u64) -> u32 {
         let (first, count) = self.unrecorded(read, next);
-        let taken = u64::from(self.queue.taken(read)) + u64::from(count) * u64::from(first.takes);
+        let in_order = u64::from(count) * u64::from(first.takes) + u64::from(self.fin);
+        let taken = u64::from(self.queue.taken(read)) + in_order;
         self.part_of(u64::from(self.size).saturating_sub(taken) as u32)
     }
 

@@ -147,6 +147,29 @@ impl Receiver {
         }
     }
 
+    /// A FIN without data in order waits for the application like data (`tcp_data_queue()`).
+    #[cold]
+    pub(crate) fn take_bare_fin_in_order(&mut self, cx: &Context, header_len: u8) {
+        let (has_unread, end) = (self.readable() > 0, self.nxt);
+        if let Some(memory) = self.memory_mut() {
+            memory.append_fin(&Packet::new(end, end, header_len), has_unread);
+            self.resize(cx);
+        }
+    }
+
+    /// The application has read the end of the stream.
+    #[cold]
+    pub(crate) fn read_end(&mut self, cx: &Context) {
+        if let Some(memory) = self.memory_mut() {
+            memory.free_fin();
+            self.resize(cx);
+        }
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut PacketMemory> {
+        self.extras.as_deref_mut()?.tuning.as_deref_mut()?.memory_mut()
+    }
+
     /// A FIN without data behind a gap, at `position`, is queued like data (`tcp_data_queue_ofo()`).
     #[cold]
     pub(crate) fn take_bare_fin(&mut self, cx: &Context, position: i64, header_len: u8) {

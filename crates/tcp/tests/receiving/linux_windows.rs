@@ -187,6 +187,30 @@ fn a_fin_behind_a_gap_takes_a_packet_or_opens_the_window_if_it_joins_one() {
 }
 
 #[test]
+fn a_fin_in_order_takes_a_packet_until_the_application_reads_the_end_unless_data_waits() {
+    // tcp_data_queue(), tcp_queue_rcv(), tcp_recvmsg_locked(). A packet with 1000 bytes has 111 of 256 bytes for the window.
+    let windows = |reads| {
+        let mut lone = Lone::established(Config { receive_window: 100_000, ..linux() }, PEER, 5000);
+        let unit = 1 << 1;
+        let told = |out: &[Out]| u32::from(out.last().expect("an answer").segment.window) * unit;
+        for number in 0..20 {
+            lone.gets(data(1 + 1000 * number, 1, 1000));
+            if reads || number < 19 {
+                lone.reads(u64::MAX);
+            }
+        }
+        let mut answers = lone.gets(segment(FIN_ACK, 20_001, 1));
+        answers.extend(lone.passes(Span::from_ms(60)));
+        let with_fin = told(&answers);
+        lone.reads(u64::MAX);
+        lone.reads(u64::MAX);
+        (with_fin, told(&lone.gets(data(1, 1, 1000))))
+    };
+    assert_eq!(windows(true), (56_472, 56_832));
+    assert_eq!(windows(false), (55_834, 56_832), "it has joined a packet of 2304 bytes");
+}
+
+#[test]
 fn a_socket_of_time_wait_keeps_the_window_and_tells_sixteen_bits_of_it() {
     // tw_rcv_wnd in tcp_time_wait(). Without a scale, the window that has opened beyond 16 bits is told as if it had not.
     let mut lone = established(Options { window_scale: None, ..PEER });

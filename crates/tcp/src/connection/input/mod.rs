@@ -109,6 +109,9 @@ impl Connection {
         }
         if flags.has(Flags::FIN) && !self.ignores_fin(start) {
             if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
+                if segment.payload.len == 0 {
+                    self.rcv.take_bare_fin_in_order(&self.cx, segment.header_len);
+                }
                 if matches!(self.cx.state(), State::SynReceived | State::Established) {
                     let times = self.path_times();
                     self.rcv.acknowledge_fin(&self.cx, now, times, segment);
