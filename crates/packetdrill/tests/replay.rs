@@ -508,6 +508,18 @@ fn only_a_write_sets_psh() {
 }
 
 #[test]
+fn nagles_rule_holds_back_what_a_cork_has_held_unless_nodelay_is_on() {
+    // __tcp_sock_set_cork(): a short segment is outstanding.
+    let uncorked = |nodelay| {
+        let script = Script::open("linux", "exact").call(150, &format!("option 6 1 {nodelay}"));
+        let script = script.call(200, "write 1100 0").call(210, "option 6 3 1").call(220, "write 50 0");
+        script.call(230, "option 6 3 0").left(205, 250)
+    };
+    assert_eq!(uncorked(0), []);
+    assert_eq!(uncorked(1), [(230, Flags::PSH | Flags::ACK, 1101, 50)]);
+}
+
+#[test]
 fn the_timer_of_pacing_ends_the_cork_of_more_data_to_come() {
     // tcp_write_xmit() looks at pacing first, and tcp_tsq_write() for data to send.
     let sends_rest = |profile| {

@@ -159,7 +159,9 @@ impl Stack {
         // `__tcp_sock_set_nodelay()`, `__tcp_sock_set_cork()`).
         socket.options.after_write = Behind::Nothing;
         let transmit = socket.options.transmit(default);
-        let sends = if switch == Switch::Cork { n == 0 } else { n != 0 };
+        // Without TCP_NODELAY, Nagle's rule still holds back what the cork has held.
+        let sends =
+            if switch == Switch::Cork { n == 0 && socket.options.is_on(Switch::NoDelay) } else { n != 0 };
         if sends && let Some(stream) = socket.stream_mut() {
             stream.release();
         }
