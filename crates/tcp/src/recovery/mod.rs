@@ -319,10 +319,10 @@ impl LossRecovery {
         self.loss.trouble().scoreboard.get_or_insert_default().report(range)
     }
 
-    /// New reports have been added: computes what is lost by RFC 6675.
-    pub(crate) fn update_scoreboard(&mut self, threshold: u32, mss: u32) {
+    /// New reports have been added: computes what is lost by RFC 6675. The data ends at `data_end`.
+    pub(crate) fn update_scoreboard(&mut self, threshold: u32, mss: u32, data_end: u64) {
         if let Some(board) = &mut self.loss.trouble().scoreboard {
-            board.update_loss(threshold, mss);
+            board.update_loss(threshold, mss, data_end);
         }
     }
 

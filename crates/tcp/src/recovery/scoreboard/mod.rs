@@ -52,13 +52,13 @@ impl Scoreboard {
 
     /// Updates the edge of loss. IsLost(): a hole is lost if `threshold` separate ranges, or more than
     /// (threshold − 1)·MSS bytes, are reported above it (section 4). So the edge is the start of the range at which
-    /// one of the two sums, counted from the top, reaches its limit.
-    pub(crate) fn update_loss(&mut self, threshold: u32, mss: u32) {
+    /// one of the two sums, counted from the top, reaches its limit. A FIN at `data_end` makes its segment no longer.
+    pub(crate) fn update_loss(&mut self, threshold: u32, mss: u32, data_end: u64) {
         let enough = u64::from(threshold.saturating_sub(1)) * u64::from(mss);
         let (mut ranges, mut bytes) = (0, 0);
         for range in self.sacked.iter_down() {
             ranges += 1;
-            bytes += range.len();
+            bytes += range.end.min(data_end).saturating_sub(range.start);
             if ranges >= threshold || bytes > enough {
                 self.lost_below = self.lost_below.max(range.start);
                 break;
@@ -145,13 +145,15 @@ mod tests {
     use super::*;
 
     const MSS: u32 = 100;
+    /// The end of the data.
+    const END: u64 = 1001;
 
     fn board(reports: &[(u64, u64)]) -> Scoreboard {
         let mut board = Scoreboard::default();
         for &(start, end) in reports {
             board.report(Range::new(start, end));
         }
-        board.update_loss(3, MSS);
+        board.update_loss(3, MSS, END);
         board
     }
 
@@ -168,6 +170,7 @@ mod tests {
     fn more_than_two_segments_above_a_hole_make_it_lost() {
         assert!(!board(&[(101, 301)]).is_lost(1));
         assert!(board(&[(101, 302)]).is_lost(1));
+        assert!(!board(&[(END - 200, END + 1)]).is_lost(1), "a FIN makes its segment no longer");
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn the_scoreboard_agrees_with_the_simplest_one_over_random_reports() {
             if dice.below(50) != 0 && step % 4000 != 3999 {
                 continue;
             }
-            board.update_loss(3, MSS);
+            board.update_loss(3, MSS, u64::MAX);
             simple.update_loss(3);
             match dice.below(12) {
                 0 => {
@@ -137,7 +137,7 @@ fn work_among(n: u64) -> u64 {
     let report = |board: &mut Scoreboard, k: u64| {
         let start = 3 + 2 * (k.wrapping_mul(0x9E37_79B1) % (1 << 20));
         board.report(Range::new(start, start + 1));
-        board.update_loss(3, MSS);
+        board.update_loss(3, MSS, u64::MAX);
     };
     (0..n).for_each(|k| report(&mut board, k));
     board.begin(1);

@@ -91,7 +91,8 @@ impl Sender {
             self.recovery.remember_blocks(valid.map(|(left, right)| Range::new(left as u64, right as u64)));
         }
         if reports.reports_new {
-            self.recovery.update_scoreboard(u32::from(cx.config.dup_ack_threshold), mss);
+            let threshold = u32::from(cx.config.dup_ack_threshold);
+            self.recovery.update_scoreboard(threshold, mss, self.space.data_end());
         }
         reports
     }
