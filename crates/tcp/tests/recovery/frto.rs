@@ -1,8 +1,9 @@
 //! RFC 5682 with SACK, and what a timeout does to SACK reports.
 
-use crate::lab::{Lab, config};
+use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, Recovery};
 use netspurt_tcp::reason::Reason::{GoBackN, NewData, RackLoss, Timeout};
+use netspurt_tcp::segment::{Flags, Segment};
 
 /// Ten segments of `written` are sent at 100 ms. Spurious recoveries are undone.
 fn ten(written: u64) -> Lab {
@@ -48,6 +49,18 @@ fn a_segment_sent_once_that_is_reported_by_sack_shows_that_a_timeout_was_spuriou
     let mut lab = ten(40);
     lab.at(1150).at(1160).sack(0, &[(3, 3)]);
     assert_eq!(lab.tcp.stats().undone, 1);
+}
+
+#[test]
+fn a_part_of_a_segment_sent_once_does_not_show_that_a_timeout_was_spurious() {
+    // Linux looks at segments that are acknowledged as a whole (tcp_clean_rtx_queue()).
+    let undone = |part: u32| {
+        let mut lab = ten(10);
+        lab.at(1150).at(1200);
+        lab.arrives(Segment { ack: Lab::behind(1).plus(part), flags: Flags::ACK, ..Segment::default() });
+        lab.tcp.stats().undone
+    };
+    assert_eq!([undone(MSS - 1), undone(MSS)], [0, 1]);
 }
 
 #[test]

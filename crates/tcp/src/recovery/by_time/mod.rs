@@ -186,7 +186,9 @@ impl LossRecovery {
             if rack.counted.is_some() {
                 !before.is_empty() && rack.has_not_resent(range)
             } else {
-                reported.missing_in(before).any(|piece| !rack.was_resent(piece))
+                // A part of a segment shows nothing before the rest of it is delivered.
+                let whole = if before.is_empty() { before } else { flight.whole(before, u64::MAX) };
+                reported.missing_in(whole).any(|piece| !rack.was_resent(piece))
             }
         };
         let shows_original = loss.phase == Phase::Loss && rack.frto != Frto::Off && was_sent_once();
