@@ -2,7 +2,7 @@
 //! Linux.
 
 use crate::as_linux_recovery::{report, stamped};
-use crate::common::lone::{ACK, FULL, Lone, data, plain, segment};
+use crate::common::lone::{ACK, FULL, Lone, SYN, data, plain, segment};
 use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
 use netspurt_tcp::config::{Config, CwndCounts, EcnUse, Grows, OldSegments, WithoutSack};
@@ -397,4 +397,29 @@ fn an_ack_that_closes_the_window_forgets_no_timeout_of_outstanding_data() {
     lab.window = 0;
     lab.ack(0);
     assert_eq!(lab.tcp.info().unanswered, 1);
+}
+
+#[test]
+fn a_server_of_which_nothing_was_acknowledged_takes_all_for_lost_after_a_timeout() {
+    // tcp_synack_rtt_meas() gives RACK no RTT, so tcp_timeout_mark_lost() marks what was sent just before, too.
+    let lost = |answers: bool| {
+        let config = profile::by_name("linux").expect("a profile").config.clone();
+        let mut lone = Lone::listening(config);
+        lone.gets(Segment { options: Options { sack_permitted: true, ..FULL }, ..segment(SYN, 0, 0) });
+        lone.passes(Span::from_ms(100));
+        lone.gets(segment(ACK, 1, 1));
+        if answers {
+            lone.writes(1000);
+            lone.passes(Span::from_ms(100));
+            lone.gets(segment(ACK, 1, 1001));
+        }
+        lone.writes(1000);
+        // The timer expires after 600 ms, and a round trip takes 100 ms.
+        lone.passes(Span::from_ms(550));
+        lone.writes(1000);
+        let out = lone.passes(Span::from_ms(60));
+        assert_eq!(out[0].reason, Timeout);
+        lone.c.info().lost
+    };
+    assert_eq!((lost(false), lost(true)), (1000, 0), "besides the one that was sent again");
 }

@@ -44,6 +44,9 @@ pub(crate) struct Timeout {
     /// Whether segments count as lost without the time for reordering (Linux, `tcp_timeout_mark_lost()`; not RFC 8985,
     /// section 6.3).
     pub(crate) ignores_reordering: bool,
+    /// The peer's ACK of our SYN-ACK is all that was delivered. It gives RACK no RTT in Linux, which sends a SYN-ACK before it has a
+    /// connection (`tcp_synack_rtt_meas()`).
+    pub(crate) is_untimed: bool,
     /// Whether it may be spurious.
     pub(crate) frto: Frto,
 }
@@ -511,8 +514,8 @@ impl LossRecovery {
     /// A timeout: the first segment is lost, and all data that was sent long enough ago. Unless it begins
     /// a recovery, the state that can show the recovery to be spurious is kept.
     pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Span>, timeout: Timeout) {
-        let Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto } =
-            timeout;
+        let Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, .. } = timeout;
+        let Timeout { ignores_reordering, is_untimed, frto, .. } = timeout;
         let Self { log, loss } = self;
         let Some(departures) = log.change() else { return };
         let Departures { flight, least, rack: Some(rack), .. } = departures else { return };
@@ -535,7 +538,8 @@ impl LossRecovery {
             } else {
                 rack.repairs.reordering.window(*least, true, srtt)
             };
-            rack.time_out(flight, now, first, window, loss.reported());
+            let rtt = if is_untimed { Span::ZERO } else { rack.rtt() };
+            rack.time_out(flight, now, first, rtt + window, loss.reported());
         }
         if has_reneged {
             // The log no longer knows what was reported or retransmitted, so an ACK proves nothing.
@@ -567,7 +571,7 @@ impl LossRecovery {
         let Self { log, loss } = self;
         let Some(departures) = log.change() else { return };
         let Departures { flight, rack: Some(rack), .. } = departures else { return };
-        rack.time_out(flight, now, range, Span::ZERO, loss.reported());
+        rack.time_out(flight, now, range, rack.rtt(), loss.reported());
         rack.frto = Frto::Off;
         rack.take_undo();
         rack.forgive();

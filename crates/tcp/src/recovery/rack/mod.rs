@@ -349,13 +349,13 @@ impl Rack {
         found
     }
 
-    /// A timeout: the first segment is lost, and all segments that were sent long enough ago (section 6.3).
+    /// A timeout: the first segment is lost, and all segments that were sent at least `wait` ago (section 6.3).
     pub(super) fn time_out(
         &mut self,
         flight: &mut Flight,
         now: Time,
         first: Range,
-        window: Span,
+        wait: Span,
         sacked: &RangeSet,
     ) {
         self.deadline = Time::NEVER;
@@ -366,7 +366,7 @@ impl Rack {
             flight.restore_lost();
         }
         while let Some(sent) = flight.oldest(sacked)
-            && sent.at + self.rtt + window <= now
+            && sent.at + wait <= now
         {
             self.lose_unless_spared(sent.range, sacked);
             flight.hold_lost(sent);

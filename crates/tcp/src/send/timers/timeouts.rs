@@ -374,8 +374,11 @@ impl Sender {
         let first = self.recovery.first_segment(una, full);
         let (dup_acks, mss) = (cx.config.dup_ack_threshold, u64::from(cx.agreed.payload));
         let ignores_reordering = cx.config.counts_as_linux();
-        let timeout =
-            Timeout { first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, frto };
+        let is_untimed = ignores_reordering && cx.passive && una == 1 && self.recovery.sacked() == 0;
+        #[rustfmt::skip]
+        let timeout = Timeout {
+            first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, is_untimed, frto,
+        };
         self.recovery.time_out(now, self.srtt(cx), timeout);
         self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), Reason::Timeout);
         if let Some(end) = reneged.filter(|&end| una < end && end < full && cx.config.counts_as_linux()) {
