@@ -38,7 +38,7 @@ from against_kernel.kernel import (
     stamp_phase,
 )
 from against_kernel.known import reason
-from against_kernel.ours import Ours, Played
+from against_kernel.ours import TICKS, Clock, Ours, Played
 from against_kernel.packets import lines_of
 from against_kernel.scripts import Script
 from against_kernel.shrink import shrink
@@ -55,16 +55,25 @@ CYCLE_PHASES = (0, 129, 497, 866, 1234, 1603, 1972)
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What nothing tells of a run of the kernel."""
+
+    isn: int | None
+    """Our initial sequence number, where it chooses the phase of BBR's cycle. The kernel's phase is random."""
+    response: int
+    """Nanoseconds after which a segment counts as that of a timer, and not as an answer to the event before it."""
+    ticks: int
+    """By how many ticks a timer of the kernel is late that sends nothing."""
+
+
+@dataclass(frozen=True)
 class Differs:
     """A script that differs, as it was played last."""
 
     run: Run
     ours: Played
     difference: Difference
-    isn: int | None
-    """Our initial sequence number, where it chooses the phase of BBR's cycle."""
-    response: int
-    """Nanoseconds after which a segment counts as that of a timer."""
+    choice: Choice
 
     @property
     def kind(self) -> str:
@@ -150,23 +159,25 @@ def play(kernel: Kernel, ours: Ours, scripts: list[Script], at_once: int, again:
 
 
 def compare(ours: Ours, run: Run) -> Differs | None:
-    """How our play differs from the kernel's, with what agrees longest of two choices that nothing tells.
-
-    The kernel chooses the phase of BBR's gain cycle at random. A segment that leaves soon after an event may be an
-    answer to it, or a timer has expired just then.
-    """
+    """How our play differs from the kernel's, with what agrees longest of the choices that nothing tells."""
     phases: tuple[int | None, ...] = CYCLE_PHASES if run.script.algorithm == "bbr" else (None,)
     best: Differs | None = None
-    for response, isn in itertools.product((RESPONSE_NS, QUICK_RESPONSE_NS), phases):
-        events = happened(run, response)
-        played = ours.replay(run.script, events, run.played.sent, run.end, isn, stamp_phase(run))
+    for ticks, response, isn in itertools.product(TICKS, (RESPONSE_NS, QUICK_RESPONSE_NS), phases):
+        choice = Choice(isn, response, ticks)
+        played = replay(ours, run, choice)
         one = difference(run, played, JIFFY_NS)
         if one is None:
             return None
         if best is None or _agreement(one) > _agreement(best.difference):
-            best = Differs(run, played, one, isn, response)
+            best = Differs(run, played, one, choice)
     assert best is not None
     return replace(best, difference=replace(best.difference, timeouts=timeouts(ours, best)))
+
+
+def replay(ours: Ours, run: Run, choice: Choice, samples: Iterable[int] = ()) -> Played:
+    """Our play of what happened in a run of the kernel; TCP_INFO is recorded at `samples`."""
+    events, clock = happened(run, choice.response), Clock(choice.isn, stamp_phase(run), choice.ticks)
+    return ours.replay(run.script, events, run.played.sent, run.end, clock, samples)
 
 
 def _agreement(one: Difference) -> tuple[bool, int]:
@@ -181,9 +192,7 @@ def timeouts(ours: Ours, one: Differs) -> tuple[tuple[int, int], ...]:
     ends = [later for at, later in itertools.pairwise(data) if later - at >= SHORTEST_PAUSE_NS]
     if not ends:
         return ()
-    events = happened(run, one.response)
-    samples = [at - BEFORE_NS for at in ends]
-    played = ours.replay(run.script, events, run.played.sent, run.end, one.isn, stamp_phase(run), samples)
+    played = replay(ours, run, one.choice, [at - BEFORE_NS for at in ends])
     # Without a connection there is no TCP_INFO.
     known = [(end, info) for end, (_, info) in zip(ends, played.infos, strict=False) if info]
     return tuple((end, field_of(info, "rto") * 1000) for end, info in known)
@@ -193,8 +202,7 @@ def states(ours: Ours, one: Differs) -> str:
     """The state of both sides before the difference."""
     run = one.run
     samples = [at for at, _ in run.played.infos]
-    events = happened(run, one.response)
-    played = ours.replay(run.script, events, run.played.sent, run.end, one.isn, stamp_phase(run), samples)
+    played = replay(ours, run, one.choice, samples)
     return timeline(run, played, one.difference.at, LINES_BEFORE)
 
 

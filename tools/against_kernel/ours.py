@@ -18,6 +18,23 @@ RECEIVE_BUFFER = 6 << 20
 PROFILES = {"cubic": ("linux", "-"), "reno": ("linux", "reno"), "bbr": ("bbr", "-")}
 
 
+TICKS = (5, 2)
+"""By how many ticks a timer of the kernel may be late: two for rounding up, two for TCP_TIMEOUT_MIN_US, and one for the
+machine; or the first two only. Nothing shows when a timer that sends nothing has expired."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What our clocks and timers have of the kernel's."""
+
+    isn: int | None
+    """Our initial sequence number, from which BBR draws the phase of its cycle."""
+    stamp: int
+    """The nanoseconds after which the timestamp advances."""
+    ticks: int
+    """By how many ticks a timer is late that sends nothing."""
+
+
 @dataclass
 class Played:
     """What a script has made the tested host do."""
@@ -130,8 +147,7 @@ class Ours:
         happened: list[tuple[int, Event | int]],
         kernel: list[Sent],
         end: int,
-        isn: int | None = None,
-        stamp: int = 0,
+        clock: Clock,
         samples: Iterable[int] = (),
     ) -> Played:
         """Plays events at the times at which the kernel saw them. A number is an emission that a timer caused.
@@ -139,7 +155,8 @@ class Ours:
         `kernel` are the segments that the kernel has sent. At `samples`, in order of time, TCP_INFO is recorded.
         """
         due = deque(samples)
-        self.begin(script.algorithm, script.peer_first, "steered", isn, stamp)
+        timing = f"steered-{clock.ticks}"
+        self.begin(script.algorithm, script.peer_first, timing, clock.isn, clock.stamp)
         for at, event in happened:
             while due and due[0] < at:
                 self._sample(due.popleft())

@@ -6,7 +6,7 @@
 //!
 //! | line | meaning |
 //! | --- | --- |
-//! | `new PROFILE reno\|- JIFFY_NS exact\|steered ISN\|- STAMP_NS [BUFFER]` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances; BUFFER is the largest receive buffer, if not the profile's (`tcp_rmem[2]`) |
+//! | `new PROFILE reno\|- JIFFY_NS exact\|steered\|steered-TICKS ISN\|- STAMP_NS [BUFFER]` | a new stack; JIFFY_NS is the tick of the kernel's timers, ISN our initial sequence number, from which BBR draws the phase of its cycle; STAMP_NS after the beginning, the timestamp clock advances; BUFFER is the largest receive buffer, if not the profile's (`tcp_rmem[2]`) |
 //! | `packet T HEX` | a packet arrives; the payload may be left out, since it is zeros |
 //! | `call T NAME ARGUMENTS` | a socket call: see [`Player::call`] |
 //! | `emission T N new\|again\|ack` | the kernel has sent its N-th segment now, which a timer has caused; whether its data is new, or it has none |
@@ -19,7 +19,8 @@
 //!
 //! The kernel's timers expire on ticks, and late if they are long. In a *steered* script a timer of ours that is due
 //! expires when the
-//! kernel's emission says so, if that is not later than its granularity allows; what arrives earlier is handled before it.
+//! kernel's emission says so, if that is not later than its granularity allows; what arrives earlier is handled before it. TICKS is by
+//! how many ticks a timer may be late besides, 5 by default.
 
 use crate::calls::data::ReadMode;
 use crate::stack::{SentPacket, Stack};
@@ -37,8 +38,14 @@ use std::os::fd::RawFd;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timing {
     Exact,
-    Steered,
+    /// A timer of ours waits so many ticks for the kernel's.
+    Steered {
+        ticks: u64,
+    },
 }
+
+/// Two ticks for rounding up, two for TCP_TIMEOUT_MIN_US, and one for the machine.
+const MOST_TICKS: u64 = 5;
 
 /// Plays the scripts of `input`, and writes what they send and return.
 ///
@@ -101,8 +108,8 @@ impl Player {
         stack.fixed_isn = if isn == "-" { None } else { Some(Seq(isn.parse().ok()?)) };
         let timing = match timing {
             "exact" => Timing::Exact,
-            "steered" => Timing::Steered,
-            _ => return None,
+            "steered" => Timing::Steered { ticks: MOST_TICKS },
+            _ => Timing::Steered { ticks: timing.strip_prefix("steered-")?.parse().ok()? },
         };
         let start = stack.now;
         let (set, listener, connection, sent, output) = (Vec::new(), None, None, 0, String::new());
@@ -144,7 +151,7 @@ impl Player {
             let due = self.stack.next_deadline();
             let latest = match self.timing {
                 Timing::Exact => due,
-                Timing::Steered => due + self.granularity(due),
+                Timing::Steered { ticks } => due + self.granularity(due, ticks),
             };
             if latest >= to {
                 break;
@@ -184,7 +191,7 @@ impl Player {
     /// than ours.
     fn expire_early(&mut self) {
         let (now, due) = (self.stack.now, self.stack.next_deadline());
-        if self.timing == Timing::Steered && due > now && due < now + self.jiffy {
+        if self.timing != Timing::Exact && due > now && due < now + self.jiffy {
             self.stack.now = due;
             self.expire_at(now);
             self.stack.now = now;
@@ -219,7 +226,7 @@ impl Player {
     /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c). Another
     /// tick is for rounding up, two are for TCP_TIMEOUT_MIN_US, and one is for the machine.
     /// The ACK of data behind a gap has a timer that does not count ticks.
-    fn granularity(&self, due: Time) -> Span {
+    fn granularity(&self, due: Time, ticks: u64) -> Span {
         if due.is_never() {
             return Span::ZERO;
         }
@@ -228,7 +235,7 @@ impl Player {
         if self.stack.reports_at(due) {
             return Span::from_ps(self.jiffy.as_ps() / 4);
         }
-        let ticks = Span::from_ps(self.jiffy.as_ps() * 5);
+        let ticks = Span::from_ps(self.jiffy.as_ps() * ticks);
         if wait.as_ps() < 48 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
     }
 

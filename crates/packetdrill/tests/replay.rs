@@ -284,6 +284,9 @@ fn an_overdue_timer_waits_for_the_kernel_as_long_as_when_it_was_set() {
     let script = || Script::open("linux", "steered").call(200, "write 2000 0").call(430, "read 100");
     let probes = |end| script().line(&format!("to {end}000000")).left(210, end).len();
     assert_eq!([probes(445), probes(455)], [0, 1]);
+    let script = || Script::open("linux", "steered-2").call(200, "write 2000 0").call(430, "read 100");
+    let probes = |end| script().line(&format!("to {end}000000")).left(210, end).len();
+    assert_eq!([probes(433), probes(443)], [0, 1], "three ticks sooner");
 }
 
 #[test]
