@@ -384,13 +384,23 @@ def _passes_over_ack(run: Run, difference: Difference) -> bool:
 
 
 def _probes_after_data(run: Run, difference: Difference) -> bool:
-    """Data that header prediction does not take restarts the timer of window probes (`tcp_ack_probe()`)."""
-    if "ACK" not in difference.kind or "data" in difference.kind or difference.index < 0:
+    """Data that header prediction does not take restarts the timer of window probes (`tcp_ack_probe()`).
+
+    The window is closed, or less than a segment that waits. Then the probe fills it.
+    """
+    if difference.index < 0:
         return False
     arrived = [(at, e.segment) for at, e in run.happened if at <= difference.at and isinstance(e, Arrival)]
-    if not arrived or arrived[-1][1].window or difference.at - arrived[-1][0] <= RESPONSE_NS:
+    if not arrived or difference.at - arrived[-1][0] <= RESPONSE_NS:
         return False
-    closed = next((at for at, segment in reversed(arrived) if segment.window), 0)
+    if difference.kind in ("time of data", "stamp of data"):
+        full, window = _full(run), arrived[-1][1].window
+        fills = run.played.sent[difference.index].segment.length == window < full
+    else:
+        full, fills = 1, "ACK" in difference.kind and "data" not in difference.kind
+    if not fills or arrived[-1][1].window >= full:
+        return False
+    closed = next((at for at, segment in reversed(arrived) if segment.window >= full), 0)
     data = [at for at in _in_order_data(run, difference.at) if at > closed]
     written = any(isinstance(event, Call) and event.name == "write" for _, event in run.happened)
     return written and bool(data) and difference.at - data[-1] > DELAYED_ACK_NS
@@ -426,9 +436,10 @@ def _d_sack_outlasts(run: Run, difference: Difference) -> bool:
 
 
 def _joined_before_duplicate(run: Run, difference: Difference) -> bool:
-    """A partly old segment begins where another one ends that the socket holds, and a third one covers that place.
+    """A partly old segment begins where another one ends that the socket holds.
 
-    Which of the two the kernel's tree meets first decides whether the segment is joined without a D-SACK.
+    A third one covers that place, or lies within the segment. Which of the two the kernel's tree meets first decides
+    whether the segment is joined without a D-SACK.
     """
     if difference.kind not in ("sack of ACK", "sack of data"):
         return False
@@ -445,7 +456,8 @@ def _joined_before_duplicate(run: Run, difference: Difference) -> bool:
     start = held[-1].seq
     ends = any(segment.seq < start == segment.seq + segment.length for segment in held[:-1])
     covers = any(segment.seq <= start < segment.seq + segment.length for segment in held[:-1])
-    return ends and covers
+    inside = any(start < segment.seq < start + held[-1].length for segment in held[:-1])
+    return ends and (covers or inside)
 
 
 def _paces_few_bytes(run: Run, difference: Difference) -> bool:

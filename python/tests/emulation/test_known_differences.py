@@ -337,6 +337,20 @@ def test_only_data_while_the_window_is_closed_changes_the_time_of_a_probe(
 
 
 @pytest.mark.parametrize(
+    ("window", "length", "expected"),
+    [(80, 100, PROBED), (80, 0, None), (100, 100, None), (90, 100, None)],
+    ids=["too small", "no data", "open", "another window"],
+)
+def test_data_changes_the_time_of_a_probe_that_fills_a_window_below_a_segment(
+    window: int, length: int, expected: str | None
+) -> None:
+    arrivals = [(10 * MS, Segment(ACK, 1, 101, window)), (200 * MS, Segment(ACK, 1, 101, window, length))]
+    made = run(arrivals, [Sent(5 * MS, data(1, 100)), Sent(500 * MS, data(101, 80))])
+    made.happened.append((20 * MS, Call(20 * MS, "write", (100, 0))))
+    assert reason(made, Difference("time of data", 1, "", 500 * MS)) == expected
+
+
+@pytest.mark.parametrize(
     ("flags", "apart", "expected"),
     [(socket.MSG_MORE, 20_000, UNCORKED), (0, 20_000, None), (socket.MSG_MORE, 30 * MS, None)],
     ids=["more to come", "nothing to come", "a timer"],
@@ -465,8 +479,16 @@ def test_each_explanation_is_tested() -> None:
         ([data(201), data(301)], (201, 401), None),
         ([data(201, 150), data(301)], (201, 401), None),
         ([data(201), data(251), data(301)], (), None),
+        ([data(201), data(321, 20), data(301)], (201, 401), TREE),
     ],
-    ids=["ends and covers", "the D-SACK is there", "nothing covers it", "nothing ends there", "in order"],
+    ids=[
+        "ends and covers",
+        "the D-SACK is there",
+        "nothing covers it",
+        "nothing ends there",
+        "in order",
+        "inside",
+    ],
 )
 def test_a_duplicate_may_join_where_one_segment_ends_and_another_covers_the_place(
     arrivals: list[Segment], block: tuple[int, int], expected: str | None
