@@ -487,6 +487,20 @@ def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
     return is_invalid and any(abs(one.at - at - INVALID_NS) <= TICK_NS for at in answers)
 
 
+def _in_order_arrivals(run: Run, until: int) -> list[int]:
+    """When the connection was opened, which counts as data (`lrcvtime`), and when data has come in order."""
+    opened = (at for at, event in run.happened if isinstance(event, Arrival) and event.segment.flags & ACK)
+    got, arrivals = Ranges(), list(itertools.islice(opened, 1))
+    got.add(0, 1)
+    for at, event in run.happened:
+        if at <= until and isinstance(event, Arrival) and event.segment.length:
+            before = got.next
+            _take(got, event.segment)
+            if got.next > before:
+                arrivals.append(at)
+    return arrivals
+
+
 def _answers_at_limit(run: Run, difference: Difference) -> bool:
     """The host has sent data as long after the peer's as makes a connection interactive: then it delays ACKs.
 
@@ -495,23 +509,51 @@ def _answers_at_limit(run: Run, difference: Difference) -> bool:
     about_ack = "ACK" in difference.kind and not difference.kind.startswith("window of ")
     if difference.index < 0 or not about_ack or "again" in difference.kind:
         return False
-    # The opening counts as data, too (`lrcvtime`).
-    opened = (at for at, event in run.happened if isinstance(event, Arrival) and event.segment.flags & ACK)
-    got, arrivals = Ranges(), list(itertools.islice(opened, 1))
-    got.add(0, 1)
-    for at, event in run.happened:
-        if at <= difference.at and isinstance(event, Arrival) and event.segment.length:
-            before = got.next
-            _take(got, event.segment)
-            if got.next > before:
-                arrivals.append(at)
-    # What differs answers the last data, or the data before it. The first of the data sent in between decides.
-    for arrived, following in list(itertools.pairwise(arrivals))[-2:]:
-        sent = (one.at for one in run.played.sent if one.segment.length and arrived < one.at < following)
-        first = next(sent, None)
-        if first is not None and abs(first - arrived - LEAST_ATO_NS) <= TICK_NS:
+    sent, decided, timed = run.played.sent, False, False
+    pairs = list(itertools.pairwise(_in_order_arrivals(run, difference.at)))
+    for number, (arrived, following) in enumerate(reversed(pairs)):
+        # What differs answers the last data, or the data before it. Older data counts if no timer has sent an ACK
+        # since, and no later answer has decided.
+        timed |= number > 0 and not _answers_soon(sent, following)
+        if number >= 2 and (decided or timed):
+            return False
+        answers = (one.at for one in sent if one.segment.length and arrived < one.at < following)
+        # The first of the data sent in between decides.
+        waited = next(answers, difference.at) - arrived
+        if abs(waited - LEAST_ATO_NS) <= TICK_NS and arrived + waited < following:
             return True
+        decided |= waited < LEAST_ATO_NS and arrived + waited < following
     return False
+
+
+def _answers_soon(sent: list[Sent], arrived: int) -> bool:
+    """Whether something has left before the timer of a delayed ACK could send it."""
+    return any(arrived <= one.at < arrived + LEAST_ATO_NS - TICK_NS for one in sent)
+
+
+def _waits_by_interval_at_limit(run: Run, difference: Difference) -> bool:
+    """Data has come as long after other data as the ACK of the latter could wait.
+
+    Only a shorter interval counts for how long ACKs wait from then on. The kernel compares ticks
+    (`tcp_event_data_recv()`).
+    """
+    kinds = (
+        "kernel sends ACK, ours data",
+        "only the kernel sends: ACK",
+        "only ours sends: ACK",
+        "time of ACK",
+    )
+    arrivals = _in_order_arrivals(run, difference.at)
+    if difference.kind not in kinds or not arrivals or difference.at - arrivals[-1] < LEAST_ATO_NS - TICK_NS:
+        return False
+    wait, distances = LEAST_ATO_NS, []
+    for before, at in itertools.pairwise(arrivals[1:]):
+        apart = at - before
+        distances.append(abs(apart - wait))
+        if apart < wait:
+            wait = wait // 2 + max(apart, LEAST_ATO_NS // 2)
+    # Each further interval halves what the one at the limit has changed.
+    return any(distance <= TICK_NS for distance in distances[-3:])
 
 
 RULES: dict[str, Callable[[Run, Difference], bool]] = {
@@ -528,6 +570,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "pacing takes no time for a retransmission of few bytes": _paces_few_bytes,
     "the limit of answers is counted in ticks": _limits_answers_in_ticks,
     "an answer is as late as makes a connection interactive": _answers_at_limit,
+    "an interval is as long as an ACK may wait": _waits_by_interval_at_limit,
     "header prediction takes data without a look at its ACK": _passes_over_ack,
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,

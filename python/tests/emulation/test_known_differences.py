@@ -32,6 +32,7 @@ OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
 PROBED = "a window probe depends on the memory for data that came before"
 UNCORKED = "the cork of more data ends if there is no memory for data"
 LIMIT = "an answer is as late as makes a connection interactive"
+WAITED = "an interval is as long as an ACK may wait"
 TREE = "a duplicate joins the segment before it"
 PACED = "pacing takes no time for a retransmission of few bytes"
 TICKS = "the limit of answers is counted in ticks"
@@ -138,6 +139,37 @@ def test_the_first_answer_to_the_last_data_but_one_is_at_the_limit(
     sent.append(Sent(200 * MS, Segment(ACK, 301, 201, 1000)))
     played = run([(at * MS, data(1 + 100 * n)) for n, at in enumerate(arrived)], sent)
     assert reason(played, Difference("time of ACK", len(sent) - 1, "", 161 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("acks", "expected"), [([70, 110], LIMIT), ([70], None)], ids=["no timer", "a timer in between"]
+)
+def test_older_data_is_at_the_limit_while_each_ack_leaves_soon(acks: list[int], expected: str | None) -> None:
+    sent = [Sent(50 * MS, data(1)), *(Sent(at * MS, data(101, 0)) for at in acks)]
+    played = run([(at * MS, data(1 + 100 * n)) for n, at in enumerate([10, 70, 110, 160])], sent)
+    assert reason(played, Difference("time of ACK", len(sent) - 1, "", 161 * MS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("arrived", "at", "kind", "expected"),
+    [
+        ([10, 40, 90, 100], 145, "kernel sends ACK, ours data", WAITED),
+        ([10, 40, 84, 100], 145, "kernel sends ACK, ours data", None),
+        ([10, 40, 90, 100], 130, "kernel sends ACK, ours data", None),
+        ([10, 40, 90, 100], 145, "time of data", None),
+        ([10, 40, 90, 100, 110, 120, 130], 175, "kernel sends ACK, ours data", None),
+    ],
+    ids=["50 ms, as the 30 ms before it make", "less", "no ACK that waits", "data", "long ago"],
+)
+def test_an_interval_at_the_limit_changes_how_long_an_ack_waits(
+    arrived: list[int], at: int, kind: str, expected: str | None
+) -> None:
+    arrivals = [
+        (MS, Segment(ACK, 1, 1, 1000)),
+        *((one * MS, data(1 + 100 * n)) for n, one in enumerate(arrived)),
+    ]
+    made = run(arrivals, [Sent(at * MS, data(1, 0))])
+    assert reason(made, Difference(kind, 0, "", at * MS)) == expected
 
 
 @pytest.mark.parametrize(
