@@ -6,7 +6,7 @@ use crate::recounted::rules;
 use netspurt_tcp::config::{Config, EcnUse, Grows, InitialWindow, WithoutSack};
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
-use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, Timeout};
+use netspurt_tcp::reason::Reason::{FastRetransmit, LimitedTransmit, NewData, RackLoss, Timeout};
 use netspurt_tcp::segment::{Flags, Segment};
 
 /// Ten segments at 100 ms, of 40, with ECN, SACK and timestamps. It is 200 ms.
@@ -68,6 +68,22 @@ fn a_mark_during_a_recovery_prevents_that_its_undo_restores_anything() {
         assert_eq!(lab.tcp.stats().undone, 1);
         assert_eq!(lab.tcp.ssthresh() / MSS, ssthresh, "prior_ssthresh in tcp_fastretrans_alert()");
     }
+}
+
+#[test]
+fn a_loss_while_a_mark_reduces_cwnd_is_repaired_when_the_reduction_permits_it() {
+    // tcp_enter_recovery() leaves a reduction as it is, and tcp_xmit_retransmit_queue() keeps to its cwnd.
+    let mut lab = marked();
+    ack(&mut lab, (1, 100), None, MARK);
+    assert_eq!(lab.out(), [(11, NewData)]);
+    ack(&mut lab, (1, 100), Some((3, 3)), NONE);
+    ack(&mut lab, (1, 100), Some((3, 4)), NONE);
+    assert_eq!(lab.out(), [(12, LimitedTransmit)]);
+    // The reordering timer. Four are delivered, half of them may leave, and have left.
+    lab.at(240);
+    assert_eq!((lab.out(), lab.tcp.info().phase), (vec![], Phase::Recovery));
+    ack(&mut lab, (1, 100), Some((3, 5)), NONE);
+    assert_eq!(lab.out(), [(2, RackLoss)]);
 }
 
 #[test]

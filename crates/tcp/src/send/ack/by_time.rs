@@ -223,7 +223,9 @@ impl Sender {
         }
         let rule = self.gradual_rule(cx).filter(|_| cx.config.loss_means == LossMeans::Congestion);
         self.recovery.recover_by_time(una, max, rule.map(|rule| (rule, cwnd)));
-        if !self.recovery.resends_all_lost() {
+        // Behind a mark the window of PRR must permit it: it has sent something since (`tcp_cwnd_reduction()`).
+        let must_fit = reduced && rule == Some(PrrRule::Linux);
+        if !must_fit && !self.recovery.resends_all_lost() {
             self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), reason);
         }
         // Linux restarts the timer only for a retransmission of the first segment (`tcp_xmit_retransmit_queue()`).
