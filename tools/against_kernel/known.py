@@ -473,6 +473,23 @@ def _paces_few_bytes(run: Run, difference: Difference) -> bool:
     return is_short and one.at - before.at <= COMPUTING_NS
 
 
+def _reneged(run: Run, difference: Difference) -> bool:
+    """The peer has acknowledged a part of what it had reported, and the kernel has sent the rest again.
+
+    Then ours forgets when outstanding data was sent; the kernel forgets that of what was reported only
+    (`tcp_timeout_mark_lost()`).
+    """
+    arrived = [(at, e.segment) for at, e in run.happened if at <= difference.at and isinstance(e, Arrival)]
+    blocks: set[tuple[int, int]] = set()
+    for at, segment in arrived:
+        inside = any(left < segment.ack < right for left, right in blocks)
+        again = (one for one in run.played.sent if at < one.at < difference.at and one.segment.length)
+        if inside and any(one.segment.seq == segment.ack for one in again):
+            return True
+        blocks.update(segment.sack)
+    return False
+
+
 def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
     """The kernel counts the half second between answers to invalid segments in ticks."""
     sent, index = run.played.sent, difference.index
@@ -575,4 +592,5 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a window probe depends on the memory for data that came before": _probes_after_data,
     "the cork of more data ends if there is no memory for data": _uncorked_by_data,
     "a retransmission leaves before the data of the same segment is taken": _repaired_before_data,
+    "the peer takes a report back": _reneged,
 }

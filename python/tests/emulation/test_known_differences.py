@@ -36,6 +36,7 @@ WAITED = "an interval is as long as an ACK may wait"
 TREE = "a duplicate joins the segment before it"
 PACED = "pacing takes no time for a retransmission of few bytes"
 TICKS = "the limit of answers is counted in ticks"
+RENEGED = "the peer takes a report back"
 UNSEEN = "header prediction takes data without a look at its ACK"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
@@ -584,3 +585,18 @@ def test_data_in_order_that_acknowledges_nothing_new_may_hide_its_ack(
     arrivals = [(10 * MS, data(1)), (20 * MS, second)]
     difference = Difference(kind, 1, "", 20 * MS + 10_000)
     assert reason(run(arrivals, [Sent(5 * MS, data(1))]), difference) == expected
+
+
+@pytest.mark.parametrize(
+    ("acknowledged", "again", "expected"),
+    [(250, 250, RENEGED), (201, 201, None), (301, 301, None), (250, 301, None)],
+    ids=["a part of a report", "all before it", "all of it", "other data again"],
+)
+def test_a_peer_takes_a_report_back_if_it_acknowledges_a_part_and_the_rest_is_sent_again(
+    acknowledged: int, again: int, expected: str | None
+) -> None:
+    report = Segment(ACK, 1, 101, 1000, sack=((201, 301),))
+    arrivals = [(20 * MS, report), (30 * MS, Segment(ACK, 1, acknowledged, 1000))]
+    sent = [Sent(n * MS, data(1 + 100 * n)) for n in range(4)]
+    made = run(arrivals, [*sent, Sent(240 * MS, data(again, 51)), Sent(250 * MS, data(401))])
+    assert reason(made, Difference("kernel sends data again, ours data", 5, "", 250 * MS)) == expected
