@@ -409,8 +409,9 @@ def _probes_after_data(run: Run, difference: Difference) -> bool:
 def _uncorked_by_data(run: Run, difference: Difference) -> bool:
     """Data that header prediction does not take ends the cork of MSG_MORE (`tcp_data_snd_check()`)."""
     sent, index = run.played.sent, difference.index
-    # Ours acknowledges the data alone.
-    by_kernel = difference.kind.endswith(" of data") or difference.kind == "kernel sends data, ours ACK"
+    # Ours acknowledges the data alone, or later.
+    alone = ("kernel sends data, ours ACK", "only the kernel sends: data")
+    by_kernel = difference.kind.endswith(" of data") or difference.kind in alone
     if not by_kernel or not 0 <= index < len(sent):
         return False
     one = sent[index]
