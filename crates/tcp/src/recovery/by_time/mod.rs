@@ -13,7 +13,7 @@ pub(crate) use run::Whole;
 use super::departures::{Concluded, Departures, Purpose};
 use super::flight::Parts;
 use super::prr::{Prr, Start};
-use super::rack::Rack;
+use super::rack::{DUPLICATES, Rack};
 use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
 use super::spurious::undo::{Shown, Undo};
@@ -274,10 +274,12 @@ impl LossRecovery {
         }
         // Of what is not acknowledged, each whole segment that was sent again counts (`tcp_match_skb_to_sack()`,
         // `tcp_sacktag_one()`), and nothing of a block that begins below (`tcp_is_sackblock_valid()`).
-        let times = match as_linux && again.end > una {
-            true if again.start < una => 0,
-            true => flight.resent_within(again),
-            false => 1,
+        let times = if !as_linux || again.end <= una {
+            1
+        } else if again.start < una {
+            0
+        } else {
+            flight.resent_within(again, DUPLICATES)
         };
         let Some(undo) = rack.undo_mut() else { return false };
         (0..times).any(|_| undo.reported_twice(again.end))

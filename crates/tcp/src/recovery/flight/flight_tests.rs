@@ -226,3 +226,16 @@ fn a_retransmission_holds_whole_segments_if_one_fits() {
     assert_eq!(fitting(1, 501), Range::new(1, 501), "a part of a segment that is too long");
     assert_eq!(fitting(401, 1401), Range::new(401, 901), "a part of it was acknowledged");
 }
+
+#[test]
+fn a_report_of_many_retransmissions_looks_at_the_first_ones() {
+    let mut flight = Flight::new();
+    for number in 0..100 {
+        let range = Range::new(1 + number * LEN, 1 + (number + 1) * LEN);
+        flight.add(range.start, range.end, Time::ZERO);
+        flight.add_again(range, Time::ZERO);
+    }
+    let whole = Range::new(1, 1 + 100 * LEN);
+    assert_eq!((flight.resent_within(whole, 16), flight.resent_within(whole, 1000)), (16, 100));
+    assert_eq!(flight.resent_within(Range::new(2, 1 + 3 * LEN), 16), 2, "of the first one only a part");
+}

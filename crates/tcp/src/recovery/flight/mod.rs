@@ -443,10 +443,10 @@ impl Flight {
         self.indices_within(range).filter(known).map(|at| self.sent(at))
     }
 
-    /// Segments that lie in `range` as a whole and were sent again.
-    pub(crate) fn resent_within(&self, range: Range) -> usize {
+    /// Segments that lie in `range` as a whole and were sent again, among the first `most` in it.
+    pub(crate) fn resent_within(&self, range: Range, most: usize) -> usize {
         let is_whole = |sent: &Sent| sent.range.start >= range.start && sent.range.end <= range.end;
-        self.all_within(range).filter(|sent| sent.again && is_whole(sent)).count()
+        self.all_within(range).take(most).filter(|sent| sent.again && is_whole(sent)).count()
     }
 
     fn indices_within(&self, range: Range) -> impl Iterator<Item = usize> {

@@ -18,7 +18,7 @@ use crate::time::{Span, Time};
 use repairs::Kept;
 
 /// How many segments that a D-SACK names are looked at.
-const DUPLICATES: usize = 16;
+pub(super) const DUPLICATES: usize = 16;
 
 /// What was marked lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
