@@ -163,28 +163,29 @@ SHARED = (
     .replace('"newreno"', '"linux"')
     .replace('delay = "20 ms"', f'delay = "20 ms"\n{LOSS}')
 )
-"""Three transfers that share a path with random losses. Simulated with other losses, one of them takes another time."""
+"""Three transfers that share a path with random losses. With seed 7 the first is lucky; simulated with others, it takes
+longer by two thirds.
+"""
 
 
 def test_several_connections_are_listed_and_a_poor_simulation_of_one_is_named(
     page: Page, tmp_path: Path
 ) -> None:
     shared = tmp_path / "shared.pcapng"
-    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "500 kB")).run(3, pcap=shared)
+    ns.parse(SHARED.replace("1 Mbit/s", "5 Mbit/s").replace("300 kB", "500 kB")).run(7, pcap=shared)
     remedied(page)
     page.evaluate(DROP, ["shared.pcapng", list(shared.read_bytes())])
     expect(page.locator("#capture-list tbody tr")).to_have_count(3, timeout=TIME_LIMIT_MS)
     expect(page.locator("#capture-fit")).to_contain_text(
         "like the 3 connections that share it, taken together", timeout=TIME_LIMIT_MS
     )
+    first = page.locator('#capture-list tbody tr[data-connection="0"]')
+    first.get_by_role("button").click()
+    expect(first).to_have_class(re.compile("chosen"), timeout=TIME_LIMIT_MS)
+    expect(page.locator("#capture-report")).to_have_attribute("href", re.compile("connection=0$"))
     expect(page.locator("#capture-remedies")).to_contain_text(
         "Simulated, this connection takes", timeout=TIME_LIMIT_MS
     )
-    second = page.locator("#capture-list tbody tr").nth(1)
-    second.get_by_role("button").click()
-    expect(second).to_have_class(re.compile("chosen"), timeout=TIME_LIMIT_MS)
-    number = second.get_attribute("data-connection")
-    expect(page.locator("#capture-report")).to_have_attribute("href", re.compile(f"connection={number}$"))
 
 
 LATE = SLOW.replace('bytes = "300 kB"', 'bytes = "150 kB"') + (
