@@ -56,7 +56,7 @@ CYCLE_PHASES = (0, 129, 497, 866, 1234, 1603, 1972)
 
 @dataclass(frozen=True)
 class Choice:
-    """What nothing tells of a run of the kernel."""
+    """What a run of the kernel does not show."""
 
     isn: int | None
     """Our initial sequence number, where it chooses the phase of BBR's cycle. The kernel's phase is random."""
@@ -159,7 +159,7 @@ def play(kernel: Kernel, ours: Ours, scripts: list[Script], at_once: int, again:
 
 
 def compare(ours: Ours, run: Run) -> Differs | None:
-    """How our play differs from the kernel's, with what agrees longest of the choices that nothing tells."""
+    """How our play differs from the kernel's, with the choice that agrees longest."""
     phases: tuple[int | None, ...] = CYCLE_PHASES if run.script.algorithm == "bbr" else (None,)
     best: Differs | None = None
     for ticks, response, isn in itertools.product(TICKS, (RESPONSE_NS, QUICK_RESPONSE_NS), phases):

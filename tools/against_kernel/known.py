@@ -477,8 +477,8 @@ def _paces_few_bytes(run: Run, difference: Difference) -> bool:
 def _reneged(run: Run, difference: Difference) -> bool:
     """The peer has acknowledged a part of what it had reported, and the kernel has sent the rest again.
 
-    Then ours forgets when outstanding data was sent; the kernel forgets that of what was reported only
-    (`tcp_timeout_mark_lost()`).
+    After the timeout ours has forgotten the times of all outstanding segments. The kernel has forgotten those of
+    reported segments only (`tcp_timeout_mark_lost()`).
     """
     arrived = [(at, e.segment) for at, e in run.happened if at <= difference.at and isinstance(e, Arrival)]
     blocks: set[tuple[int, int]] = set()
