@@ -163,7 +163,7 @@ impl Receiver {
     #[cold]
     pub(crate) fn announce_at_close(&mut self, agreed: &Agreed) -> u16 {
         let next = self.place().next;
-        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+        if let Some(tuning) = self.tuning_mut() {
             tuning.drop_unread(next);
         }
         self.announce_memory(agreed).0
@@ -201,7 +201,7 @@ impl Receiver {
     #[cold]
     pub(crate) fn stands_in(&mut self, agreed: &Agreed) {
         let is_due = self.nxt as u32 != self.last_ack;
-        let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) else {
+        let Some(tuning) = self.tuning_mut() else {
             return;
         };
         if !tuning.counts_memory() || tuning.stand_in() == StandIn::Yes {
@@ -215,7 +215,7 @@ impl Receiver {
 
     fn keep_window(&mut self, agreed: &Agreed) {
         self.announced_window = (self.window() >> agreed.shifts().1) as u16;
-        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+        if let Some(tuning) = self.tuning_mut() {
             tuning.set_stand_in(StandIn::Yes);
         }
     }

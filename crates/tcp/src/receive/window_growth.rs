@@ -138,8 +138,7 @@ impl Receiver {
     /// The timestamp that data behind a gap echoes gives a sample, too (`tcp_rcv_established()`).
     fn take_echo_behind(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
         let (waits, mss) = (self.nxt > self.read, u32::from(cx.agreed.payload));
-        let tuning = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut());
-        if let Some(tuning) = tuning.filter(|tuning| tuning.counts_memory())
+        if let Some(tuning) = self.tuning_mut().filter(|tuning| tuning.counts_memory())
             && let Some(stamps) = segment.options.timestamps.filter(|_| cx.agreed.timestamps)
             && tuning.is_new(stamps.echo)
         {
@@ -167,7 +166,7 @@ impl Receiver {
     }
 
     fn memory_mut(&mut self) -> Option<&mut PacketMemory> {
-        self.extras.as_deref_mut()?.tuning.as_deref_mut()?.memory_mut()
+        self.tuning_mut()?.memory_mut()
     }
 
     /// A FIN without data behind a gap, at `position`, is queued like data (`tcp_data_queue_ofo()`).
@@ -182,7 +181,7 @@ impl Receiver {
     /// The buffer grows for data as far as `behind` bytes behind a gap.
     #[cold]
     fn make_room_behind(&mut self, behind: u32) {
-        if let Some(tuning) = self.extras.as_deref_mut().and_then(|extras| extras.tuning.as_deref_mut()) {
+        if let Some(tuning) = self.tuning_mut() {
             tuning.make_room_behind(behind);
         }
     }
@@ -232,6 +231,12 @@ impl Receiver {
     #[inline]
     pub(super) fn tuning(&self) -> Option<&Tuning> {
         self.extras.as_deref()?.tuning.as_deref()
+    }
+
+    /// The same for a change.
+    #[inline]
+    pub(super) fn tuning_mut(&mut self) -> Option<&mut Tuning> {
+        self.extras.as_deref_mut()?.tuning.as_deref_mut()
     }
 
     /// The application has read `len` bytes.
