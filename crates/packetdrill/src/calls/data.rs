@@ -64,8 +64,18 @@ impl Stack {
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
         let unsent = stream.unsent();
         let may_start = unsent < low && used < buffer;
-        let last = unsent.min(stream.written() - record.min(stream.written())) % goal;
-        let room = if may_start || last > 0 { goal - last } else { 0 };
+        let of_record = stream.written() - record.min(stream.written());
+        let is_single = goal == u64::from(payload);
+        let last = if is_single { stream.unsent_in_last_packet() } else { unsent.min(of_record) % goal };
+        let last = last.min(of_record);
+        let fills = last > 0 && last < goal;
+        let room = if fills {
+            goal - last
+        } else if may_start {
+            goal
+        } else {
+            0
+        };
         let wanted = len.min(room);
         if wanted == 0 && len > 0 {
             socket.await_space(now);

@@ -133,6 +133,12 @@ impl Connection {
         self.snd.unsent()
     }
 
+    /// The unsent bytes of the last packet that the application has begun, if packets are single segments (Linux with
+    /// `gso_max_segs` 1): what a write is added to.
+    pub fn unsent_in_last_packet(&self) -> u64 {
+        self.snd.unsent_in_last_packet()
+    }
+
     /// Stream bytes received in order.
     #[inline]
     pub fn received(&self) -> u64 {

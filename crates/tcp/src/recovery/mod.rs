@@ -24,7 +24,7 @@ pub(crate) mod tail_probe;
 pub(crate) use by_time::{Calm, Occasion, Timeout, Whole};
 pub(crate) use departures::Concluded;
 pub(crate) use flight::{Parts, Sent};
-pub(crate) use state::{DupAck, OnDupAck, OnNewAck, Phase, Resend};
+pub(crate) use state::{DupAck, Joins, OnDupAck, OnNewAck, Phase, Resend};
 
 use crate::config::{DupAcks, Recovery};
 use crate::ranges::{Range, RangeSet};

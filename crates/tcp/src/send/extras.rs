@@ -19,6 +19,8 @@ pub(super) struct Extras {
     pub(super) short_end: u64,
     /// The end of the present burst, whose last segment carries PSH; the start of a single segment.
     pub(super) burst_end: u64,
+    /// Where the last packet of a single segment begins that was written.
+    pub(super) last_packet: u64,
     /// The position up to which no policy may hold back data, after an uncork or at the ceiling.
     pub(super) released: u64,
     /// The user-defined policy for short segments.
@@ -64,6 +66,7 @@ impl Default for Extras {
             send_urgent: 0,
             short_end: 0,
             burst_end: 0,
+            last_packet: 0,
             released: 0,
             policy: None,
             records: None,

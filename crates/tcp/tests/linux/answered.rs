@@ -96,6 +96,19 @@ fn the_pacing_timer_permits_to_retransmit_behind_the_new_data_after_a_timeout() 
 }
 
 #[test]
+fn the_pacing_timer_runs_although_the_peers_window_holds_the_next_data_back() {
+    // tcp_write_xmit() looks at pacing before it looks at the windows.
+    let mut lab = Lab::with_sack(Config { pacing: true, ..linux() });
+    lab.at(1000).write(40).at(1100).out();
+    let sent = lab.tcp.info().unacknowledged / u64::from(MSS);
+    lab.at(3000);
+    lab.out();
+    lab.window = (sent * u64::from(MSS)) as u16;
+    lab.ack(1).at(3300);
+    assert_eq!(lab.out()[..2], [(11, NewData), (2, Timeout)]);
+}
+
+#[test]
 fn a_segment_that_reports_make_shorter_carries_the_push_of_a_write_that_ends_in_it() {
     // Linux joins the writes.
     let mut config = Config { mss_counts: MssCounts::DataAndOptions, ..linux() };

@@ -324,6 +324,38 @@ fn a_write_behind_a_packet_that_reports_have_made_shorter_leaves_its_psh() {
 }
 
 #[test]
+fn packets_that_wait_keep_the_length_that_segments_had_when_they_were_written() {
+    // tcp_sendmsg_locked(): the blocks of a gap make segments shorter. Behind a gap, ten segments of data end in a packet with
+    // room for more; before it, they fill packets that are longer than segments are now.
+    for (gap_first, pushed) in [(true, false), (false, true)] {
+        let config =
+            Config { mss_counts: MssCounts::DataAndOptions, old_segments: OldSegments::Linux, ..linux() };
+        let mut lab = Lab::with_sack(config);
+        lab.write(10);
+        if gap_first {
+            lab.data(200, 100);
+        }
+        lab.write(10);
+        if gap_first {
+            lab.data(0, 200);
+        } else {
+            lab.data(200, 100);
+        }
+        lab.write(10);
+        if !gap_first {
+            lab.data(0, 200);
+        }
+        let before = lab.sent.len();
+        lab.seq = lab.seq.plus(300);
+        lab.at(200).ack(10).at(300).ack(20);
+        let end = 20 * u64::from(MSS);
+        let mut sent = lab.sent[before..].iter().map(|(_, sent)| sent.segment);
+        let last = sent.find(|sent| sent.payload.offset + u64::from(sent.payload.len) == end);
+        assert_eq!(last.expect("the end of the second write").flags.has(Flags::PSH), pushed);
+    }
+}
+
+#[test]
 fn any_ack_restarts_the_timer_of_a_closed_window() {
     // tcp_ack_probe()
     for (grows, probe) in [(Grows::WhenUsed, 1900), (Grows::Always, 1200)] {

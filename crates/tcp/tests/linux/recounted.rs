@@ -157,7 +157,7 @@ fn a_retransmission_stays_within_the_window_of_the_peer() {
 }
 
 #[test]
-fn a_fin_that_left_alone_is_sent_again_alone() {
+fn a_fin_that_left_behind_a_full_segment_is_sent_again_alone() {
     let mut lab = Lab::with_sack(linux());
     lab.write(2);
     lab.tcp.close(lab.now);
@@ -382,4 +382,24 @@ fn a_fin_that_has_left_with_a_full_segment_is_sent_again_with_it() {
     lab.at(200).ack(10).at(1300);
     let last: Vec<_> = lab.sent[lab.sent.len() - 2..].iter().map(|(_, sent)| sent.segment).collect();
     assert!(last.iter().all(|sent| sent.payload.len == MSS && sent.flags.has(Flags::FIN)), "{last:?}");
+}
+
+#[test]
+fn a_fin_joins_the_retransmission_of_a_short_segment_before_it() {
+    // tcp_retrans_try_collapse(): it takes no room, and data before it may come along.
+    for data in [0, 200] {
+        let mut lab = Lab::with_sack(linux());
+        let before = lab.sent.len();
+        lab.write_bytes(300).at(110);
+        lab.tcp.write(lab.now, data).expect("open");
+        lab.tcp.close(lab.now);
+        lab.ack(0).at(1500);
+        let sent: Vec<_> = lab.sent[before..].iter().map(|(_, sent)| sent).collect();
+        let len = |n: usize| sent[n].segment.payload.len;
+        assert_eq!((len(0), len(1)), (300, data as u32));
+        assert_eq!(
+            (sent[2].reason, len(2), sent[2].segment.flags.has(Flags::FIN)),
+            (Timeout, 300 + data as u32, true)
+        );
+    }
 }

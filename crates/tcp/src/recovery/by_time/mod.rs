@@ -18,7 +18,7 @@ use super::spurious::frto::{Frto, LaterAck};
 use super::spurious::late_original::{OnLateOriginal, on_late_original};
 use super::spurious::undo::{Shown, Undo};
 use super::tail_probe::{Answer, Probe};
-use super::{LossRecovery, Phase};
+use super::{Joins, LossRecovery, Phase};
 use crate::config::PrrRule;
 use crate::ranges::Range;
 use crate::record::reason::Reason;
@@ -404,8 +404,8 @@ impl LossRecovery {
     }
 
     /// The first lost segment is sent at once, regardless of windows: the fast retransmit.
-    /// Segments up to `joins` may be sent with it.
-    pub(crate) fn send_first_lost(&mut self, mss: u16, joins: u64, reason: Reason) {
+    /// Those that `joins` describes may be sent with it.
+    pub(crate) fn send_first_lost(&mut self, mss: u16, joins: Option<Joins>, reason: Reason) {
         match self.first_lost(mss, joins) {
             Some(first) => self.send_next(first, reason),
             None => self.cancel_next(),

@@ -2,6 +2,7 @@
 
 use crate::ranges::Range;
 use crate::record::info::Segments;
+use crate::recovery::Joins;
 use crate::recovery::departures::{Departures, Log};
 use crate::recovery::flight::{Flight, Parts, Sent};
 use crate::recovery::rack::Rack;
@@ -144,27 +145,24 @@ impl LossRecovery {
     }
 
     /// What is retransmitted first of the lost data, in one segment of at most `mss` bytes: a segment as it was sent, and those
-    /// behind it that fit as well. Up to `joins` these need not be lost, as long as they are not reported
-    /// (`tcp_retrans_try_collapse()`). A FIN that has left with a full segment of data leaves with it again.
-    pub(crate) fn first_lost(&self, mss: u16, joins: u64) -> Option<Range> {
+    /// behind it that fit as well. The latter need not be lost, as long as they are not reported (`tcp_retrans_try_collapse()`).
+    /// A FIN takes no room, but none joins a full segment.
+    pub(crate) fn first_lost(&self, mss: u16, joins: Option<Joins>) -> Option<Range> {
         let departures = self.log.read()?;
-        let rack = departures.rack.as_ref()?;
-        let hole = rack.first_lost(mss)?;
-        let with_fin = Range::new(hole.start, joins + 1);
-        if joins > 0
-            && hole.end == joins
-            && rack.repairs.lost.covered_within(with_fin) == with_fin.len()
-            && departures.flight.segment_at(hole.start) == Some(with_fin)
-        {
-            return Some(with_fin);
+        let flight = &departures.flight;
+        let hole = departures.rack.as_ref()?.first_lost(mss)?;
+        let lost = flight.fitting(hole);
+        let Some(Joins { data_end, max }) = joins.filter(|_| lost.end == hole.end) else { return Some(lost) };
+        let room_ends = lost.start + u64::from(mss);
+        let ends = |limit: u64| if data_end <= room_ends { limit } else { limit.min(room_ends) };
+        if lost.end < room_ends {
+            let reported = self.loss.reported().at_or_after(lost.end).map_or(u64::MAX, |next| next.start);
+            return Some(flight.fitting(Range::new(lost.start, ends(max.min(reported)).max(lost.end))));
         }
-        let lost = departures.flight.fitting(hole);
-        if lost.end < hole.end || lost.end >= joins {
-            return Some(lost);
-        }
-        let reported = self.loss.reported().at_or_after(lost.end).map_or(u64::MAX, |next| next.start);
-        let most = joins.min(reported).min(lost.start + u64::from(mss));
-        Some(departures.flight.fitting(Range::new(lost.start, most.max(lost.end))))
+        // Its own FIN leaves with it.
+        let whole =
+            flight.segment_at(lost.start).filter(|whole| whole.start == lost.start && whole.end == ends(max));
+        Some(whole.unwrap_or(lost))
     }
 
     /// The whole segments at the start of `range`, at least one; a part of it if it does not fit.

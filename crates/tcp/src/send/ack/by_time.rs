@@ -226,10 +226,10 @@ impl Sender {
         // Behind a mark the window of PRR must permit it: it has sent something since (`tcp_cwnd_reduction()`).
         let must_fit = reduced && rule == Some(PrrRule::Linux);
         if !must_fit && !self.recovery.resends_all_lost() {
-            self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), reason);
+            self.recovery.send_first_lost(cx.agreed.payload, self.joins(cx), reason);
         }
         // Linux restarts the timer only for a retransmission of the first segment (`tcp_xmit_retransmit_queue()`).
-        let first = self.recovery.first_lost(cx.agreed.payload, 0);
+        let first = self.recovery.first_lost(cx.agreed.payload, None);
         if !self.takes_acks_as_linux(cx) || first.is_none_or(|lost| lost.start <= una) {
             self.restart_retransmit(cx, now);
         }

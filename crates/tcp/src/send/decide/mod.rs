@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
-use crate::recovery::{Phase, Resend};
+use crate::recovery::{Joins, Phase, Resend};
 use crate::send::space::{Decision, Plan};
 use crate::send::transmit::{Situation, Transmit, Verdict, judge};
 use crate::send::{PROBE, RECORDS, Sender};
@@ -271,7 +271,7 @@ impl Sender {
 
     /// Decides with RACK: lost data first, then new data.
     pub(crate) fn decide_by_time(&self, cx: &Context) -> Decision {
-        let Some(first) = self.recovery.first_lost(cx.agreed.payload, self.joins_up_to(cx)) else {
+        let Some(first) = self.recovery.first_lost(cx.agreed.payload, self.joins(cx)) else {
             return self.decide_next(cx);
         };
         if self.recovery.holds_repairs() || self.recovery.resends_all_lost() {
@@ -317,9 +317,9 @@ impl Sender {
     }
 
     /// Up to where segments behind a lost one are sent again with it if they fit in one segment, although they are not lost
-    /// (Linux, `tcp_retrans_try_collapse()`): not a FIN.
-    pub(in crate::send) fn joins_up_to(&self, cx: &Context) -> u64 {
-        if cx.config.counts_as_linux() { self.space.data_end().min(self.space.max) } else { 0 }
+    /// (Linux, `tcp_retrans_try_collapse()`).
+    pub(in crate::send) fn joins(&self, cx: &Context) -> Option<Joins> {
+        cx.config.counts_as_linux().then(|| Joins { data_end: self.space.data_end(), max: self.space.max })
     }
 
     /// How much of a retransmission leaves if options leave room for `spare` bytes: in Linux whole segments, if one fits.

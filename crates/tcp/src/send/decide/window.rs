@@ -125,7 +125,11 @@ impl Sender {
         if matches!(why, Hold::Pacing | Hold::Autocork) {
             return self.arm_pacing_timer(why);
         }
-        if why == Hold::Cork && self.waits_for_turn(now) && cx.config.counts_as_linux() {
+        let repairs = self.recovery.phase() != Phase::Open;
+        if (why == Hold::Cork || repairs && self.unsent() > 0)
+            && self.waits_for_turn(now)
+            && cx.config.counts_as_linux()
+        {
             self.arm_turn(why);
         }
         self.end_opportunity(cx, now, why);

@@ -380,7 +380,7 @@ impl Sender {
             first, max, has_reneged, begins, from_open, dup_acks, mss, ignores_reordering, is_untimed, frto,
         };
         self.recovery.time_out(now, self.srtt(cx), timeout);
-        self.recovery.send_first_lost(cx.agreed.payload, self.joins_up_to(cx), Reason::Timeout);
+        self.recovery.send_first_lost(cx.agreed.payload, self.joins(cx), Reason::Timeout);
         if let Some(end) = reneged.filter(|&end| una < end && end < full && cx.config.counts_as_linux()) {
             self.recovery.send_next(Range::new(una, end), Reason::Timeout);
         } else if self.is_wider_than_window(cx, first) {

@@ -73,7 +73,7 @@ impl Sender {
             if !self.space.is_outstanding() && !self.joins_last_packet(cx, accepted, packet) {
                 self.restart_if_idle(cx, now);
             }
-            if cx.config.push_bursts || cx.config.counts_as_linux() && self.last_packet_has_room(packet) {
+            if cx.config.push_bursts || cx.config.counts_as_linux() && self.fill_packets(accepted, packet) {
                 self.join_writes();
             }
             if Self::counts_memory(cx) {
@@ -92,20 +92,31 @@ impl Sender {
 
     /// Whether a write of `accepted` bytes begins no packet: Linux looks at the pause before it only then (`tcp_skb_entail()`).
     fn joins_last_packet(&self, cx: &Context, accepted: u64, packet: u32) -> bool {
-        let full = if cx.config.push_bursts {
-            goal(self.space.max_wnd, u64::from(packet))
+        let (full, last) = if cx.config.push_bursts {
+            let full = goal(self.space.max_wnd, u64::from(packet));
+            (full, self.unsent() % full)
         } else {
-            u64::from(packet.max(1))
+            (u64::from(packet), self.unsent_in_last_packet())
         };
-        let last = self.unsent() % full;
-        let end = self.space.data_end();
-        let is_open = !self.unusual.has(RECORDS) || self.record_end(end - 1) != Some(end);
-        cx.config.counts_as_linux() && last > 0 && last + accepted <= full && is_open
+        cx.config.counts_as_linux() && last > 0 && last + accepted <= full && self.last_packet_is_open()
     }
 
-    /// Whether a packet of a single segment of `packet` bytes at the end of the data has room for more.
-    fn last_packet_has_room(&self, packet: u32) -> bool {
-        !self.unsent().is_multiple_of(u64::from(packet.max(1)))
+    /// Whether more may be added to the last packet: it ends no record.
+    fn last_packet_is_open(&self) -> bool {
+        let end = self.space.data_end();
+        !self.unusual.has(RECORDS) || self.record_end(end - 1) != Some(end)
+    }
+
+    /// A write of `accepted` bytes fills packets of a single segment of `packet` bytes, as long as segments are now: options may
+    /// have made those before longer or shorter (`tcp_send_mss()`). Whether the last packet had room for more.
+    fn fill_packets(&mut self, accepted: u64, packet: u32) -> bool {
+        let (end, full, last) =
+            (self.space.data_end(), u64::from(packet.max(1)), self.unsent_in_last_packet());
+        let room = if last > 0 && self.last_packet_is_open() { full.saturating_sub(last) } else { 0 };
+        if accepted > room {
+            self.extras().last_packet = end + room + (accepted - room - 1) / full * full;
+        }
+        room > 0
     }
 
     /// Removes the mark at the end of the data if that is not sent: Linux adds a write to the last packet and takes its PSH
@@ -113,8 +124,7 @@ impl Sender {
     /// (`tcp_sendmsg_locked()`).
     fn join_writes(&mut self) {
         let end = self.space.data_end();
-        let joined = !self.unusual.has(RECORDS) || self.record_end(end - 1) != Some(end);
-        if end > self.space.max && self.space.marks.ends_at(end) && joined {
+        if end > self.space.max && self.space.marks.ends_at(end) && self.last_packet_is_open() {
             self.space.marks.remove_last();
         }
     }
@@ -123,6 +133,12 @@ impl Sender {
     pub(crate) fn mark_urgent(&mut self) {
         self.unusual.set(URGENT, true);
         self.extras().send_urgent = self.space.data_end();
+    }
+
+    /// Unsent bytes of the last packet, if each is a single segment.
+    pub(crate) fn unsent_in_last_packet(&self) -> u64 {
+        let begins = self.extras.as_ref().map_or(0, |extras| extras.last_packet);
+        self.space.data_end().saturating_sub(begins.max(self.space.max).max(1))
     }
 
     /// Stream bytes that the application has written and that have never been sent.
