@@ -126,8 +126,8 @@ def _carries_report(run: Run, index: int) -> bool:
 def _repaired_before_data(run: Run, difference: Difference) -> bool:
     sent, index = run.played.sent, difference.index
     if difference.kind == "kernel sends data again, ours RST":
-        # The data is for a socket that was closed, and a reset answers it behind the retransmission.
-        behind = sent[index + 1] if index + 1 < len(sent) else None
+        # The data is for a socket that was closed, and a reset answers it behind the retransmissions.
+        behind = next((one for one in sent[index + 1 :] if not one.segment.length), None)
         return behind is not None and bool(behind.segment.flags & RST) and _answers_data(run, behind.at)
     if difference.kind == "kernel sends data again, ours ACK":
         # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmission.
@@ -494,7 +494,14 @@ def _reneged(run: Run, difference: Difference) -> bool:
 def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
     """The kernel counts the half second between answers to invalid segments in ticks."""
     sent, index = run.played.sent, difference.index
-    kinds = ("stamp of ACK", "time of ACK", "ack of ACK", "echo of ACK", "only the kernel sends: ACK")
+    kinds = (
+        "stamp of ACK",
+        "time of ACK",
+        "ack of ACK",
+        "echo of ACK",
+        "sack of ACK",
+        "only the kernel sends: ACK",
+    )
     if difference.kind not in kinds or index < 1:
         return False
     one = sent[index]

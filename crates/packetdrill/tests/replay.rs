@@ -406,6 +406,22 @@ fn tcp_info_counts_window_probes_apart_from_retransmissions() {
 }
 
 #[test]
+fn tcp_info_keeps_the_timeout_that_a_retransmission_has_doubled_while_the_window_is_closed() {
+    // tcp_ack_update_rtt(): only an RTT sample ends the backoff.
+    let timeout = |again: bool| {
+        let mut script = Script::open("linux", "exact").call(200, "write 1000 0");
+        let flags = Flags::ACK;
+        let closed = Segment { seq: Seq(IRS + 1), ack: Seq(ISS + 1001), flags, ..Segment::default() };
+        script.announce(if again { 1500 } else { 300 }, 0, closed);
+        let info = info(script.call(1510, "write 1000 0").line("to 1520000000"));
+        (u32::from_ne_bytes(info[8..12].try_into().unwrap()), info[4])
+    };
+    let (first, again) = (timeout(false), timeout(true));
+    assert!(first.1 == 0 && again.1 > 0);
+    assert!(again.0 > first.0 * 3 / 2, "{first:?} {again:?}");
+}
+
+#[test]
 fn tcp_info_counts_no_probe_as_lost_when_new_data_follows_it() {
     // tcp_send_loss_probe()
     let probed = || Script::open("linux", "exact").call(200, "write 1000 0").line("to 650000000");

@@ -117,12 +117,13 @@ fn write(
     let shifts = info.peer_shift | info.own_shift << 4;
     let outstanding = outstanding(stream, &info, known, mss);
     let rules = stream.config().state_machine;
-    // Without outstanding data the timer has sent window probes, which back off beside the timeout (`tcp_send_probe0()`).
+    // Without outstanding data the timer has sent window probes.
     let is_probing = outstanding.unacknowledged == 0
         && (info.unanswered > 0 || info.probes_window)
         && stream.state().is_synchronized();
     let (retransmits, probes) = if is_probing { (0, info.unanswered) } else { (info.unanswered, 0) };
-    let timeout = micros(stream.rto()) >> if is_probing { info.backoff } else { 0 };
+    // Probes back off beside the timeout (`tcp_send_probe0()`). What retransmissions have doubled stays until an RTT sample.
+    let timeout = micros(stream.rto()) >> if is_probing { info.backoff_of_probes } else { 0 };
     // Linux is in LAST-ACK before the FIN leaves (`tcp_close_state()`).
     let closes = stream.state() == State::CloseWait && stream.is_closing() && rules != StateMachine::Freebsd;
     let state = if closes { State::LastAck } else { stream.state() };

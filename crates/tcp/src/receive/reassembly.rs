@@ -12,6 +12,8 @@ pub(super) struct Reassembly {
     pub(super) duplicate: Option<Range>,
     /// Blocks that end at the peer's FIN report it too.
     pub(super) reports_fin: bool,
+    /// The next ACK reports what it acknowledges, too.
+    pub(super) reports_filled: bool,
     /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
     pub(super) last_nak: u64,
     /// The NAK to send: position and count.

@@ -1,6 +1,7 @@
 //! What ACKs report beyond RCV.NXT: SACK blocks and NAKs.
 
 use crate::ranges::Range;
+use crate::receive::reassembly::Reassembly;
 use crate::receive::receiver::Receiver;
 use crate::wire::options::{Nak, SackBlock, SackBlocks};
 
@@ -18,7 +19,24 @@ impl Receiver {
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
         // Of many ranges that are held, the last reports may all be acknowledged.
-        self.reassembly.as_ref().is_some_and(|r| r.duplicate.is_some() || r.reports_above(self.nxt))
+        let waits = |r: &Reassembly| r.duplicate.is_some() || r.reports_above(self.nxt) || r.reports_filled;
+        self.reassembly.as_ref().is_some_and(|reassembly| waits(reassembly))
+    }
+
+    /// The reports, if one is that of the peer's FIN behind a gap.
+    #[inline]
+    pub(crate) fn reports_with_fin(&self) -> Option<[Range; 4]> {
+        self.reassembly
+            .as_ref()
+            .filter(|reassembly| reassembly.reports_fin)
+            .map(|reassembly| reassembly.recent)
+    }
+
+    /// The gap below these reports is filled, and the next ACK repeats them.
+    #[cold]
+    pub(crate) fn report_filled(&mut self, recent: [Range; 4]) {
+        let reassembly = self.reassembly.get_or_insert_default();
+        (reassembly.recent, reassembly.reports_fin, reassembly.reports_filled) = (recent, true, true);
     }
 
     /// Whether the ACK that waits behind a gap must leave before `len` bytes at `start` are reported: they would be the third block or
@@ -47,7 +65,8 @@ impl Receiver {
         if let Some(duplicate) = reassembly.duplicate.take() {
             blocks.push(block(duplicate));
         }
-        for r in reassembly.recent.iter().filter(|r| r.start > nxt) {
+        let filled = core::mem::take(&mut reassembly.reports_filled);
+        for r in reassembly.recent.iter().filter(|r| r.start > nxt || filled && !r.is_empty()) {
             if blocks.as_slice().len() < room {
                 blocks.push(block(Range::new(r.start, r.end + u64::from(r.end == reported_fin))));
             }

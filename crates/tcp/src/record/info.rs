@@ -48,7 +48,9 @@ pub struct Info {
     pub unanswered: u8,
     /// How often the retransmission timeout has been doubled.
     pub backoff: u8,
-    /// Whether the timer probes a closed window: the probes have doubled it, and no retransmission.
+    /// How often of these a window probe has doubled it.
+    pub backoff_of_probes: u8,
+    /// Whether the timer probes a closed window.
     pub probes_window: bool,
     /// The shift of the windows that the peer announces.
     pub peer_shift: u8,

@@ -52,6 +52,8 @@ pub(super) struct Extras {
     pub(super) naks_received: bool,
     /// How many of the consecutive timeouts found the peer's window closed, in Linux.
     pub(super) into_closed: u8,
+    /// How often window probes have doubled the timeout, as long as it is doubled.
+    pub(super) backoff_of_probes: u8,
 }
 
 /// The positions after the ends of unacknowledged records, in order.
@@ -83,6 +85,7 @@ impl Default for Extras {
             turn: Time::NEVER,
             naks_received: false,
             into_closed: 0,
+            backoff_of_probes: 0,
         }
     }
 }

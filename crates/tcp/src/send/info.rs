@@ -30,6 +30,7 @@ impl Sender {
             dup_acks: self.recovery.dup_acks(),
             unanswered: self.retransmissions(),
             backoff: self.timers.backoff(),
+            backoff_of_probes: self.backoff_of_probes(),
             probes_window: self.timers.is_persisting(),
             peer_shift,
             own_shift,

@@ -141,3 +141,21 @@ fn a_fin_in_fin_wait_1_is_acknowledged_before_data_leaves() {
         assert!(out.iter().all(|out| out.ack == 2));
     }
 }
+
+#[test]
+fn the_ack_of_a_fin_that_waited_behind_a_gap_still_reports_it_after_closing() {
+    // tcp_fin() calls tcp_send_ack() there before tcp_sack_reset().
+    for (old_segments, closes, reported) in
+        [(LINUX, true, &[(101, 102)][..]), (LINUX, false, &[][..]), (STANDARD, true, &[][..])]
+    {
+        let mut lone = established(old_segments);
+        let mut acknowledged = 1;
+        if closes {
+            lone.closes();
+            acknowledged = 2;
+            lone.gets(segment(ACK, 1, 2));
+        }
+        lone.gets(segment(FIN_ACK, 101, acknowledged));
+        assert_eq!(blocks(&mut lone, data(1, acknowledged, 100)), reported, "{old_segments:?}");
+    }
+}

@@ -4,6 +4,7 @@
 use crate::config::OldSegments;
 use crate::connection::Connection;
 use crate::opening::state::State;
+use crate::ranges::Range;
 use crate::receive::ack_schedule::{PathTimes, Reads};
 use crate::receive::receiver::Text;
 use crate::record::event::Event;
@@ -18,6 +19,7 @@ impl Connection {
     pub(in crate::connection) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
         let len = segment.payload.len;
         let naks = self.cx.agreed.nak.then_some(u32::from(self.cx.agreed.payload));
+        let reports = self.rcv.reports_with_fin();
         let (text, taken) = self.rcv.take(start, len, naks, self.cx.config.old_segments);
         if text == Text::Duplicate {
             self.cx.counters().duplicates_received += 1;
@@ -44,6 +46,19 @@ impl Connection {
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.rcv.acknowledge(Reason::Ack);
             self.peer_has_closed(now);
+            if let Some(reports) = reports {
+                self.report_filled(reports);
+            }
+        }
+    }
+
+    /// Data has filled the gap before the peer's FIN. After closing, Linux acknowledges it before it removes the `reports` of what
+    /// lay behind the gap (`tcp_send_ack()` in `tcp_fin()`, before `tcp_sack_reset()` and `tcp_sack_remove()`).
+    #[cold]
+    fn report_filled(&mut self, reports: [Range; 4]) {
+        let closed = matches!(self.cx.state(), State::Closing | State::TimeWait);
+        if closed && self.cx.agreed.sack && self.cx.config.old_segments == OldSegments::Linux {
+            self.rcv.report_filled(reports);
         }
     }
 

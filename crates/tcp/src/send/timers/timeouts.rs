@@ -184,6 +184,8 @@ impl Sender {
             return Expired::Retries;
         }
         self.back_off(cx);
+        let extras = self.extras();
+        extras.backoff_of_probes = extras.backoff_of_probes.saturating_add(1);
         // In Linux a FIN waits for the window, too.
         let fin_waits = self.is_closing() && !self.space.fin_sent() && cx.config.counts_as_linux();
         let closed = self.space.una + u64::from(self.space.wnd) <= self.space.nxt;
@@ -199,7 +201,16 @@ impl Sender {
     /// The retransmission timer ran out, or the persist timer.
     fn back_off(&mut self, cx: &Context) {
         let kind = &cx.config.rto;
+        if let Some(extras) = self.extras.as_mut().filter(|_| self.timers.backoff() == 0) {
+            extras.backoff_of_probes = 0;
+        }
         self.timers.back_off(self.rto.rto(kind), self.rto.max(kind));
+    }
+
+    /// How often window probes have doubled the timeout.
+    pub(in crate::send) fn backoff_of_probes(&self) -> u8 {
+        let counted = self.extras.as_ref().map_or(0, |extras| extras.backoff_of_probes);
+        counted.min(self.timers.backoff())
     }
 
     /// The timeout is the estimator's again, without backoff.
