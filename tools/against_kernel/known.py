@@ -329,7 +329,9 @@ def _sends_little(run: Run, difference: Difference) -> bool:
     lowered = difference.kind in ("info: snd_cwnd", "info: snd_ssthresh snd_cwnd") or (
         difference.kind == "info: snd_ssthresh" and _repeats_last(run)
     )
-    if not lowered or difference.kernel >= difference.ours or run.script.algorithm == "bbr":
+    is_less = lowered and difference.kernel < difference.ours
+    is_later = _sends_later(run, difference)
+    if not (is_less or is_later) or run.script.algorithm == "bbr":
         return False
     # Only an ACK of new data opens cwnd, and shows that it was used. One that lies before the window is not processed.
     heard, acknowledged = [], 0
@@ -340,7 +342,27 @@ def _sends_little(run: Run, difference: Difference) -> bool:
             heard.append(at)
             acknowledged = event.segment.ack
     sent = [one.at for one in run.played.sent if one.segment.length or one.segment.flags & FIN]
-    return any(at - max((one for one in heard if one < at), default=at) >= LEAST_RTO_NS for at in sent)
+    since = _last_repair(run, difference.at) if is_later else 0
+    within = (at for at in sent if since <= at <= difference.at)
+    return any(at - max((one for one in heard if one < at), default=at) >= LEAST_RTO_NS for at in within)
+
+
+def _last_repair(run: Run, until: int) -> int:
+    """When the kernel last sent data again: a recovery sets another cwnd."""
+    again, top = 0, 0
+    for one in run.played.sent:
+        if one.at > until:
+            break
+        end = one.segment.seq + one.segment.length
+        again = one.at if one.segment.length and end <= top else again
+        top = max(top, end)
+    return again
+
+
+def _sends_later(run: Run, difference: Difference) -> bool:
+    """Whether the kernel sends new data later than ours, or not at all."""
+    sent = run.played.sent[difference.index :]
+    return difference.kind in AFTER_A_PAUSE and (not sent or sent[0].at > difference.at)
 
 
 def _is_before_window(run: Run, at: int, segment: Segment) -> bool:
@@ -478,13 +500,16 @@ def _reneged(run: Run, difference: Difference) -> bool:
     """The peer has acknowledged a part of what it had reported, and the kernel has sent the rest again.
 
     After the timeout ours has forgotten the times of all outstanding segments. The kernel has forgotten those of
-    reported segments only (`tcp_timeout_mark_lost()`).
+    reported segments only (`tcp_timeout_mark_lost()`). Those are one packet in the kernel (`tcp_shift_skb_data()`), which is
+    cut anew: other flags and lengths may be those of the first part of the rest.
     """
+    is_cut = difference.kind in ("flags 08 of data again", "length of data again")
+    until = difference.at + (TICK_NS if is_cut else 0)
     arrived = [(at, e.segment) for at, e in run.happened if at <= difference.at and isinstance(e, Arrival)]
     blocks: set[tuple[int, int]] = set()
     for at, segment in arrived:
         inside = any(left < segment.ack < right for left, right in blocks)
-        again = (one for one in run.played.sent if at < one.at < difference.at and one.segment.length)
+        again = (one for one in run.played.sent if at < one.at < until and one.segment.length)
         if inside and any(one.segment.seq == segment.ack for one in again):
             return True
         blocks.update(segment.sack)
@@ -502,7 +527,7 @@ def _limits_answers_in_ticks(run: Run, difference: Difference) -> bool:
         "sack of ACK",
         "only the kernel sends: ACK",
     )
-    if difference.kind not in kinds or index < 1:
+    if not (difference.kind in kinds or difference.kind.startswith("kernel sends ACK")) or index < 1:
         return False
     one = sent[index]
     answered = _answered(run, one.at)

@@ -580,7 +580,7 @@ def test_an_invalid_segment_half_a_second_after_an_answer_is_at_the_limit(
 ) -> None:
     sent = [Sent(at, Segment(ACK, 1, 1, 1000)) for at in (10 * MS, 10 * MS + apart)]
     # Ours then sends the next ACK instead, which may report something else.
-    for kind in ("only the kernel sends: ACK", "sack of ACK"):
+    for kind in ("only the kernel sends: ACK", "sack of ACK", "kernel sends ACK, ours data"):
         difference = Difference(kind, 1, "", sent[-1].at)
         assert reason(run([(sent[-1].at, invalid)], sent), difference) == expected
 
@@ -616,3 +616,28 @@ def test_a_peer_takes_a_report_back_if_it_acknowledges_a_part_and_the_rest_is_se
     sent = [Sent(n * MS, data(1 + 100 * n)) for n in range(4)]
     made = run(arrivals, [*sent, Sent(240 * MS, data(again, 51)), Sent(250 * MS, data(401))])
     assert reason(made, Difference("kernel sends data again, ours data", 5, "", 250 * MS)) == expected
+    # The first part of the rest may have other flags, but no other time.
+    assert reason(made, Difference("flags 08 of data again", 4, "", 240 * MS)) == expected
+    assert reason(made, Difference("time of data again", 4, "", 240 * MS)) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "later", "between", "expected"),
+    [
+        ("time of data", 30, 101, LITTLE),
+        ("time of data", 0, 101, None),
+        ("seq of data", 30, 101, None),
+        ("time of data", 30, 1, None),
+    ],
+    ids=["the kernel sends later", "ours sends later", "another difference", "after a recovery"],
+)
+def test_a_lower_cwnd_of_the_kernel_shows_in_data_that_it_sends_later(
+    kind: str, later: int, between: int, expected: str | None
+) -> None:
+    arrivals = [
+        (10 * MS, data(1)),
+        (20 * MS, Segment(ACK, 101, 1, 1000)),
+        (330 * MS, Segment(ACK, 101, 51, 1000)),
+    ]
+    sent = [Sent(310 * MS, data(1)), Sent(340 * MS, data(between)), Sent((350 + later) * MS, data(201))]
+    assert reason(run(arrivals, sent), Difference(kind, 2, "", 350 * MS)) == expected
