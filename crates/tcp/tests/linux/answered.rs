@@ -209,6 +209,23 @@ fn an_ack_of_an_original_with_the_duplicate_report_that_undoes_the_recovery_show
 }
 
 #[test]
+fn an_original_undoes_the_recovery_before_its_duplicate_report_and_forgets_what_is_lost() {
+    // tcp_try_undo_partial() removes the marks, tcp_try_undo_dsack() would leave them.
+    for (echo, again) in [(100, false), (235, true)] {
+        let mut lab = stamped(linux());
+        // 1 is late, so reports start a timer. It finds 3 and 4 lost, and sends the first of them again.
+        lab.at(200).ack_with(0, report(100, 2, 2));
+        lab.at(205).ack_with(2, stamp(100));
+        lab.at(210).ack_with(2, report(100, 5, 5));
+        lab.at(260);
+        assert_eq!(lab.out().iter().filter(|sent| sent.1 == RackLoss).collect::<Vec<_>>(), [&(3, RackLoss)]);
+        lab.ack_with(3, report(echo, 3, 3));
+        assert_eq!(lab.tcp.stats().undone, 1);
+        assert_eq!(lab.out().contains(&(4, RackLoss)), again, "an echo of {echo}");
+    }
+}
+
+#[test]
 fn bbr_takes_a_segment_for_delivered_when_all_of_it_is_acknowledged() {
     // tcp_clean_rtx_queue(): tp->delivered counts packets.
     let mut lab = Lab::with_sack(Config { congestion: Kind::Bbr, pacing: true, ..linux() });

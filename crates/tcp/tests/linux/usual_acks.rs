@@ -40,13 +40,19 @@ fn data_that_header_prediction_takes_does_not_restart_the_timer_of_a_closed_wind
 #[test]
 fn an_ack_of_new_data_alone_reveals_no_loss_in_the_ordinary_state() {
     // tcp_ack_is_dubious(). The probe was cut to make room for a SACK block, and its rest has left earlier.
-    let mut lab = Lab::with_sack(linux());
-    lab.write(1).data(5000, 100);
-    lab.at(600);
-    assert_eq!(lab.timed()[1], (500, 1, TailProbe));
-    let before = lab.sent.len();
-    lab.arrives(Segment { ack: Lab::behind(0).plus(988), flags: ACK, ..Segment::default() });
-    assert_eq!(lab.sent.len(), before);
+    for duplicate in [false, true] {
+        let mut lab = Lab::with_sack(linux());
+        lab.write(1).data(5000, 100);
+        if duplicate {
+            // With SACK, a duplicate ACK leaves the ordinary state as it is (`tcp_try_keep_open()`).
+            lab.ack(0);
+        }
+        lab.at(600);
+        assert_eq!(lab.timed()[1], (500, 1, TailProbe));
+        let before = lab.sent.len();
+        lab.arrives(Segment { ack: Lab::behind(0).plus(988), flags: ACK, ..Segment::default() });
+        assert_eq!(lab.sent.len(), before);
+    }
 }
 
 #[test]

@@ -85,7 +85,12 @@ impl LossRecovery {
     /// Whether an ACK was examined for losses. If so, notes whether any data is reported, lost or sent again, outside a recovery
     /// (`tcp_try_keep_open()`).
     pub(crate) fn note_disorder(&mut self, looked: bool) {
-        let in_disorder = || self.sacked() > 0 || self.lost() > 0 || self.resent() > 0 || self.dup_acks() > 0;
+        let in_disorder = || {
+            self.sacked() > 0
+                || self.lost() > 0
+                || self.resent() > 0
+                || self.counts_dup_acks() && self.dup_acks() > 0
+        };
         let disordered = looked && self.loss.phase == Phase::Open && in_disorder();
         let keeps = looked && self.loss.phase != Phase::Open;
         let rack = if disordered { self.rack_for_change() } else { self.rack_mut() };

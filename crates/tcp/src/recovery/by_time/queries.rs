@@ -198,6 +198,13 @@ impl LossRecovery {
         self.rack().map_or(0, |rack| rack.resent(self.loss.reported()))
     }
 
+    /// Whether a retransmission of data above `ack` is in the network.
+    #[cold]
+    pub(crate) fn has_resends_above(&self, ack: u64) -> bool {
+        let Some(Departures { flight, rack: Some(rack), .. }) = self.log.read() else { return false };
+        rack.has_resends_above(ack, flight, self.loss.reported())
+    }
+
     /// The outstanding segments, if losses are detected by time.
     pub(crate) fn segments(&self) -> Option<Segments> {
         let Departures { flight, rack: Some(rack), .. } = self.log.read()? else { return None };

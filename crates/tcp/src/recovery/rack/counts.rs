@@ -45,7 +45,17 @@ impl Rack {
 
     /// Whether a retransmission is in the network (`retrans_out`).
     pub(in crate::recovery) fn has_resends(&self, flight: &Flight, sacked: &RangeSet) -> bool {
-        flight.has_resends(&self.repairs.resent, sacked)
+        self.has_resends_above(0, flight, sacked)
+    }
+
+    /// The same of data above `una`.
+    pub(in crate::recovery) fn has_resends_above(
+        &self,
+        una: u64,
+        flight: &Flight,
+        sacked: &RangeSet,
+    ) -> bool {
+        flight.has_resends(una, &self.repairs.resent, sacked)
     }
 
     /// How many retransmitted segments are neither acknowledged nor reported, and when the first of them was sent.

@@ -50,10 +50,9 @@ impl Sender {
         let mut undoes = false;
         if let Some(again) = reported_again {
             let recovers = self.recovery.phase() == Phase::Fast && ack < self.recovery.recover() as i64;
-            if recovers && as_linux {
-                self.note_order_before_undo(cx, ack as u64, segment);
-            }
-            self.note_duplicate_report(cx, now, again, (ack > self.space.una as i64, segment));
+            let by_original = recovers && as_linux && self.note_order_before_undo(cx, ack as u64, segment);
+            let shown = if by_original { Shown::Echo } else { Shown::Duplicates };
+            self.note_duplicate_report(cx, now, again, (ack > self.space.una as i64, shown, segment));
             undoes = recovers && self.recovery.phase() == Phase::Open;
         }
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
@@ -215,13 +214,17 @@ impl Sender {
     }
 
     /// An ACK up to `ack` of a part of what was outstanding at the start of a recovery has a D-SACK, which may undo that. If it answers
-    /// an original, it shows reordering before (`tcp_try_undo_partial()`, `tcp_try_undo_dsack()`).
-    fn note_order_before_undo(&mut self, cx: &Context, ack: u64, segment: &Segment) {
+    /// an original, it shows reordering before (`tcp_try_undo_partial()`, `tcp_try_undo_dsack()`). Returns whether it also undoes the
+    /// recovery before: no other retransmission is in the network.
+    fn note_order_before_undo(&mut self, cx: &Context, ack: u64, segment: &Segment) -> bool {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
         let una = self.space.una;
-        if ack > una && stamps.is_some_and(|stamps| self.recovery.answers_original(ack, stamps.echo)) {
+        let is_late =
+            ack > una && stamps.is_some_and(|stamps| self.recovery.answers_original(ack, stamps.echo));
+        if is_late {
             self.recovery.note_late_original(una);
         }
+        is_late && !self.recovery.has_resends_above(ack)
     }
 
     /// A D-SACK (RFC 2883): retransmitted data had already been delivered.
@@ -231,7 +234,7 @@ impl Sender {
         cx: &mut Context,
         now: Time,
         again: Range,
-        (advances, segment): (bool, &Segment),
+        (advances, shown, segment): (bool, Shown, &Segment),
     ) {
         let (una, max, as_linux) = (self.space.una, self.space.max, cx.config.counts_as_linux());
         let ends = segment.options.sack.as_slice().iter().map(|block| self.space.position(block.right));
@@ -240,7 +243,7 @@ impl Sender {
         // After a timeout, only an ACK of new data undoes it (`tcp_process_loss()`).
         let waits = as_linux && self.recovery.phase() == Phase::Loss && !advances;
         if is_spurious && !waits {
-            self.undo(cx, now, Shown::Duplicates);
+            self.undo(cx, now, shown);
         }
     }
 }
