@@ -500,8 +500,8 @@ def _reneged(run: Run, difference: Difference) -> bool:
     """The peer has acknowledged a part of what it had reported, and the kernel has sent the rest again.
 
     After the timeout ours has forgotten the times of all outstanding segments. The kernel has forgotten those of
-    reported segments only (`tcp_timeout_mark_lost()`). Those are one packet in the kernel (`tcp_shift_skb_data()`), which is
-    cut anew: other flags and lengths may be those of the first part of the rest.
+    reported segments only (`tcp_timeout_mark_lost()`). Those are one packet in the kernel (`tcp_shift_skb_data()`),
+    which is cut anew: other flags and lengths may be those of the first part of the rest.
     """
     is_cut = difference.kind in ("flags 08 of data again", "length of data again")
     until = difference.at + (TICK_NS if is_cut else 0)
