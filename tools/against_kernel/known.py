@@ -46,6 +46,9 @@ LEAST_ATO_NS = 40_000_000
 DELAYED_ACK_NS = 60_000_000
 """The longest time that an ACK of ordinary data waits, and some."""
 
+MOST_HALVINGS = 4
+"""How often a pause may halve the windows of the scripts, down to the initial one."""
+
 LEAST_RTO_NS = 200_000_000
 """The least retransmission timeout (TCP_RTO_MIN)."""
 
@@ -312,7 +315,10 @@ def _ends_at_packet(sent: list[Sent], index: int) -> bool:
 
 
 def _pauses_at_limit(run: Run, difference: Difference) -> bool:
-    """Whether a pause of the sender is longer than the timeout: the kernel counts both in ticks."""
+    """Whether a pause of the sender is longer than the timeout: the kernel counts both in ticks.
+
+    Each further timeout halves cwnd once more (`tcp_cwnd_restart()`).
+    """
     about_cwnd = difference.kind.startswith("info: snd_") or difference.kind in AFTER_A_PAUSE
     if not about_cwnd or run.script.algorithm == "bbr" or not run.played.info:
         return False
@@ -320,7 +326,9 @@ def _pauses_at_limit(run: Run, difference: Difference) -> bool:
     rtos = dict(difference.timeouts)
     data = [one.at for one in run.played.sent if one.segment.length and one.at <= difference.at]
     pauses = [(later - at, rtos.get(later, final)) for at, later in itertools.pairwise(data)]
-    return any(abs(pause - rto) <= 2 * TICK_NS for pause, rto in pauses)
+    # Each timeout is rounded up to a tick.
+    limits = ((pause, rto, times) for pause, rto in pauses for times in range(1, MOST_HALVINGS + 1))
+    return any(abs(pause - times * rto) <= (times + 1) * TICK_NS for pause, rto, times in limits)
 
 
 def _sends_little(run: Run, difference: Difference) -> bool:

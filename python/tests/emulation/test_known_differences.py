@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 import sys
 from pathlib import Path
 
@@ -23,8 +22,6 @@ BEHIND_FIN = "the peer sends data behind its FIN"
 JOINED = "ACKs of out-of-order data are joined"
 PUSHED = "PSH where writes are joined"
 UNREAD = "ACKs behind a slow reader depend on the kernel's memory"
-LITTLE = "cwnd of an application that sends little"
-PAUSE = "a pause is as long as the timeout"
 PREPARED = "a segment was prepared for other options"
 AHEAD = "a timestamp is that of the next departure"
 OUTLASTS = "a D-SACK outlasts a segment that header prediction takes"
@@ -323,39 +320,6 @@ def test_an_answer_at_the_limit_of_half_a_second_shows_also_in_what_the_next_one
 
 
 @pytest.mark.parametrize(
-    ("pause", "kind", "expected"),
-    [
-        (230, "info: snd_cwnd", PAUSE),
-        (230, "time of data", PAUSE),
-        (250, "info: snd_cwnd", None),
-        (230, "seq of ACK", None),
-    ],
-    ids=["cwnd", "what cwnd permits", "a longer pause", "another field"],
-)
-def test_only_a_pause_of_about_a_timeout_depends_on_ticks(
-    pause: int, kind: str, expected: str | None
-) -> None:
-    made = run([], [Sent(10 * MS, data(1)), Sent((10 + pause) * MS, data(101))])
-    made.played.info = struct.pack("8xI276x", 228_000)
-    assert reason(made, Difference(kind, 1, "", (10 + pause) * MS, 20, 10)) == expected
-
-
-def test_a_pause_is_compared_with_the_timeout_at_its_end() -> None:
-    made = run([], [Sent(10 * MS, data(1)), Sent(240 * MS, data(101))])
-    made.played.info = struct.pack("8xI276x", 300_000)
-    at_end = Difference("info: snd_cwnd", 1, "", 240 * MS, 20, 10, ((240 * MS, 228 * MS),))
-    assert reason(made, at_end) == PAUSE
-    assert reason(made, Difference("info: snd_cwnd", 1, "", 240 * MS, 20, 10)) is None
-
-
-@pytest.mark.parametrize(("last", "expected"), [(1, LITTLE), (101, None)], ids=["sent again", "new"])
-def test_a_lower_cwnd_of_the_kernel_is_the_threshold_of_a_timeout(last: int, expected: str | None) -> None:
-    arrivals = [(10 * MS, data(1)), (290 * MS, Segment(ACK, 101, 1, 1000))]
-    played = run(arrivals, [Sent(310 * MS, data(1)), Sent(600 * MS, data(last))])
-    assert reason(played, Difference("info: snd_ssthresh", -1, "", 1000 * MS, 7, 10)) == expected
-
-
-@pytest.mark.parametrize(
     ("window", "length", "at", "expected"),
     [(0, 100, 500, PROBED), (1000, 100, 500, None), (0, 0, 500, None), (0, 100, 240, None)],
     ids=["closed", "open", "no data", "a delayed ACK"],
@@ -402,19 +366,6 @@ def test_an_ack_of_what_was_never_sent_ends_no_recovery() -> None:
     made = run(arrivals, [*sent, Sent(40 * MS + 10_000, data(201))])
     for kind in ("ack of data", "length of data"):
         assert reason(made, Difference(kind, 3, "", 40 * MS + 10_000)) == BEFORE
-
-
-@pytest.mark.parametrize(
-    ("later", "kernel", "acknowledged", "expected"),
-    [(300, 8, 1, LITTLE), (100, 8, 1, None), (300, 12, 1, None), (300, 8, 2, None)],
-    ids=["after a pause", "without a pause", "a larger window", "an ACK in between"],
-)
-def test_a_lower_cwnd_of_the_kernel_follows_a_pause_of_a_timeout(
-    later: int, kernel: int, acknowledged: int, expected: str | None
-) -> None:
-    arrivals = [(10 * MS, data(1)), ((later - 10) * MS, Segment(ACK, 101, acknowledged, 1000))]
-    played = run(arrivals, [Sent((10 + later) * MS, data(1))])
-    assert reason(played, Difference("info: snd_cwnd", -1, "", 1000 * MS, kernel, 10)) == expected
 
 
 @pytest.mark.parametrize(
@@ -491,15 +442,6 @@ def test_a_d_sack_of_the_kernel_outlasts_a_segment_only_behind_a_partly_old_one(
     assert reason(run(arrivals, sent), Difference("length of data", 0, "", 31 * MS)) == expected
 
 
-def test_an_ack_before_the_window_does_not_show_that_cwnd_was_used() -> None:
-    sent = [Sent(10 * MS, data(1)), Sent(20 * MS, Segment(ACK, 101, 11, 1000)), Sent(310 * MS, data(101))]
-    acks = [(15 * MS, Segment(ACK, 1, 51, 1000)), (200 * MS, Segment(ACK, 1, 101, 1000))]
-    difference = Difference("info: snd_cwnd", -1, "", 1000 * MS, 5, 10)
-    assert reason(run(acks, sent), difference) == LITTLE
-    acks[1] = (200 * MS, Segment(ACK, 11, 101, 1000))
-    assert reason(run(acks, sent), difference) is None
-
-
 def test_data_behind_a_bare_ack_was_sent_by_a_timer() -> None:
     sent = [Sent(10_010_000, Segment(ACK, 101, 11, 1000)), Sent(10_020_000, data(1))]
     played = run([(10 * MS, data(1))], sent)
@@ -510,7 +452,10 @@ def test_data_behind_a_bare_ack_was_sent_by_a_timer() -> None:
 
 
 def test_each_explanation_is_tested() -> None:
-    files = (Path(__file__), Path(__file__).with_name("test_window_differences.py"))
+    files = (
+        Path(__file__),
+        *map(Path(__file__).with_name, ("test_known_cwnd.py", "test_window_differences.py")),
+    )
     tested = "".join(file.read_text(encoding="utf-8") for file in files)
     assert [name for name in RULES if f'"{name}"' not in tested] == []
 
@@ -616,25 +561,3 @@ def test_a_peer_takes_a_report_back_if_it_acknowledges_a_part_and_the_rest_is_se
     # The first part of the rest may have other flags, but no other time.
     assert reason(made, Difference("flags 08 of data again", 4, "", 240 * MS)) == expected
     assert reason(made, Difference("time of data again", 4, "", 240 * MS)) is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "later", "between", "expected"),
-    [
-        ("time of data", 30, 101, LITTLE),
-        ("time of data", 0, 101, None),
-        ("seq of data", 30, 101, None),
-        ("time of data", 30, 1, None),
-    ],
-    ids=["the kernel sends later", "ours sends later", "another difference", "after a recovery"],
-)
-def test_a_lower_cwnd_of_the_kernel_shows_in_data_that_it_sends_later(
-    kind: str, later: int, between: int, expected: str | None
-) -> None:
-    arrivals = [
-        (10 * MS, data(1)),
-        (20 * MS, Segment(ACK, 101, 1, 1000)),
-        (330 * MS, Segment(ACK, 101, 51, 1000)),
-    ]
-    sent = [Sent(310 * MS, data(1)), Sent(340 * MS, data(between)), Sent((350 + later) * MS, data(201))]
-    assert reason(run(arrivals, sent), Difference(kind, 2, "", 350 * MS)) == expected

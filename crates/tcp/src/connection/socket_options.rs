@@ -31,7 +31,12 @@ impl Connection {
     pub fn change(&mut self, now: Time, change: Change) {
         let config = Arc::make_mut(&mut self.cx.config);
         match change {
-            Change::Transmit(policy) => config.transmit = policy,
+            Change::Transmit(policy) => {
+                if config.transmit == Transmit::Cork && policy != Transmit::Cork {
+                    self.snd.look_for_data();
+                }
+                config.transmit = policy;
+            }
             Change::SynRetries(retries) => (config.syn_retries, config.syn_ack_retries) = (retries, retries),
             Change::SendBuffer(bytes) => {
                 config.send_buffer = bytes;

@@ -326,6 +326,26 @@ fn a_recovery_that_fills_cwnd_shows_that_it_is_used() {
 }
 
 #[test]
+fn an_option_that_releases_data_shows_that_a_recovery_of_a_timer_fills_cwnd() {
+    // tcp_push_pending_frames() in __tcp_sock_set_nodelay()
+    for (releases, cwnd) in [(false, 10), (true, 14)] {
+        let mut lab = Lab::with_sack(linux());
+        lab.window = 4 * MSS as u16;
+        lab.ack(0).write(20);
+        lab.at(200).sack(0, &[(3, 3)]).at(290);
+        assert_eq!(lab.out()[4..], [(1, RackLoss)], "of the reordering timer");
+        if releases {
+            lab.tcp.release();
+            assert!(lab.tcp.poll_transmit(lab.now).is_none());
+        }
+        let mut options = Options::NONE;
+        options.sack.push(SackBlock { left: Lab::behind(0), right: Lab::behind(1) });
+        lab.ack_with(4, options);
+        assert_eq!((lab.tcp.stats().undone, lab.cwnd()), (1, cwnd));
+    }
+}
+
+#[test]
 fn only_the_beginning_of_a_write_shows_that_the_application_has_paused() {
     // tcp_rate_check_app_limited()
     for (parts, limited) in [(true, false), (false, true)] {

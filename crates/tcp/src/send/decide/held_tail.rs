@@ -40,6 +40,13 @@ impl Sender {
         if cx.config.transmit == Transmit::Cork {
             self.extras().released = self.space.data_end();
         }
+        self.look_for_data();
+    }
+
+    /// The application makes the sender look for data that may leave, in a recovery that a timer has begun, too
+    /// (`tcp_push_pending_frames()`).
+    pub(crate) fn look_for_data(&mut self) {
+        self.recovery.note_timer(false);
     }
 
     /// Segments that are cut at the write have at most half of the smaller of the peer's first window and our own cap. Linux

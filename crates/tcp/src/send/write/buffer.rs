@@ -81,7 +81,7 @@ impl Sender {
             } else {
                 self.space.written += accepted;
             }
-            self.recovery.note_timer(false);
+            self.look_for_data();
             if ends {
                 let end = self.space.data_end();
                 self.space.marks.push(end);
