@@ -65,9 +65,8 @@ impl Stack {
         let unsent = stream.unsent();
         let may_start = unsent < low && used < buffer;
         let of_record = stream.written() - record.min(stream.written());
-        let is_single = goal == u64::from(payload);
-        let last = if is_single { stream.unsent_in_last_packet() } else { unsent.min(of_record) % goal };
-        let last = last.min(of_record);
+        let single = if goal == u64::from(payload) { stream.unsent_in_last_packet() } else { None };
+        let last = single.map_or_else(|| unsent.min(of_record) % goal, |last| last.min(of_record));
         let fills = last > 0 && last < goal;
         let room = if fills {
             goal - last

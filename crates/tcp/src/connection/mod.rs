@@ -133,10 +133,11 @@ impl Connection {
         self.snd.unsent()
     }
 
-    /// The unsent bytes of the last packet that the application has begun, if packets are single segments (Linux with
-    /// `gso_max_segs` 1): what a write is added to.
-    pub fn unsent_in_last_packet(&self) -> u64 {
-        self.snd.unsent_in_last_packet()
+    /// The unsent bytes of the last packet that the application has begun: what a write is added to. Only known with the rules of
+    /// Linux, and if packets are single segments (`gso_max_segs` 1).
+    pub fn unsent_in_last_packet(&self) -> Option<u64> {
+        let is_known = self.cx.config.counts_as_linux() && !self.cx.config.push_bursts;
+        is_known.then(|| self.snd.unsent_in_last_packet())
     }
 
     /// Stream bytes received in order.

@@ -19,7 +19,7 @@ pub(super) struct Extras {
     pub(super) short_end: u64,
     /// The end of the present burst, whose last segment carries PSH; the start of a single segment.
     pub(super) burst_end: u64,
-    /// Where the last packet of a single segment begins that was written.
+    /// Where the last packet begins that was written, if packets are single segments.
     pub(super) last_packet: u64,
     /// The position up to which no policy may hold back data, after an uncork or at the ceiling.
     pub(super) released: u64,

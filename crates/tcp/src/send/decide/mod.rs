@@ -316,7 +316,7 @@ impl Sender {
         plan
     }
 
-    /// Up to where segments behind a lost one are sent again with it if they fit in one segment, although they are not lost
+    /// The segments behind a lost one that are sent again with it if they fit in one segment, although they are not lost
     /// (Linux, `tcp_retrans_try_collapse()`).
     pub(in crate::send) fn joins(&self, cx: &Context) -> Option<Joins> {
         cx.config.counts_as_linux().then(|| Joins { data_end: self.space.data_end(), max: self.space.max })
