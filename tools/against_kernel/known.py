@@ -357,14 +357,9 @@ def _sends_little(run: Run, difference: Difference) -> bool:
 
 def _last_repair(run: Run, until: int) -> int:
     """When the kernel last sent data again: a recovery sets another cwnd."""
-    again, top = 0, 0
-    for one in run.played.sent:
-        if one.at > until:
-            break
-        end = one.segment.seq + one.segment.length
-        again = one.at if one.segment.length and end <= top else again
-        top = max(top, end)
-    return again
+    sent = run.played.sent
+    again = (n for n, one in enumerate(sent, 1) if one.at <= until and repeats(sent, n))
+    return max((sent[n - 1].at for n in again), default=0)
 
 
 def _sends_later(run: Run, difference: Difference) -> bool:

@@ -378,13 +378,11 @@ impl Flight {
     /// Whether a segment of `resent` (the ranges that were sent more than once) above `una` is in the network again: neither reported
     /// nor marked lost since.
     pub(crate) fn has_resends(&self, una: u64, resent: &RangeSet, sacked: &RangeSet) -> bool {
-        let indices = resent.iter_down().flat_map(|range| self.indices_within(range));
+        let above = resent.iter_down().take_while(|range| range.end > una);
+        let indices = above.flat_map(|range| self.indices_within(range));
         indices.map(|at| (&self.entries[at], self.sent(at).range)).any(|(entry, range)| {
-            let is_above = range.end > una;
-            is_above
-                && entry.again
-                && entry.fate == Fate::InFlight
-                && sacked.covered_within(range) < range.len()
+            let is_in_flight = entry.again && entry.fate == Fate::InFlight;
+            is_in_flight && range.end > una && sacked.covered_within(range) < range.len()
         })
     }
 
