@@ -130,6 +130,17 @@ fn data_in_order_sets_the_number_of_the_last_window_update_back() {
 }
 
 #[test]
+fn partly_old_data_does_not_set_the_number_of_the_last_window_update_back() {
+    // tcp_rcv_established(): header prediction takes data at RCV.NXT only.
+    let mut lone = established(LINUX);
+    lone.gets(data(1, 1, 100));
+    lone.gets(Segment { window: 0, ..segment(ACK, 101, 1) });
+    lone.gets(Segment { window: 0, ..data(51, 1, 100) });
+    lone.gets(Segment { window: 5000, ..data(91, 1, 100) });
+    assert_eq!(lone.writes(1000).len(), 0, "the window is still closed");
+}
+
+#[test]
 fn a_fin_in_fin_wait_1_is_acknowledged_before_data_leaves() {
     // tcp_fin() calls tcp_send_ack() there, and the state begins when the application closes.
     for (old_segments, lengths) in [(LINUX, &[0, 900][..]), (STANDARD, &[900][..])] {

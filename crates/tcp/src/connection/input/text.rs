@@ -39,7 +39,8 @@ impl Connection {
                 Text::Duplicate => {}
             }
         }
-        if text == (Text::InOrder { fills_gap: false }) && self.is_text_predicted_on_linux(segment) {
+        let is_exact = text == (Text::InOrder { fills_gap: false }) && taken.start as i64 == start;
+        if is_exact && self.is_text_predicted_on_linux(segment) {
             self.snd.expect_window_from(segment.seq);
         }
         self.schedule_ack(now, text, segment);
