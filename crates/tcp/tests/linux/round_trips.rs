@@ -111,3 +111,15 @@ fn what_was_sent_again_and_reported_since_is_not_in_the_network_again() {
     assert!(again >= 3);
     assert_eq!(lab.tcp.info().resent, (again - 1) * u64::from(MSS), "tcpi_retrans");
 }
+
+#[test]
+fn an_ack_of_a_retransmission_gives_no_least_rtt() {
+    // tcp_clean_rtx_queue(): what was sent behind it may have waited for it.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(4);
+    lab.at(200).sack(0, &[(2, 4)]);
+    assert_eq!(lab.out().last(), Some(&(1, RackLoss)));
+    lab.at(290).write(1).at(310).ack(5);
+    assert_eq!(lab.out(), [(5, netspurt_tcp::reason::Reason::NewData)]);
+    assert_eq!(lab.tcp.info().min_rtt, Some(Span::from_ms(100)), "not 20 ms");
+}

@@ -195,8 +195,10 @@ impl LossRecovery {
             }
         };
         let shows_original = loss.phase == Phase::Loss && rack.frto != Frto::Off && was_sent_once();
+        // The ACK of a retransmission may have waited for it, so no other segment gives an RTT (`tcp_clean_rtx_queue()`).
+        let measures = range.start > flight.edge() || rack.has_not_resent(range);
         for piece in reported.missing_in(range) {
-            rack.deliver(flight, least, now, piece, &is_echoed);
+            rack.deliver(flight, least, now, (piece, measures), &is_echoed);
         }
         shows_original
     }

@@ -173,7 +173,7 @@ impl Rack {
         flight: &Flight,
         least: &mut LeastRtt,
         now: Time,
-        range: Range,
+        (range, measures): (Range, bool),
         is_echoed: impl Fn(Time) -> bool,
     ) {
         self.delivered += range.len();
@@ -201,7 +201,10 @@ impl Rack {
         let (Some(sent), Some(last)) = (delivered.answered, delivered.last) else { return };
         // Without SACK, losses are not detected by time.
         self.advanced = self.counted.is_none();
-        self.learn_rtt(least, now, now - sent.at);
+        // What was sent again gives no RTT (Karn).
+        if measures && !sent.again {
+            least.learn(now, now - sent.at);
+        }
         self.rtt = now - last.at;
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
             // The start of the segment is not used.

@@ -36,7 +36,7 @@ impl core::ops::DerefMut for Logged {
 
 impl Logged {
     fn deliver(&mut self, now: Time, range: Range) {
-        self.rack.deliver(&self.flight, &mut self.least, now, range, |_| true);
+        self.rack.deliver(&self.flight, &mut self.least, now, (range, true), |_| true);
     }
 
     fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
