@@ -4,7 +4,7 @@ use crate::as_linux_recovery::{report, stamped};
 use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, Counting, Grows, PrrRule, Recovery, Reduces};
 use netspurt_tcp::options::{Options, Timestamps};
-use netspurt_tcp::reason::Reason::RackLoss;
+use netspurt_tcp::reason::Reason::{NewData, RackLoss, TailProbe, Timeout};
 use netspurt_tcp::rto;
 use netspurt_tcp::time::Span;
 use std::collections::BTreeSet;
@@ -120,6 +120,25 @@ fn an_ack_of_a_retransmission_gives_no_least_rtt() {
     lab.at(200).sack(0, &[(2, 4)]);
     assert_eq!(lab.out().last(), Some(&(1, RackLoss)));
     lab.at(290).write(1).at(310).ack(5);
-    assert_eq!(lab.out(), [(5, netspurt_tcp::reason::Reason::NewData)]);
+    assert_eq!(lab.out(), [(5, NewData)]);
     assert_eq!(lab.tcp.info().min_rtt, Some(Span::from_ms(100)), "not 20 ms");
+}
+
+#[test]
+fn new_data_beside_a_report_ends_the_wait_for_a_probe() {
+    // tcp_event_new_data_sent(): the retransmission timer takes its place, and counts from the first segment.
+    let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..linux() });
+    let mut ms = 100;
+    for n in 1..=60 {
+        ms += 100 + 15 * u64::from(n.min(20));
+        lab.write(1).at(ms).ack(n);
+    }
+    lab.out();
+    // The timeout ends before two round trips.
+    lab.write(2).out();
+    let probe = (ms..ms + 900).find(|&ms| lab.at(ms).out() == [(62, TailProbe)]).expect("a probe");
+    lab.at(probe + 10).write(1).out();
+    // It comes too soon for the probe, so it shows no loss.
+    lab.at(probe + 60).sack(60, &[(62, 62)]).write(1).at(probe + 100);
+    assert_eq!(lab.out(), [(64, NewData), (61, Timeout)]);
 }

@@ -89,6 +89,11 @@ impl Timers {
         (self.main, self.role) = (at.min(timeout), Timer::TailProbe);
     }
 
+    /// Whether a tail loss probe is due.
+    pub(crate) fn waits_for_probe(&self) -> bool {
+        self.role == Timer::TailProbe && !self.main.is_never()
+    }
+
     /// Starts the persist timer if it is not running.
     pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
         if self.main.is_never() {

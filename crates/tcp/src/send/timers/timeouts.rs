@@ -283,11 +283,23 @@ impl Sender {
     /// A segment has been sent: the tail loss probe, if there may be one, waits anew.
     #[inline(always)]
     pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
-        if let Some((true, timeout)) = self.recovery.timeout_beside_probe(self.space.max) {
+        let Some((may_probe, timeout)) = self.recovery.timeout_beside_probe(self.space.max) else { return };
+        if !may_probe {
+            self.end_wait_for_probe(cx, now);
+        } else {
             if cx.config.tail_loss_probe && self.recovery.awaits_reordering() {
                 self.recovery.stop_reordering_timer();
             }
             self.arm_probe(cx, now, self.timeout_behind_new_data(cx, now, timeout));
+        }
+    }
+
+    /// New data has been sent, and there may be no tail loss probe any more: in Linux the retransmission timer takes the place of one
+    /// that waits (`tcp_event_new_data_sent()`).
+    #[cold]
+    fn end_wait_for_probe(&mut self, cx: &Context, now: Time) {
+        if self.timers.waits_for_probe() && self.takes_acks_as_linux(cx) {
+            self.count_timeout_from_first(cx, now);
         }
     }
 
