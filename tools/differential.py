@@ -6,7 +6,7 @@ The kernel's side runs in a network namespace of its own, through a TUN device. 
     cargo build --release -p netspurt-packetdrill
 
 A script that differs is played again, alone or nearly so, before it counts. The differences are sorted into classes
-by what differs first; those that `against_kernel/known.py` explains are listed apart.
+by what differs first; those that `against_kernel/known/` explains are listed apart.
 
 Exit status: 0 if all differences are explained, 1 if not, 77 if this machine does not permit the test.
 """
