@@ -70,7 +70,7 @@ fn kernel_sends(offload: Offload, address: &'static str, name: &str, len: usize)
         (hash(&data), answer)
     });
     assert_eq!(heard, sent.to_be_bytes());
-    let accounts = host.stop();
+    let accounts = host.stop_after(1);
     assert_eq!(accounts.len(), 1);
     assert_eq!((accounts[0].why, accounts[0].received), (CloseReason::Finished, len as u64));
 }
@@ -157,7 +157,7 @@ fn a_port_without_a_listener_refuses_on_both_sides() {
     let refused =
         place.run(|| TcpStream::connect(("10.99.1.2", 5)).map(|_| ()).expect_err("nobody listens").kind());
     assert_eq!(refused, ErrorKind::ConnectionRefused);
-    let accounts = host.stop();
+    let accounts = host.stop_after(1);
     assert_eq!(accounts[0].why, CloseReason::Refused);
 }
 
@@ -191,7 +191,7 @@ fn a_connection_that_we_open_carries_both_ways_at_once() {
         });
         assert!(received == sent_by(len), "{} bytes", received.len());
     }
-    let accounts = host.stop();
+    let accounts = host.stop_after(2);
     assert_eq!(accounts.len(), 2);
     for account in accounts {
         assert_eq!(
@@ -233,7 +233,7 @@ fn a_reset_from_either_side_ends_the_connection() {
         stream.read(&mut [0]).map_err(|error| error.kind())
     });
     assert_eq!(seen, Err(ErrorKind::ConnectionReset));
-    let mut reasons: Vec<CloseReason> = host.stop().iter().map(|account| account.why).collect();
+    let mut reasons: Vec<CloseReason> = host.stop_after(2).iter().map(|account| account.why).collect();
     reasons.sort_by_key(|why| *why != CloseReason::Reset);
     assert_eq!(reasons, [CloseReason::Reset, CloseReason::Aborted]);
 }
@@ -333,7 +333,7 @@ fn after_packet_too_big_segments_fill_the_path_mtu() {
             host.connect(Time::ZERO, remote.parse().expect("an address"), app).expect("a port");
         });
         let sizes: Vec<u32> = told.iter().collect();
-        let (sent, received) = (sender.stop(), receiver.stop());
+        let (sent, received) = (sender.stop_after(1), receiver.stop_after(1));
         assert_eq!(sizes.first(), Some(&if remote.starts_with('[') { 1428 } else { 1448 }));
         assert_eq!(sizes.last(), Some(&segment), "{remote}");
         assert_eq!((sent[0].why, sent[0].sent), (CloseReason::Finished, len));
@@ -388,7 +388,7 @@ fn a_thousand_outgoing_connections_each_deliver_their_bytes() {
     });
     lengths.sort_unstable();
     assert_eq!(lengths, (20_000..20_000 + count).collect::<Vec<_>>());
-    let accounts = host.stop();
+    let accounts = host.stop_after(count);
     assert_eq!(accounts.len(), count);
     assert!(accounts.iter().all(|account| account.why == CloseReason::Finished));
 }
@@ -419,5 +419,5 @@ fn a_thousand_connections_at_once_each_get_their_own_bytes_back() {
             assert_eq!(answer, hash(&body(n)).to_be_bytes(), "connection {n}");
         }
     });
-    assert_eq!(host.stop().iter().filter(|account| account.received == 20_000).count(), count);
+    assert_eq!(host.stop_after(count).iter().filter(|account| account.received == 20_000).count(), count);
 }

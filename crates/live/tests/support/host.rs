@@ -9,11 +9,16 @@ use nix::poll::PollFlags;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// A running host.
 pub(crate) struct Running {
     stop: Arc<EventFd>,
+    /// How many connections have ended.
+    closed: Arc<AtomicUsize>,
     thread: Option<JoinHandle<Vec<Happening>>>,
 }
 
@@ -41,8 +46,9 @@ impl Running {
             key: [7; 16],
         };
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK).expect("an event"));
+        let closed = Arc::new(AtomicUsize::new(0));
         let thread = std::thread::spawn({
-            let stop = Arc::clone(&stop);
+            let (stop, closed) = (Arc::clone(&stop), Arc::clone(&closed));
             move || {
                 let mut driver = Driver::new(Host::new(settings).expect("valid"), device, None);
                 begin(driver.host());
@@ -50,7 +56,10 @@ impl Running {
                 loop {
                     let mut others = [Other::new(stop.as_fd(), PollFlags::POLLIN)];
                     driver.turn(&mut others, Time::NEVER).expect("the device is up");
-                    happenings.extend(std::iter::from_fn(|| driver.host().poll_happening()));
+                    while let Some(happening) = driver.host().poll_happening() {
+                        closed.fetch_add(usize::from(matches!(happening, Happening::Closed(..))), Relaxed);
+                        happenings.push(happening);
+                    }
                     if !others[0].events.is_empty() {
                         break;
                     }
@@ -59,7 +68,17 @@ impl Running {
                 happenings
             }
         });
-        Self { stop, thread: Some(thread) }
+        Self { stop, closed, thread: Some(thread) }
+    }
+
+    /// Stops it after the last ACKs of so many connections. Returns the results of all.
+    pub(crate) fn stop_after(self, count: usize) -> Vec<Account> {
+        // A peer that has read all is up to a round trip ahead of us.
+        let end = Instant::now() + Duration::from_secs(20);
+        while self.closed.load(Relaxed) < count && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.stop()
     }
 
     /// Stops it. Returns the results of its connections.
