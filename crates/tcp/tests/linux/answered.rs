@@ -235,3 +235,27 @@ fn bbr_takes_a_segment_for_delivered_when_all_of_it_is_acknowledged() {
         assert_eq!(lab.tcp.cwnd(), cwnd, "{part} bytes");
     }
 }
+
+#[test]
+fn without_sack_the_ack_of_a_part_of_a_segment_says_nothing_of_duplicates() {
+    // FLAG_ACKED in tcp_clean_rtx_queue()
+    for (part, needed) in [(1, 3), (MSS, 2)] {
+        let mut lab = Lab::open(linux(), Options { mss: Some(MSS as u16), ..Options::NONE });
+        lab.write(2).at(200).ack(0);
+        lab.arrives(Segment { ack: Lab::behind(0).plus(part), flags: Flags::ACK, ..Segment::default() });
+        assert_eq!(lab.tcp.info().dup_acks_needed, Some(needed), "{part}");
+    }
+}
+
+#[test]
+fn without_sack_a_segment_that_is_acknowledged_in_part_is_not_ahead_of_a_late_one() {
+    // tcp_highest_sack_seq() in tcp_try_undo_partial()
+    let offer = Options { mss: Some(MSS as u16), ..stamp(0) };
+    let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
+    lab.write(10).at(200);
+    repeat(&mut lab, 0, 3);
+    let ack = Lab::behind(5).plus(100);
+    lab.at(210).arrives(Segment { ack, flags: Flags::ACK, options: stamp(100), ..Segment::default() });
+    assert_eq!(lab.tcp.stats().undone, 1);
+    assert_eq!(lab.tcp.info().dup_acks_needed, Some(5));
+}

@@ -1,10 +1,12 @@
 //! cwnd of Linux counts packets: a short segment takes as much of it as a full one (`tcp_packets_in_flight()`).
 
 use crate::lab::{Lab, MSS, config};
-use netspurt_tcp::config::{Config, Counting, CwndCounts, Grows, PrrRule, Recovery, Reduces};
+use netspurt_tcp::config::{Config, Counting, CwndCounts, EcnUse, Grows, PrrRule, Recovery, Reduces};
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{Options, SackBlock};
+use netspurt_tcp::reason::Reason::TailProbe;
 use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::state::State;
 
 /// Bytes of a short segment: a tenth of a full one.
 const SHORT: u32 = MSS / 10;
@@ -89,4 +91,54 @@ fn the_segments_of_a_window_that_ends_with_a_short_one_open_cwnd() {
     lab.at(460);
     write_short(&mut lab, 1);
     assert_eq!(lab.cwnd(), 12);
+}
+
+/// Ten packets and a FIN, of which the window holds the last full segment and the FIN back until the first is acknowledged.
+fn with_fin() -> Lab {
+    let mut lab = Lab::with_sack(counting(CwndCounts::Packets));
+    lab.write(11);
+    lab.tcp.close(lab.now);
+    lab.at(200).ack(1);
+    lab
+}
+
+#[test]
+fn a_fin_in_a_full_segment_is_no_packet_of_its_own() {
+    let mut lab = with_fin();
+    lab.at(300);
+    lab.arrives(Segment { ack: Lab::behind(11).plus(1), flags: Flags::ACK, ..Segment::default() });
+    assert_eq!((lab.tcp.state(), lab.cwnd()), (State::FinWait2, 21), "one more for each packet");
+}
+
+#[test]
+fn a_fin_in_a_full_segment_that_is_reported_is_no_packet_of_its_own() {
+    let mut lab = with_fin();
+    lab.at(300).ack(7);
+    lab.at(400);
+    let mut options = Options::NONE;
+    options.sack.push(SackBlock { left: Lab::behind(8), right: Lab::behind(11).plus(1) });
+    lab.arrives(Segment { ack: Lab::behind(7), flags: Flags::ACK, options, ..Segment::default() });
+    let window = lab.tcp.info().recovery_window;
+    assert_eq!(window, Some(u64::from(3 * MSS)), "three packets are delivered, and none is in the network");
+}
+
+#[test]
+fn a_probe_that_sends_data_again_is_not_counted_by_a_reduction() {
+    // tcp_send_loss_probe(). The peer marks, and ssthresh becomes five.
+    let config = Config { ecn: EcnUse::Rfc3168, tail_loss_probe: true, ..counting(CwndCounts::Packets) };
+    let mut lab = Lab::open_with(
+        config,
+        Options { mss: Some(MSS as u16), sack_permitted: true, ..Options::NONE },
+        Flags::ECE,
+    );
+    lab.write(3);
+    let ack = |n| Segment { ack: Lab::behind(n), flags: Flags::ACK | Flags::ECE, ..Segment::default() };
+    lab.at(200).arrives(ack(2));
+    lab.at(700);
+    assert_eq!(lab.out().last(), Some(&(3, TailProbe)));
+    let mut options = Options::NONE;
+    options.sack.push(SackBlock { left: Lab::behind(2), right: Lab::behind(3) });
+    lab.arrives(Segment { options, ..ack(3) });
+    // Two packets at first, one now, a duplicate, and one more.
+    assert_eq!(lab.tcp.info().recovery_window, Some(u64::from(5 * MSS)));
 }

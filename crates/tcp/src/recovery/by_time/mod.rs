@@ -138,7 +138,7 @@ impl LossRecovery {
         // Outside a recovery, only a probe sends again, which Linux does not count (`tcp_send_loss_probe()`).
         let is_probe = self.loss.phase == Phase::Open && rack.probe.is_resend();
         rack.resend(range, is_probe);
-        if let Some(prr) = rack.prr_mut() {
+        if let Some(prr) = rack.prr_of_sent(is_probe) {
             prr.sent(range.len());
         }
         if let Some(undo) = rack.undo_mut().filter(|_| !is_probe) {
@@ -297,7 +297,7 @@ impl LossRecovery {
         rack.repairs.change().reordering.note_late(start);
         if rack.counted.is_some() {
             // It raises the number of duplicate ACKs that reveal a loss before the rest of them is judged.
-            rack.note_order();
+            rack.note_order_up_to(flight.cut_from());
         }
         on_late_original(rack.has_resends(flight, loss.reported()))
     }

@@ -3,6 +3,7 @@
 use super::{Counted, Counting, MOST_REORDERING, Outstanding, shows_loss};
 use crate::ranges::{Range, RangeSet};
 use crate::recovery::departures::Purpose;
+use crate::recovery::flight::Parts;
 use crate::recovery::rack::Rack;
 use crate::recovery::{LossRecovery, Phase};
 
@@ -58,19 +59,21 @@ impl LossRecovery {
     }
 
     /// `acked` is acknowledged, of data up to `max`: which of it the duplicate ACKs had reported. No report remains outside
-    /// fast recovery, and at its end (`tcp_reset_reno_sack()`).
-    pub(crate) fn acknowledge_counted(&mut self, acked: Range, max: u64, mss: u64) {
+    /// fast recovery, and at its end (`tcp_reset_reno_sack()`). A part of a segment says nothing of them (`FLAG_ACKED`).
+    pub(crate) fn acknowledge_counted(&mut self, (acked, parts): (Range, Parts), max: u64, mss: u64) {
         let remains = self.loss.phase == Phase::Fast && acked.end < self.loss.recover;
         let Some(rack) = self.rack_for_change() else { return };
         let lost = rack.repairs.lost.covered() - rack.repairs.lost.covered_within(acked);
         let padding = rack.short.outstanding() - rack.short.reported();
         if let Some(counted) = &mut rack.counted {
             // With the padding of short segments.
-            let bytes = max - acked.end + padding;
-            let Counting { newly, overtaken } =
-                counted.acknowledge(rack.delivered, Outstanding { bytes, lost, mss });
-            rack.delivered = newly;
-            rack.repairs.forget_extent_if(overtaken);
+            let bytes = max - acked.end + parts.cut_off() + padding;
+            if parts.completes_any() {
+                let Counting { newly, overtaken } =
+                    counted.acknowledge(rack.delivered, Outstanding { bytes, lost, mss });
+                rack.delivered = newly;
+                rack.repairs.forget_extent_if(overtaken);
+            }
             if !remains {
                 *counted = counted.forget();
             }

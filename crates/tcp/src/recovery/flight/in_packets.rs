@@ -6,7 +6,7 @@
 
 use super::ShortSegments;
 use crate::ranges::Range;
-use crate::recovery::LossRecovery;
+use crate::recovery::{LossRecovery, Phase};
 
 /// What is left of a segment.
 struct Rest {
@@ -64,6 +64,7 @@ impl LossRecovery {
             return;
         }
         let rest = if again { self.rest_behind(range) } else { None };
+        let is_open = again && self.loss.phase == Phase::Open;
         let Some(rack) = self.rack_for_change() else { return };
         if padding == 0 && rest.is_none() && rack.short.is_empty() {
             return;
@@ -77,7 +78,8 @@ impl LossRecovery {
         } else {
             rack.short.add(range, padding);
         }
-        if let Some(prr) = rack.prr_mut() {
+        let is_probe = is_open && rack.probe.is_resend();
+        if let Some(prr) = rack.prr_of_sent(is_probe) {
             prr.sent(padding);
         }
         self.note_whether_short();

@@ -14,6 +14,8 @@ pub(crate) struct Parts {
     completes_none: bool,
     /// Bytes of a segment that it does not complete, also if that was reported before.
     cut_off: u64,
+    /// 1 if its last byte is a FIN in a full segment.
+    fin: u64,
 }
 
 impl Parts {
@@ -39,9 +41,14 @@ impl Parts {
         Self { before, behind, ..self }
     }
 
+    /// The same, of which the last byte is a FIN in a full segment, if `fin` is 1.
+    pub(crate) const fn with_fin(self, fin: u64) -> Self {
+        Self { fin, ..self }
+    }
+
     /// The bytes of whole segments that an ACK of `acked` bytes completes; the same if there are no parts.
     pub(crate) const fn in_whole_segments(self, acked: u64) -> u64 {
-        (acked + self.before).saturating_sub(self.behind)
+        (acked + self.before).saturating_sub(self.behind + self.fin)
     }
 }
 
@@ -76,7 +83,7 @@ impl Flight {
         let last = self.index_of(range.end);
         let start = self.start_of(last).max(range.start);
         let behind = if last < self.entries.len() { range.end.saturating_sub(start) } else { 0 };
-        Parts { before, behind, completes_none, cut_off: behind }
+        Parts { before, behind, completes_none, cut_off: behind, fin: 0 }
     }
 
     /// Where the first segment begins, if a part of it was acknowledged before.

@@ -67,6 +67,11 @@ impl Prr {
         Self { rule, recover_flight, delivered: 0, out: 0, window }
     }
 
+    /// Whether a tail loss probe that sends data again counts as sent. In Linux it does not (`tcp_send_loss_probe()`).
+    pub(crate) fn counts_probes(&self) -> bool {
+        self.rule != PrrRule::Linux
+    }
+
     /// RFC 6937, section 3.1, and RFC 9937, section 6.2, on every ACK in recovery.
     pub(crate) fn on_ack(&mut self, ack: Progress) {
         // RFC 9937: an ACK that delivers nothing changes nothing. The first one permits the fast retransmit.

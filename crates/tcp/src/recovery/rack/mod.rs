@@ -296,8 +296,13 @@ impl Rack {
 
     /// The present ACK is processed completely: computes the distance of the reordering that it shows.
     pub(super) fn note_order(&mut self) {
+        self.note_order_up_to(None);
+    }
+
+    /// The same. Without SACK, a segment at `cut`, of which the ACK takes a part, is not delivered (`tcp_highest_sack_seq()`).
+    pub(super) fn note_order_up_to(&mut self, cut: Option<u64>) {
         if let Some(repairs) = self.repairs.known() {
-            repairs.reordering.note_order(self.fack);
+            repairs.reordering.note_order(cut.unwrap_or(self.fack));
             repairs.undone_now = false;
         }
     }
@@ -458,6 +463,11 @@ impl Rack {
     #[inline]
     pub(super) fn prr_mut(&mut self) -> Option<&mut Prr> {
         self.repairs.known()?.prr.as_mut()
+    }
+
+    /// The same for what is sent now. `is_probe`: a tail loss probe sends data again.
+    pub(super) fn prr_of_sent(&mut self, is_probe: bool) -> Option<&mut Prr> {
+        self.prr_mut().filter(|prr| !is_probe || prr.counts_probes())
     }
 
     /// What the present recovery keeps for an undo.

@@ -116,7 +116,7 @@ impl Reordering {
     pub(in crate::recovery) fn note_order(&mut self, fack: u64) {
         if let Some(late) = self.late.take() {
             self.times += 1;
-            self.extent = self.extent.max(fack - late);
+            self.extent = self.extent.max(fack.saturating_sub(late));
         }
     }
 

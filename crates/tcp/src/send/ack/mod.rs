@@ -72,7 +72,8 @@ impl Sender {
         let newly_acked = ack > una_before as i64 && self.recovery.is_by_time();
         let mut parts = Parts::default();
         if newly_acked && cx.config.counts_as_linux() {
-            parts = self.recovery.parts_at(Range::new(una_before, ack as u64));
+            let acked = Range::new(una_before, ack as u64);
+            parts = self.recovery.parts_at(acked).with_fin(self.fin_beside_data(cx, acked));
         }
         self.measure_ack(cx, now, ack, parts);
         if newly_acked {
@@ -81,8 +82,8 @@ impl Sender {
                 self.recovery.note_completion(acked);
             }
             self.note_delivery(cx, now, acked, segment);
-            self.recovery.acknowledge_counted(acked, self.space.max, u64::from(cx.agreed.payload));
             self.recovery.count_whole_segments(parts);
+            self.recovery.acknowledge_counted((acked, parts), self.space.max, u64::from(cx.agreed.payload));
         }
         let reports = self.take_reports(cx, now, segment);
         let reports_new = reports.reports_new;

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::ranges::Range;
-use crate::recovery::Phase;
 use crate::recovery::spurious::undo::Shown;
+use crate::recovery::{Parts, Phase};
 use crate::send::Sender;
 use crate::time::{Span, Time};
 use crate::wire::options::{SackBlock, timestamp};
@@ -113,9 +113,23 @@ impl Sender {
             reports.first_sent = self.recovery.first_unreported(range);
         }
         if self.recovery.is_by_time() {
+            let fin = self.fin_beside_data(cx, range);
             self.note_delivery(cx, now, range, segment);
+            self.recovery.count_whole_segments(Parts::default().with_fin(fin));
         }
         reports.reports_new |= self.recovery.report(range);
+    }
+
+    /// 1 if `range`, which is delivered now, ends with a FIN that has left in a full segment. Linux counts packets, so it adds nothing.
+    #[inline]
+    pub(super) fn fin_beside_data(&self, cx: &Context, range: Range) -> u64 {
+        let fin = self.space.data_end();
+        let is_beside = range.end > fin
+            && self.space.fin_sent()
+            && cx.config.counts_as_linux()
+            && self.recovery.last_start() + u64::from(cx.agreed.payload) == fin
+            && self.recovery.sacked_within(Range::new(fin, fin + 1)) == 0;
+        u64::from(is_beside)
     }
 
     /// Whether a reported range is kept.
