@@ -40,9 +40,14 @@ def repaired_before_data(run: Run, difference: Difference) -> bool:
     # What it does not report yet makes data longer or shorter.
     if difference.kind in ("ack of data", "sack of data", "length of data"):
         return _leaves_before_data(run, index)
-    if difference.kind in ("only the kernel sends: ACK", "stamp of ACK", "time of ACK", "ack of ACK") or (
-        difference.kind.startswith("kernel sends ACK, ours")
-    ):
+    of_ack = (
+        "only the kernel sends: ACK",
+        "stamp of ACK",
+        "time of ACK",
+        "ack of ACK",
+        f"flags {ECE:02x} of ACK",
+    )
+    if difference.kind in of_ack or difference.kind.startswith("kernel sends ACK, ours"):
         # The ACK of the segment's data follows alone. Without SACK, those of the next segments may be equal.
         while index > 1 and sent[index].segment.is_bare_ack:
             data = sent[index - 1]

@@ -259,3 +259,20 @@ fn without_sack_a_segment_that_is_acknowledged_in_part_is_not_ahead_of_a_late_on
     assert_eq!(lab.tcp.stats().undone, 1);
     assert_eq!(lab.tcp.info().dup_acks_needed, Some(5));
 }
+
+#[test]
+fn the_last_data_waits_if_its_fin_lies_behind_the_window() {
+    // tcp_snd_wnd_test()
+    for (window, sent) in [(1000, false), (1001, true)] {
+        let mut lab = Lab::with_sack(linux());
+        lab.write(1).at(200);
+        lab.window = 500;
+        lab.ack(1).write(1);
+        lab.tcp.close(lab.now);
+        lab.out();
+        lab.at(250);
+        lab.window = window;
+        lab.ack(1);
+        assert_eq!(!lab.out().is_empty(), sent, "{window}");
+    }
+}

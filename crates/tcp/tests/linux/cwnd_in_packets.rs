@@ -142,3 +142,25 @@ fn a_probe_that_sends_data_again_is_not_counted_by_a_reduction() {
     // Two packets at first, one now, a duplicate, and one more.
     assert_eq!(lab.tcp.info().recovery_window, Some(u64::from(5 * MSS)));
 }
+
+#[test]
+fn a_d_sack_that_ends_elsewhere_answers_a_probe_if_it_shows_nothing_else() {
+    // The last condition of tcp_process_tlp_ack(). The peer has the tenth packet twice, the second time without its last bytes.
+    for (reports, cwnd) in [(true, 20), (false, 10)] {
+        let config = Config { tail_loss_probe: true, ..counting(CwndCounts::Packets) };
+        let mut lab = Lab::with_sack(config);
+        lab.write(10).out();
+        lab.at(310);
+        assert_eq!(lab.out(), [(10, TailProbe)]);
+        lab.ack(10);
+        if reports {
+            let mut options = Options::NONE;
+            options.sack.push(SackBlock { left: Lab::behind(9), right: Lab::behind(9).plus(MSS - 12) });
+            let ack = Lab::behind(10);
+            lab.at(320).arrives(Segment { ack, flags: Flags::ACK, options, ..Segment::default() });
+        }
+        lab.at(330).write(1);
+        lab.at(400).ack(11);
+        assert_eq!(lab.cwnd(), cwnd, "{reports}");
+    }
+}

@@ -39,9 +39,11 @@ impl Reduction {
         self.in_recovery
     }
 
-    /// The reduction was spurious: restores both values unless they have grown (`tcp_undo_cwnd_reduction()`).
+    /// The reduction was spurious: restores both values unless they have grown (`tcp_undo_cwnd_reduction()`). What has been
+    /// acknowledged since counts for the next segment (`snd_cwnd_cnt`).
     pub(super) fn undo(&mut self, window: &mut Window) {
-        window.set(window.cwnd.max(self.cwnd), window.ssthresh.max(self.ssthresh));
+        window.cwnd = window.cwnd.max(self.cwnd);
+        window.ssthresh = window.ssthresh.max(self.ssthresh);
         self.end();
     }
 }

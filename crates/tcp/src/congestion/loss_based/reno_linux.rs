@@ -156,4 +156,17 @@ mod tests {
         cc.on(Signal::Undo, &view(10 * MSS));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (20 * MSS, u32::MAX));
     }
+
+    #[test]
+    fn an_undo_keeps_what_has_counted_for_the_next_segment() {
+        // tcp_undo_cwnd_reduction() leaves snd_cwnd_cnt.
+        let mut cc = RenoLinux::new(10 * MSS, 10 * MSS, GROWTH);
+        cc.on(Signal::EnterRecovery, &view(10 * MSS));
+        cc.on(Signal::ExitRecovery, &view(0));
+        cc.on(Signal::Acked { bytes: 4 * MSS }, &view(5 * MSS));
+        cc.on(Signal::Undo, &view(0));
+        assert_eq!(cc.cwnd(), 10 * MSS);
+        cc.on(Signal::Acked { bytes: 6 * MSS }, &view(10 * MSS));
+        assert_eq!(cc.cwnd(), 11 * MSS, "four and six");
+    }
 }

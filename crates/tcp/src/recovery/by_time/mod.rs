@@ -340,9 +340,9 @@ impl LossRecovery {
         }
     }
 
-    /// The reports of an ACK are processed. `again`: the end of what its D-SACK reports. `is_bare`: it acknowledges nothing and
-    /// carries no data.
-    pub(crate) fn conclude(&mut self, una: u64, again: Option<u64>, is_bare: bool) -> Option<Concluded> {
+    /// The reports of an ACK are processed. `again`: the end of what its D-SACK reports. `is_duplicate`: it acknowledges and
+    /// reports nothing new, and carries no data. A D-SACK of other data may be in it, which counts as delivered in Linux.
+    pub(crate) fn conclude(&mut self, una: u64, again: Option<u64>, is_duplicate: bool) -> Option<Concluded> {
         let reduces = self.loss.phase == Phase::Fast || self.is_reducing();
         if !self.is_by_time() {
             return None;
@@ -355,7 +355,7 @@ impl LossRecovery {
         }
         rack.note_order();
         let delivered = core::mem::take(&mut rack.delivered);
-        let answer = rack.probe.answered(una, again, delivered == 0 && is_bare);
+        let answer = rack.probe.answered(una, again, is_duplicate);
         Some(Concluded { delivered, answer })
     }
 

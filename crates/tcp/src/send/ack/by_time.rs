@@ -69,7 +69,8 @@ impl Sender {
         let found = looks && !self.recovery.holds_repairs() && self.detect(cx, now, advanced);
         self.recovery.note_disorder(looks);
         let answers = if is_old { 0 } else { self.space.una };
-        let Some(Concluded { delivered, answer }) = self.recovery.conclude(answers, answers_probe, is_bare)
+        let Some(Concluded { delivered, answer }) =
+            self.recovery.conclude(answers, answers_probe, is_bare && !reports_new)
         else {
             return;
         };

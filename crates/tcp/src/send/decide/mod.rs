@@ -189,6 +189,9 @@ impl Sender {
         match verdict {
             Verdict::Send(len) => {
                 let plan = snd.plan(start, len, self.reason_for_next(cx, start), self.is_closing());
+                if plan.flags.has(Flags::FIN) && self.fin_waits_for_window(cx) {
+                    return Decision::Hold(Hold::ReceiveWindow);
+                }
                 if self.remembers_short(cx, &plan) { Decision::Short(plan) } else { Decision::Send(plan) }
             }
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
@@ -209,6 +212,13 @@ impl Sender {
             && !self.is_closing()
             && plan.start == self.space.max
             && plan.reason != Reason::SynDataAgain
+    }
+
+    /// Whether the last segment waits because its FIN lies behind the peer's window (`tcp_snd_wnd_test()`). Linux asks for the first
+    /// segment of a packet only; what leaves at once is one.
+    #[cold]
+    fn fin_waits_for_window(&self, cx: &Context) -> bool {
+        (self.run == 0 || self.is_paced()) && self.is_behind_window(cx, self.space.data_end())
     }
 
     /// Decides about a FIN without data. In Linux it waits for the peer's window, and for cwnd, like any other segment
