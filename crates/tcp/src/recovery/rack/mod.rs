@@ -183,9 +183,12 @@ impl Rack {
         }
         if range.end > self.fack {
             self.fack = range.end;
-        } else if flight.within(range).any(|sent| sent.range.end <= range.end) {
+        } else {
             // A part of a segment shows nothing before the rest of it is acknowledged.
-            self.repairs.note_late(range);
+            let ends = flight.within(range).map(|sent| sent.range.end);
+            if let Some(end) = ends.take_while(|&end| end <= range.end).last() {
+                self.repairs.note_late(Range::new(range.start, end));
+            }
         }
         // An ACK may answer the first transmission of a segment, not the retransmission. Such a segment shows nothing (step 2).
         let shortest = least.get();

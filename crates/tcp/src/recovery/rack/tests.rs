@@ -235,6 +235,15 @@ fn an_ack_of_a_part_of_a_segment_shows_no_order() {
 }
 
 #[test]
+fn an_ack_of_a_retransmission_and_of_a_part_of_what_followed_it_shows_no_order() {
+    let (mut rack, _) = after(&[3]);
+    rack.resend(Range::new(1, 101), at(44));
+    rack.deliver(at(84), Range::new(1, 151));
+    rack.rack.note_order();
+    assert_eq!(rack.rack.repairs.reordering.extent(), (0, 0), "tcp_clean_rtx_queue() looks at whole packets");
+}
+
+#[test]
 fn a_late_duplicate_is_as_late_as_the_reports_reach() {
     let (mut rack, sacked) = after(&[1, 3]);
     rack.resend(Range::new(101, 201), at(44));
