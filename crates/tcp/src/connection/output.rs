@@ -223,21 +223,22 @@ impl Connection {
     #[inline]
     pub(super) fn shortens_burst(&mut self, decision: &Decision) -> bool {
         let space = self.snd.space();
+        let in_window = || (space.una() + u64::from(space.wnd())).saturating_sub(space.nxt());
         let room = match decision {
-            Decision::Send(plan) | Decision::Short(plan) => {
-                if plan.len > 0 && plan.start > 0 && plan.start >= space.max() { u64::MAX } else { 0 }
+            Decision::Send(plan) | Decision::Short(plan) if plan.start >= space.max() => {
+                if plan.len > 0 && plan.start > 0 { u64::MAX } else { 0 }
             }
+            // New data would leave first (`tcp_xmit_recovery()`).
+            Decision::Send(_) if self.snd.tries_new_data() => in_window(),
             // The peer's window may permit the shorter segment (`tcp_snd_wnd_test()`).
-            Decision::Hold(Hold::ReceiveWindow) | Decision::Last(_, Hold::ReceiveWindow) => {
-                (space.una() + u64::from(space.wnd())).saturating_sub(space.nxt())
-            }
+            Decision::Hold(Hold::ReceiveWindow) | Decision::Last(_, Hold::ReceiveWindow) => in_window(),
             // What the cork or Nagle's rule holds back may be a full segment beside reports (`tcp_nagle_test()`).
             Decision::Hold(hold) | Decision::Last(_, hold)
                 if hold.is_policy() && space.nxt() == space.max() =>
             {
                 self.snd.unsent()
             }
-            Decision::Hold(_) | Decision::Last(..) => 0,
+            Decision::Send(_) | Decision::Short(_) | Decision::Hold(_) | Decision::Last(..) => 0,
         };
         room > 0 && self.rcv.has_reports(self.cx.agreed.sack) && self.begins_short_burst(room)
     }

@@ -4,7 +4,7 @@ use crate::lab::{Lab, MSS};
 use crate::recounted::rules;
 use netspurt_tcp::config::{Config, CwndCounts, Grows, MssCounts, OldSegments};
 use netspurt_tcp::reason::Reason::{NewData, TailProbeData, Timeout};
-use netspurt_tcp::segment::Flags;
+use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::transmit::Transmit;
 
 fn linux() -> Config {
@@ -110,4 +110,19 @@ fn minshalls_rule_does_not_hold_what_is_a_full_segment_beside_reports() {
         lab.write_bytes(len);
         assert_eq!(lab.out().len(), leaves, "{len} beside one SACK block");
     }
+}
+
+#[test]
+fn after_a_timeout_new_data_that_fits_the_window_beside_reports_leaves_first() {
+    // tcp_xmit_recovery() asks tcp_current_mss(), which leaves room for SACK blocks.
+    let mut lab = Lab::with_sack(Config { mss_counts: MssCounts::DataAndOptions, ..linux() });
+    lab.write(1).at(200);
+    lab.window = 2000;
+    lab.ack(1).write(6).data(5000, 100);
+    lab.at(1300);
+    assert_eq!(lab.out().last(), Some(&(2, Timeout)));
+    let ack = Lab::behind(1).plus(988);
+    lab.seq = Lab::their_first();
+    lab.arrives(Segment { ack, flags: Flags::ACK, ..Segment::default() });
+    assert_eq!(lab.out().first(), Some(&(4, NewData)));
 }

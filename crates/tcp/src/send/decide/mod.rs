@@ -312,6 +312,11 @@ impl Sender {
         Decision::Send(self.resend(self.within_window(cx, first), reason))
     }
 
+    /// Whether new data, if any may leave, goes before what is lost: it shows whether the timeout was spurious.
+    pub(crate) fn tries_new_data(&self) -> bool {
+        self.recovery.sends_only_new() && self.space.max <= self.recovery.recover() && self.unsent() > 0
+    }
+
     /// The plan that retransmits `range`. Where each segment is known, a FIN that left alone does not join one that left before.
     fn resend(&self, range: Range, reason: Reason) -> Plan {
         if reason == Reason::TailProbeData {
