@@ -393,15 +393,14 @@ def test_repairs_precede_the_reset_that_answers_data_for_a_closed_socket(
 
 
 @pytest.mark.parametrize(
-    ("flags", "last", "expected"),
-    [(ACK | FIN, 2, BEFORE), (ACK, 2, None), (ACK | FIN, 1, None)],
-    ids=["a FIN", "no FIN", "nothing acknowledges it"],
+    ("repairs", "flags", "last", "expected"),
+    [(1, ACK | FIN, 2, BEFORE), (3, ACK | FIN, 2, BEFORE), (1, ACK, 2, None), (1, ACK | FIN, 1, None)],
+    ids=["a FIN", "several repairs", "no FIN", "nothing acknowledges it"],
 )
-def test_a_repair_precedes_the_ack_of_a_fin(flags: int, last: int, expected: str | None) -> None:
-    repair, behind = data(1), Segment(ACK, 101, last, 1000, 0)
-    played = run(
-        [(10 * MS, data(1, 0, flags))], [Sent(10 * MS + 20_000, repair), Sent(10 * MS + 30_000, behind)]
-    )
+def test_repairs_precede_the_ack_of_a_fin(repairs: int, flags: int, last: int, expected: str | None) -> None:
+    sent = [Sent(10 * MS + 20_000 + 1000 * n, data(1 + 100 * n)) for n in range(repairs)]
+    sent.append(Sent(10 * MS + 30_000, Segment(ACK, 1 + 100 * repairs, last, 1000, 0)))
+    played = run([(10 * MS, data(1, 0, flags))], sent)
     assert reason(played, Difference("kernel sends data again, ours ACK", 0, "", 10 * MS)) == expected
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..compare import Difference
 from ..kernel import RESPONSE_NS, Run
 from ..ours import repeats
-from ..packets import ECE, FIN, RST, SYN, Sent
+from ..packets import ECE, FIN, RST, SYN, Segment, Sent
 from ..scripts import Arrival
 from .shown import TICK_NS, answered_by, answers_data, in_order_data
 
@@ -30,13 +30,15 @@ def data_behind_fin(run: Run, difference: Difference) -> bool:
 def repaired_before_data(run: Run, difference: Difference) -> bool:
     """The kernel sends again while it looks at the ACK of a segment, and takes the segment's data behind that."""
     sent, index = run.played.sent, difference.index
+    behind = next((one for one in sent[index + 1 :] if not one.segment.length), None)
     if difference.kind == "kernel sends data again, ours RST":
         # The data is for a socket that was closed, and a reset answers it behind the retransmissions.
-        behind = next((one for one in sent[index + 1 :] if not one.segment.length), None)
         return behind is not None and bool(behind.segment.flags & RST) and answers_data(run, behind.at)
     if difference.kind == "kernel sends data again, ours ACK":
-        # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmission.
-        return index + 1 < len(sent) and sent[index + 1].segment.is_bare_ack and _answers_fin(run, index)
+        # Ours acknowledges a FIN alone before it sends data, and the kernel behind the retransmissions.
+        if behind is None or behind.at - sent[index].at > RESPONSE_NS:
+            return False
+        return behind.segment.is_bare_ack and _answers_fin(run, index, behind.segment)
     # What it does not report yet makes data longer or shorter.
     if difference.kind in ("ack of data", "sack of data", "length of data"):
         return _leaves_before_data(run, index)
@@ -78,9 +80,9 @@ def _leaves_before_data(run: Run, index: int) -> bool:
     return keeps_old and _recovers(run, before, data.at) and answers_data(run, data.at)
 
 
-def _answers_fin(run: Run, index: int) -> bool:
-    """Whether a segment answers a FIN in order, which the one behind it acknowledges."""
-    one, behind = run.played.sent[index], run.played.sent[index + 1].segment
+def _answers_fin(run: Run, index: int, behind: Segment) -> bool:
+    """Whether a segment answers a FIN in order, which one behind it acknowledges."""
+    one = run.played.sent[index]
     answered = answered_by(run, one.at)
     if not answered or not answered[-1][1].flags & FIN:
         return False
