@@ -39,11 +39,13 @@ pub(super) struct LossState {
     pub(super) has_short: bool,
 }
 
-/// Segments behind a lost one that may be sent again with it: everything up to `max` was sent, and all data ends at `data_end`.
+/// Segments behind a lost one that may be sent again with it: everything up to `max` was sent, all data ends at `data_end`, and the
+/// peer's window at `window_end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joins {
     pub(crate) data_end: u64,
     pub(crate) max: u64,
+    pub(crate) window_end: u64,
 }
 
 /// The data that is sent next regardless of windows, and the reason.

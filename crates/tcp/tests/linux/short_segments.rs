@@ -126,3 +126,16 @@ fn after_a_timeout_new_data_that_fits_the_window_beside_reports_leaves_first() {
     lab.arrives(Segment { ack, flags: Flags::ACK, ..Segment::default() });
     assert_eq!(lab.out().first(), Some(&(4, NewData)));
 }
+
+#[test]
+fn segments_that_leave_again_are_not_joined_beyond_the_window() {
+    // tcp_retrans_try_collapse() asks tcp_wnd_end().
+    for (window, joined) in [(799, 400), (800, 800)] {
+        let mut lab = Lab::with_sack(linux());
+        lab.write_bytes(400).write_bytes(400).at(200);
+        lab.window = window;
+        lab.ack(0).at(1300);
+        let last = &lab.sent.last().expect("sent").1;
+        assert_eq!((last.reason, last.segment.payload.len), (Timeout, joined), "{window}");
+    }
+}

@@ -150,14 +150,25 @@ impl LossRecovery {
     pub(crate) fn first_lost(&self, mss: u16, joins: Option<Joins>) -> Option<Range> {
         let departures = self.log.read()?;
         let flight = &departures.flight;
-        let hole = departures.rack.as_ref()?.first_lost(mss)?;
+        let mut hole = departures.rack.as_ref()?.first_lost(mss)?;
+        if let Some(Joins { window_end, .. }) = joins
+            && window_end < hole.end
+        {
+            // None joins beyond the window.
+            let first = flight.segment_at(hole.start).map_or(hole.end, |first| first.end);
+            hole.end = hole.end.min(first.max(window_end));
+        }
         let lost = flight.fitting(hole);
-        let Some(Joins { data_end, max }) = joins.filter(|_| lost.end == hole.end) else { return Some(lost) };
+        let Some(Joins { data_end, max, window_end }) = joins.filter(|_| lost.end == hole.end) else {
+            return Some(lost);
+        };
         let room_ends = lost.start + u64::from(mss);
         let ends = |limit: u64| if data_end <= room_ends { limit } else { limit.min(room_ends) };
         if lost.end < room_ends {
             let reported = self.loss.reported().at_or_after(lost.end).map_or(u64::MAX, |next| next.start);
-            return Some(flight.fitting(Range::new(lost.start, ends(max.min(reported)).max(lost.end))));
+            return Some(
+                flight.fitting(Range::new(lost.start, ends(max.min(reported).min(window_end)).max(lost.end))),
+            );
         }
         // Its own FIN leaves with it.
         let whole =

@@ -201,7 +201,8 @@ impl Sender {
             if let Some(sent) = reported {
                 self.take_report_sample(cx, now, sent);
             }
-        } else if self.takes_acks_as_linux(cx) && self.gives_no_sample(Range::new(una, ack - parts.cut_off())) {
+        } else if self.takes_acks_as_linux(cx) && self.gives_no_sample(Range::new(una, ack - parts.cut_off()))
+        {
             self.take_ambiguous_sample(cx, now, ack, reported, echo);
         } else {
             self.take_sample(cx, now, ack, echo);

@@ -334,7 +334,12 @@ impl Sender {
     /// The segments behind a lost one that are sent again with it if they fit in one segment, although they are not lost
     /// (Linux, `tcp_retrans_try_collapse()`).
     pub(in crate::send) fn joins(&self, cx: &Context) -> Option<Joins> {
-        cx.config.counts_as_linux().then(|| Joins { data_end: self.space.data_end(), max: self.space.max })
+        let window_end = self.space.una + u64::from(self.space.wnd);
+        cx.config.counts_as_linux().then(|| Joins {
+            data_end: self.space.data_end(),
+            max: self.space.max,
+            window_end,
+        })
     }
 
     /// How much of a retransmission leaves if options leave room for `spare` bytes: in Linux whole segments, if one fits.
