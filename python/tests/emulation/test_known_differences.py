@@ -410,10 +410,18 @@ def test_repairs_precede_the_ack_of_a_fin(repairs: int, flags: int, last: int, e
         (True, 1, "kernel sends ACK, ours data again", BEFORE),
         (True, 1, "ack of data", BEFORE),
         (True, 1, "flags 40 of ACK", BEFORE),
+        (True, 1, "echo of ACK", BEFORE),
         (False, 1, "kernel sends ACK, ours data", None),
         (True, 201, "kernel sends ACK, ours data", None),
     ],
-    ids=["and its ACK", "new data", "its ACK reports no mark", "no recovery", "the recovery is over"],
+    ids=[
+        "and its ACK",
+        "new data",
+        "its ACK reports no mark",
+        "its ACK echoes less",
+        "no recovery",
+        "the recovery is over",
+    ],
 )
 def test_new_data_precedes_the_data_of_the_segment_that_it_answers_in_a_recovery(
     again: bool, acknowledged: int, kind: str, expected: str | None

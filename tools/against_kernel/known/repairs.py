@@ -47,6 +47,7 @@ def repaired_before_data(run: Run, difference: Difference) -> bool:
         "stamp of ACK",
         "time of ACK",
         "ack of ACK",
+        "echo of ACK",
         f"flags {ECE:02x} of ACK",
     )
     if difference.kind in of_ack or difference.kind.startswith("kernel sends ACK, ours"):

@@ -164,3 +164,20 @@ fn a_d_sack_that_ends_elsewhere_answers_a_probe_if_it_shows_nothing_else() {
         assert_eq!(lab.cwnd(), cwnd, "{reports}");
     }
 }
+
+#[test]
+fn a_mark_ends_the_wait_for_the_answer_to_a_probe() {
+    // tcp_init_cwnd_reduction() forgets tlp_high_seq.
+    let config = Config { ecn: EcnUse::Rfc3168, tail_loss_probe: true, ..counting(CwndCounts::Packets) };
+    let offer = Options { mss: Some(MSS as u16), sack_permitted: true, ..Options::NONE };
+    let mut lab = Lab::open_with(config, offer, Flags::ECE);
+    lab.write(10).out();
+    lab.at(310);
+    assert_eq!(lab.out(), [(10, TailProbe)]);
+    let flags = Flags::ACK | Flags::ECE;
+    lab.arrives(Segment { ack: Lab::behind(10), flags, ..Segment::default() });
+    lab.at(320).write(1);
+    lab.at(420).ack(11).write(1);
+    let sent = &lab.sent.last().expect("the last one").1.segment;
+    assert!(!sent.flags.has(Flags::CWR), "the probe has repaired no loss of its own");
+}

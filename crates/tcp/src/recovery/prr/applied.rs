@@ -3,6 +3,7 @@
 use super::{Progress, Prr, Start};
 use crate::config::PrrRule;
 use crate::recovery::rack::Rack;
+use crate::recovery::tail_probe::Probe;
 use crate::recovery::{LossRecovery, Phase};
 
 impl LossRecovery {
@@ -35,6 +36,8 @@ impl LossRecovery {
     pub(crate) fn begin_reduction(&mut self, max: u64, prr: Option<(PrrRule, u32)>) {
         self.loss.trouble().reduces_until = max;
         if let Some(rack) = self.rack_for_change() {
+            // A loss that a probe may have repaired reduces nothing more (`tcp_init_cwnd_reduction()`).
+            rack.probe = Probe::NONE;
             let repairs = rack.repairs.change();
             repairs.undo = None;
             repairs.prr = prr.map(|(rule, cwnd)| {
