@@ -125,11 +125,17 @@ impl Sender {
     pub(super) fn fin_beside_data(&self, cx: &Context, range: Range) -> u64 {
         let fin = self.space.data_end();
         let is_beside = range.end > fin
-            && self.space.fin_sent()
             && cx.config.counts_as_linux()
-            && self.recovery.last_start() + u64::from(cx.agreed.payload) == fin
+            && self.has_fin_in_full_segment(cx)
             && self.recovery.sacked_within(Range::new(fin, fin + 1)) == 0;
         u64::from(is_beside)
+    }
+
+    /// Whether the FIN has left with a full segment of data.
+    #[inline]
+    pub(in crate::send) fn has_fin_in_full_segment(&self, cx: &Context) -> bool {
+        self.space.fin_sent()
+            && self.recovery.last_start() + u64::from(cx.agreed.payload) == self.space.data_end()
     }
 
     /// Whether a reported range is kept.

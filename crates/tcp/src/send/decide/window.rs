@@ -17,9 +17,7 @@ impl Sender {
             return self.bytes_in_network(cx);
         }
         // A FIN takes no room beside a full segment of data.
-        let last = self.space.max - self.recovery.last_start().min(self.space.max);
-        let is_longer = self.space.fin_sent() && last == u64::from(cx.agreed.payload) + 1;
-        let fin = u64::from(is_longer && self.cwnd_counts_packets(cx));
+        let fin = u64::from(self.has_fin_in_full_segment(cx) && self.cwnd_counts_packets(cx));
         let padding = self.recovery.padding_in_network();
         let padded = self.recovery.pipe(self.space.una, self.space.max, padding);
         padded.map_or_else(|| self.bytes_in_network(cx) + padding, |pipe| pipe.saturating_sub(fin))
