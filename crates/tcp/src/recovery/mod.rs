@@ -263,12 +263,13 @@ impl LossRecovery {
     /// Recovery has ended with an ACK.
     pub(crate) fn leave(&mut self) {
         let trouble = self.loss.trouble();
+        let is_fast = trouble.phase == Phase::Fast;
         // A recovery that has continued the reduction for a mark ends it, too.
-        if trouble.phase == Phase::Fast {
+        if is_fast {
             trouble.reduces_until = 0;
         }
         trouble.leave();
-        self.end_by_time();
+        self.end_by_time(is_fast);
     }
 
     /// The data that was outstanding when recovery began ends at `max` from now on.

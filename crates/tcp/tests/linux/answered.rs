@@ -22,9 +22,14 @@ fn stamp(echo: u32) -> Options {
 
 /// Ten segments at 100 ms, of 40, to a peer without SACK.
 fn without_sack() -> Lab {
+    without_sack_of(40)
+}
+
+/// The same with so many segments written.
+fn without_sack_of(segments: u64) -> Lab {
     let offer = Options { mss: Some(MSS as u16), ..stamp(0) };
     let mut lab = Lab::open(Config { timestamps: true, ..linux() }, offer);
-    lab.write(40).out();
+    lab.write(segments).out();
     lab
 }
 
@@ -49,6 +54,30 @@ fn without_sack_an_echo_that_undoes_a_timeout_does_not_end_its_recovery() {
     assert!(lab.out().iter().all(|sent| sent.1 == NewData));
     lab.at(1400).ack_with(11, stamp(1310));
     assert_ne!(lab.tcp.info().phase, Phase::TimeoutRecovery);
+}
+
+#[test]
+fn without_sack_duplicates_of_the_recovery_of_a_timeout_may_begin_another_at_its_end() {
+    // tcp_identify_packet_loss() precedes tcp_reset_reno_sack(), and tcp_process_loss() leaves what they report.
+    for (times, begins) in [(4, true), (3, false)] {
+        let mut lab = without_sack_of(2);
+        lab.at(1300);
+        assert_eq!(lab.out(), [(1, Timeout)]);
+        lab.write(40).at(1400).ack_with(1, stamp(1300));
+        assert_eq!(lab.out(), [(3, NewData), (4, NewData)]);
+        lab.at(1500);
+        repeat(&mut lab, 1, times);
+        assert!(lab.out().contains(&(2, Timeout)));
+        // One acknowledges the hole, the other takes one of them (`tcp_remove_reno_sacks()`).
+        lab.at(1600).ack_with(3, stamp(1500));
+        let again: Vec<_> = lab.out().into_iter().filter(|sent| sent.1.is_retransmission()).collect();
+        assert_eq!(again, if begins { vec![(4, FastRetransmit)] } else { vec![] }, "{times} duplicates");
+        assert_eq!(lab.tcp.info().phase == Phase::Recovery, begins);
+        // They do not outlast this ACK.
+        lab.at(1610);
+        repeat(&mut lab, 3, 1);
+        assert_eq!(lab.tcp.info().phase == Phase::Recovery, begins);
+    }
 }
 
 #[test]

@@ -594,9 +594,13 @@ impl LossRecovery {
         found.map(core::mem::take).unwrap_or_default()
     }
 
-    /// A recovery has ended with an ACK.
-    pub(super) fn end_by_time(&mut self) {
+    /// A recovery has ended with an ACK. `is_fast`: no timeout had begun it. Then no duplicate ACK counts any more; otherwise
+    /// they count for this ACK.
+    pub(super) fn end_by_time(&mut self, is_fast: bool) {
         if let Some(rack) = self.rack_mut() {
+            if is_fast {
+                rack.forget_counted();
+            }
             rack.recovered();
         }
     }

@@ -61,7 +61,12 @@ impl LossRecovery {
     /// `acked` is acknowledged, of data up to `max`: which of it the duplicate ACKs had reported. No report remains outside
     /// fast recovery, and at its end (`tcp_reset_reno_sack()`). A part of a segment says nothing of them (`FLAG_ACKED`).
     pub(crate) fn acknowledge_counted(&mut self, (acked, parts): (Range, Parts), max: u64, mss: u64) {
-        let remains = self.loss.phase == Phase::Fast && acked.end < self.loss.recover;
+        // The end of the recovery of a timeout leaves them (`tcp_process_loss()`).
+        let remains = match self.loss.phase {
+            Phase::Open => false,
+            Phase::Fast => acked.end < self.loss.recover,
+            Phase::Loss => acked.end >= self.loss.recover,
+        };
         let Some(rack) = self.rack_for_change() else { return };
         let lost = rack.repairs.lost.covered() - rack.repairs.lost.covered_within(acked);
         let padding = rack.short.outstanding() - rack.short.reported();
@@ -81,7 +86,8 @@ impl LossRecovery {
     }
 
     /// Marks the first outstanding segment lost if the present ACK shows its loss: `threshold` duplicate ACKs do, until the
-    /// order of segments was seen to change. Returns whether it was marked, and whether a recovery must begin.
+    /// order of segments was seen to change. What they report does not outlast an ACK that ends a recovery. Returns whether it
+    /// was marked, and whether a recovery must begin.
     pub(crate) fn detect_by_count(
         &mut self,
         first: Range,
@@ -94,7 +100,11 @@ impl LossRecovery {
         let Some(rack) = &mut departures.rack else { return (false, false) };
         let Some(counted) = rack.counted else { return (false, false) };
         let enough = dup_acks_needed(rack, counted, threshold, mss) * mss;
-        if first.is_empty() || !shows_loss(loss, counted, first.start, enough, advanced) {
+        let shows = !first.is_empty() && shows_loss(loss, counted, first.start, enough, advanced);
+        if core::mem::take(&mut rack.ended) {
+            rack.forget_counted();
+        }
+        if !shows {
             return (false, false);
         }
         // The mark of what was sent again stays: an ACK of a part of it marks nothing (`tcp_newreno_mark_lost()`).

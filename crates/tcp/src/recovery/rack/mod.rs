@@ -312,7 +312,6 @@ impl Rack {
 
     /// A recovery has ended. The present ACK may still show that it was spurious.
     pub(super) fn recovered(&mut self) {
-        self.forget_counted();
         self.ended = true;
         if let Some(repairs) = self.repairs.known() {
             repairs.outlives_undo = None;
