@@ -101,7 +101,7 @@ impl Player {
             [bytes] => Some(bytes.parse().ok()?),
             _ => return None,
         };
-        let settings = Settings::for_replay(profile, congestion == "reno", buffer).ok()?;
+        let settings = Settings::for_replay(profile, congestion == "reno", jiffy, buffer).ok()?;
         let mut stack = Stack::new(settings);
         // The clock of the stack begins at a whole millisecond.
         stack.now += Span::from_ps(1_000_000_000 - stamp.parse::<u64>().ok()? % 1_000_000 * 1000);

@@ -153,15 +153,16 @@ impl Settings {
     }
 
     /// Settings without sysctls for an interface that takes single segments; with Reno's congestion control if that is wanted,
-    /// and the largest receive buffer, if it is not the profile's.
+    /// and the largest receive buffer, if it is not the profile's. The RTO counts in ticks of `jiffy`.
     ///
     /// # Errors
     /// The profile is unknown.
-    pub(crate) fn for_replay(profile: &str, reno: bool, buffer: Option<u32>) -> Result<Self, String> {
+    pub(crate) fn for_replay(profile: &str, reno: bool, jiffy: Span, buffer: Option<u32>) -> Result<Self, String> {
         let mut settings = Self::parse(&format!("profile={profile},local=10.9.0.1,sysctl=none"))?;
         settings.packets = Packets::Single;
         // Loss detection by time sees the order of a burst.
         settings.time_per_segment = Span::from_us(2);
+        settings.profile.rto_tick = jiffy;
         if reno {
             settings.profile.congestion = congestion::Kind::RenoLinux;
         }

@@ -224,6 +224,12 @@ fn useless(table: &TcpTable, config: &Config) -> Vec<(&'static str, String)> {
             "recovery = \"rack\"",
         ),
         (
+            table.rto_tick.is_some_and(|tick| !tick.is_nothing())
+                && !(config.recovery == Recovery::Rack && config.tail_loss_probe),
+            "rto_tick",
+            "recovery = \"rack\" and tail_loss_probe = true",
+        ),
+        (
             table.base_mss.is_some() && !probes,
             "base_mss",
             "path_mtu_discovery = \"probe\" or \"probe-after-black-hole\"",

@@ -234,6 +234,11 @@ tcp_table! {
         ///
         /// Document: RFC 8985, section 6.2; Linux, TCP_TIMEOUT_MIN.
         reordering_tick: Duration => reordering_tick,
+        /// With tail_loss_probe: the RTO counts in whole ticks where a probe must not leave later than the timeout; "0 s": the
+        /// times are compared exactly.
+        ///
+        /// Document: Linux, __tcp_set_rto(), tcp_schedule_loss_probe().
+        rto_tick: Duration => rto_tick,
         /// With recovery "rack": if no ACK arrives for two round trips, one segment is sent as a probe before the
         /// retransmission timer expires.
         ///

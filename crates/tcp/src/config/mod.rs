@@ -99,6 +99,9 @@ pub struct Config {
     /// Granularity of RACK's reordering timer, which then expires two ticks late (Linux, `TCP_TIMEOUT_MIN`). With zero
     /// it is exact (RFC 8985, section 6.2, step 5).
     pub reordering_tick: Span,
+    /// Whole ticks in which the RTO counts where a tail loss probe is set behind new data: it may not leave later than the timeout
+    /// (Linux, `__tcp_set_rto()`, `tcp_schedule_loss_probe()`). With zero they are compared exactly.
+    pub rto_tick: Span,
     /// Tail loss probes (RFC 8985, section 7); with [`Recovery::Rack`].
     pub tail_loss_probe: bool,
     /// Proportional rate reduction during a recovery (RFC 9937, RFC 6937); with [`Recovery::Rack`].

@@ -10,8 +10,9 @@ use netspurt_tcp::config::{
 use netspurt_tcp::congestion;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, Timestamps};
-use netspurt_tcp::reason::Reason::{RackLoss, TailProbe, TailProbeData, Timeout, WindowProbe};
+use netspurt_tcp::reason::Reason::{NewData, RackLoss, TailProbe, TailProbeData, Timeout, WindowProbe};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::time::Span;
 use netspurt_tcp::transmit::Transmit;
 use netspurt_tcp::{Behind, Change};
 
@@ -436,6 +437,18 @@ fn no_tail_loss_probe_follows_what_the_timer_of_window_probes_has_sent() {
         let mut lab = Lab::with_sack(config);
         lab.write_bytes(100).at(2200);
         assert_eq!(lab.timed()[1], second, "{grows:?}");
+    }
+}
+
+#[test]
+fn new_data_delays_no_timeout_that_has_not_passed_in_ticks() {
+    // tcp_schedule_loss_probe(): the RTO of a second ends after 1.2 s in ticks of 300 ms.
+    for (tick, at) in [(300, 1300), (0, 1350)] {
+        let mut lab = Lab::with_sack(Config { rto_tick: Span::from_ms(tick), ..probing() });
+        lab.write(2).at(1150);
+        assert_eq!(lab.timed().last(), Some(&(300, 2, TailProbe)));
+        lab.write(1).at(1400);
+        assert_eq!(lab.timed(), [(1150, 3, NewData), (at, 1, Timeout)]);
     }
 }
 

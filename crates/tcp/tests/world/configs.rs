@@ -180,7 +180,10 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
             c.gives_up = dice.pick(&[GivesUp::WithReset, GivesUp::Silently]);
             c.old_segments = dice.pick(&[OldSegments::Outside, OldSegments::Linux]);
         }
-        _ => c.reordering_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]),
+        _ => {
+            c.reordering_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]);
+            c.rto_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]);
+        }
     }
 }
 

@@ -45,6 +45,7 @@ pub(super) const LINUX: Config = Config {
     without_sack: WithoutSack::Linux,
     // TCP_TIMEOUT_MIN, two ticks of CONFIG_HZ, is omitted: systems differ, and a capture can hardly show it.
     reordering_tick: Span::ZERO,
+    rto_tick: Span::ZERO,
     tail_loss_probe: true,
     prr: true,
     // tcp_cwnd_reduction().
@@ -162,6 +163,7 @@ pub(super) const LINUX22: Config = Config {
     recovery: Recovery::Sack,
     without_sack: WithoutSack::NewReno,
     reordering_tick: Span::ZERO,
+    rto_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,
     undo: false,

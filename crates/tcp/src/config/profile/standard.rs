@@ -56,6 +56,7 @@ pub(super) const RENO: Config = Config {
     limited_transmit: false,
     without_sack: WithoutSack::NewReno,
     reordering_tick: Span::ZERO,
+    rto_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,
     prr_rule: PrrRule::Rfc9937,

@@ -10,7 +10,7 @@ use crate::record::reason::{Hold, Reason};
 use crate::recovery::spurious::frto::Frto;
 use crate::recovery::{Phase, Timeout, tail_probe};
 use crate::send::{PROBE, Sender};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// What the connection has to do about an expired timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -310,13 +310,23 @@ impl Sender {
         let as_linux = cx.config.counts_as_linux();
         let first_sent =
             if as_linux { self.recovery.first_sent() } else { self.recovery.first_sent_beside_probe() };
-        first_sent.map_or(timeout, |sent| self.timeout_since(now, sent))
+        first_sent.map_or(timeout, |sent| self.timeout_since(cx, now, sent))
     }
 
     /// The timeout of what was sent at `sent`, unless it has passed (Linux, `tcp_schedule_loss_probe()`).
     #[inline]
-    fn timeout_since(&self, now: Time, sent: Time) -> Time {
-        Some(sent + self.timers.rto()).filter(|&at| at > now).unwrap_or(Time::NEVER)
+    fn timeout_since(&self, cx: &Context, now: Time, sent: Time) -> Time {
+        let at = sent + self.timers.rto();
+        if at > now { at } else { self.timeout_in_ticks(cx, now, sent) }
+    }
+
+    /// The same if the RTO counts in ticks.
+    #[cold]
+    fn timeout_in_ticks(&self, cx: &Context, now: Time, sent: Time) -> Time {
+        let (tick, rto) = (cx.config.rto_tick.as_ps(), self.timers.rto().as_ps());
+        let rto = if tick == 0 { rto } else { rto.div_ceil(tick).saturating_mul(tick) };
+        let at = sent + Span::from_ps(rto);
+        if at > now { at } else { Time::NEVER }
     }
 
     /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before, at `timeout`.
