@@ -111,8 +111,12 @@ pub trait CongestionControl: core::fmt::Debug + Send {
         let _ = (cwnd, ssthresh);
     }
 
-    /// The peer has reported a mark: what was reduced before is not restored (Linux, `prior_ssthresh = 0`).
-    fn forbid_undo(&mut self) {}
+    /// Sets the ssthresh that an undo restores (Linux, `prior_ssthresh`), and returns the one before. With 0, as after a mark, an
+    /// undo restores nothing.
+    fn set_prior_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        let _ = ssthresh;
+        0
+    }
 
     /// Data is sent while nothing is outstanding. The last transmission was so long ago (Linux, `CA_EVENT_TX_START`).
     fn begins_to_send(&mut self, now: Time, pause: Span) {

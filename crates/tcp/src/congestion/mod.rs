@@ -294,9 +294,9 @@ impl Congestion {
         self.cwnd = self.algorithm.get().cwnd();
     }
 
-    /// What was reduced before is not restored.
-    pub(crate) fn forbid_undo(&mut self) {
-        self.algorithm.get_mut().forbid_undo();
+    /// See [`CongestionControl::set_prior_ssthresh`].
+    pub(crate) fn set_prior_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        self.algorithm.get_mut().set_prior_ssthresh(ssthresh)
     }
 
     /// See [`CongestionControl::begins_to_send`]. An unused algorithm has no clock yet.

@@ -103,6 +103,26 @@ fn duplicate_reports_that_undo_a_recovery_leave_what_is_lost() {
 }
 
 #[test]
+fn an_undo_restores_the_ssthresh_before_a_loss_that_a_probe_has_repaired() {
+    // tcp_process_tlp_ack() reduces cwnd, but leaves prior_ssthresh.
+    for congestion in [Kind::RenoLinux, Kind::CubicLinux] {
+        let mut lab =
+            Lab::with_sack(Config { congestion, tail_loss_probe: true, ..rules(Grows::WhenUsed) });
+        lab.write(10).at(200).sack(0, &[(2, 4)]).out();
+        lab.at(300).ack(10);
+        lab.write(2).at(550);
+        assert_eq!(lab.out().last(), Some(&(12, TailProbe)));
+        let before = lab.tcp.ssthresh();
+        lab.write(1).at(650).ack(13);
+        assert!(lab.tcp.ssthresh() < before, "the probe has repaired a loss");
+        lab.at(660).sack(13, &[(1, 1)]);
+        assert_eq!(lab.tcp.stats().undone, 1);
+        assert_eq!(lab.tcp.ssthresh(), u32::MAX, "{congestion:?}");
+        assert!(lab.cwnd() < 10, "cwnd was reduced for another loss");
+    }
+}
+
+#[test]
 fn duplicate_reports_undo_a_timeout_only_with_an_ack_of_new_data() {
     let mut lab = Lab::with_sack(rules(Grows::WhenUsed));
     lab.write(20).out();

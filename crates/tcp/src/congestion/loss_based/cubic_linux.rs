@@ -368,7 +368,7 @@ impl CongestionControl for CubicLinux {
                 if !self.last.is_in_recovery() {
                     self.reduce(view);
                 }
-                self.last.forget();
+                self.last.set_ssthresh(0);
             }
             Signal::Timeout { first } => self.time_out(first, view),
             Signal::ExitRecovery => self.last.end(),
@@ -381,8 +381,8 @@ impl CongestionControl for CubicLinux {
         }
     }
 
-    fn forbid_undo(&mut self) {
-        self.last.forget();
+    fn set_prior_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        self.last.set_ssthresh(ssthresh)
     }
 
     fn begins_to_send(&mut self, now: Time, pause: Span) {

@@ -19,9 +19,9 @@ impl Reduction {
         (self.cwnd, self.ssthresh) = (window.cwnd, window.current_ssthresh(mss));
     }
 
-    /// The peer has reported a mark: nothing that was reduced is restored (`prior_ssthresh = 0`).
-    pub(super) const fn forget(&mut self) {
-        (self.cwnd, self.ssthresh) = (0, 0);
+    /// Sets the ssthresh that an undo restores, and returns the one before; with 0 it restores nothing (`prior_ssthresh`).
+    pub(super) const fn set_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        core::mem::replace(&mut self.ssthresh, ssthresh)
     }
 
     /// A recovery begins.
@@ -42,8 +42,10 @@ impl Reduction {
     /// The reduction was spurious: restores both values unless they have grown (`tcp_undo_cwnd_reduction()`). What has been
     /// acknowledged since counts for the next segment (`snd_cwnd_cnt`).
     pub(super) fn undo(&mut self, window: &mut Window) {
-        window.cwnd = window.cwnd.max(self.cwnd);
-        window.ssthresh = window.ssthresh.max(self.ssthresh);
+        if self.ssthresh > 0 {
+            window.cwnd = window.cwnd.max(self.cwnd);
+            window.ssthresh = window.ssthresh.max(self.ssthresh);
+        }
         self.end();
     }
 }

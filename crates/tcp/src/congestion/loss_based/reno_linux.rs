@@ -71,7 +71,7 @@ impl CongestionControl for RenoLinux {
                 if !self.last.is_in_recovery() {
                     self.reduce(view);
                 }
-                self.last.forget();
+                self.last.set_ssthresh(0);
             }
             Signal::Timeout { first } => {
                 let again = !first || self.last.is_in_recovery();
@@ -89,8 +89,8 @@ impl CongestionControl for RenoLinux {
         }
     }
 
-    fn forbid_undo(&mut self) {
-        self.last.forget();
+    fn set_prior_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        self.last.set_ssthresh(ssthresh)
     }
 
     fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {

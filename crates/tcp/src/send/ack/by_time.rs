@@ -37,7 +37,7 @@ impl Sender {
         let is_old = self.space.is_old_ack(segment.ack) && self.takes_acks_as_linux(cx);
         let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|stamps| stamps.echo);
         if marked && self.takes_acks_as_linux(cx) && !is_old {
-            self.congestion.forbid_undo();
+            self.congestion.set_prior_ssthresh(0);
         }
         if !advanced && self.takes_acks_as_linux(cx) && self.recovery.is_at_its_end(self.space.una) {
             self.end_recovery(cx, now, echo);
@@ -269,12 +269,15 @@ impl Sender {
         self.recovery.proceed(Progress { delivered, pipe, ssthresh, mss, is_safe });
     }
 
-    /// A loss that is already repaired: congestion control gets a signal, and nothing is retransmitted.
+    /// A loss that is already repaired: congestion control gets a signal, and nothing is retransmitted. If D-SACKs undo the recovery
+    /// before, they restore its ssthresh, but the present cwnd (`tcp_process_tlp_ack()` leaves `prior_ssthresh`).
     fn reduce_once(&mut self, cx: &mut Context, now: Time) {
         if self.recovery.phase() == Phase::Open && cx.config.loss_means == LossMeans::Congestion {
             let flight = self.space.max - self.space.una;
+            let prior = self.congestion.set_prior_ssthresh(0);
             self.signal(cx, now, Signal::EnterRecovery, flight);
             self.signal(cx, now, Signal::ExitRecovery, flight);
+            self.congestion.set_prior_ssthresh(prior);
         }
     }
 

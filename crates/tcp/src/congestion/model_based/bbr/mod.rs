@@ -353,8 +353,8 @@ impl CongestionControl for Bbr {
         self.cwnd = cwnd;
     }
 
-    fn forbid_undo(&mut self) {
-        self.prior_ssthresh = 0;
+    fn set_prior_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        core::mem::replace(&mut self.prior_ssthresh, ssthresh)
     }
 
     fn cwnd(&self) -> u32 {

@@ -117,7 +117,7 @@ fn an_undo_restores_three_quarters_of_cwnd_as_ssthresh() {
         let mut bbr = Bbr { ssthresh: 10 * MSS, ..Bbr::new(20 * MSS, 1) };
         bbr.on(Signal::Timeout { first: true }, &seen);
         if forgets {
-            bbr.forbid_undo();
+            assert_eq!(bbr.set_prior_ssthresh(0), 15 * MSS);
         }
         bbr.on(Signal::Undo, &seen);
         assert_eq!(bbr.ssthresh(), ssthresh);
