@@ -123,6 +123,11 @@ pub trait CongestionControl: core::fmt::Debug + Send {
         let _ = (now, pause);
     }
 
+    /// The RTT of an ACK that increases no window, as in a recovery (Linux, `pkts_acked`).
+    fn measure(&mut self, now: Time, rtt: Option<Span>) {
+        let _ = (now, rtt);
+    }
+
     /// The connection is open and paces; `srtt` is the RTT of the handshake, if it gave a sample. An algorithm with a pacing
     /// rate of its own sets the first one.
     fn begin_pace(&mut self, srtt: Option<Span>) {

@@ -299,6 +299,16 @@ impl Congestion {
         self.algorithm.get_mut().set_prior_ssthresh(ssthresh)
     }
 
+    /// See [`CongestionControl::measure`].
+    pub(crate) fn measure(&mut self, now: Time, rtt: Option<Span>) {
+        match &mut self.algorithm {
+            Algorithm::CubicLinux(cc) => cc.measure(now, rtt),
+            Algorithm::Other(cc) => cc.measure(now, rtt),
+            Algorithm::Custom(own) => own.measure(now, rtt),
+            _ => {}
+        }
+    }
+
     /// See [`CongestionControl::begins_to_send`]. An unused algorithm has no clock yet.
     #[inline]
     pub(crate) fn begins_to_send(&mut self, now: Time, pause: Span) {

@@ -3,6 +3,7 @@
 use crate::as_linux_recovery::{report, stamped};
 use crate::lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, Counting, Grows, PrrRule, Recovery, Reduces};
+use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{NewData, RackLoss, TailProbe, Timeout};
 use netspurt_tcp::rto;
@@ -141,4 +142,14 @@ fn new_data_beside_a_report_ends_the_wait_for_a_probe() {
     // It comes too soon for the probe, so it shows no loss.
     lab.at(probe + 60).sack(60, &[(62, 62)]).write(1).at(probe + 100);
     assert_eq!(lab.out(), [(64, NewData), (61, Timeout)]);
+}
+
+#[test]
+fn cubic_takes_the_round_trips_of_a_recovery() {
+    // tcp_clean_rtx_queue() calls pkts_acked in each state; cubictcp_acked() ignores samples only for a second afterwards.
+    let mut lab = Lab::with_sack(Config { congestion: Kind::CubicLinux, ..linux() });
+    lab.write(40).at(200).sack(0, &[(2, 4)]);
+    // Its 100 ms ahead of now, the curve is at 8; the 250 ms of the ACK that ends the recovery ahead, it would be at 9.
+    lab.at(350).ack(10);
+    assert_eq!(lab.cwnd(), 8);
 }

@@ -385,6 +385,10 @@ impl CongestionControl for CubicLinux {
         self.last.set_ssthresh(ssthresh)
     }
 
+    fn measure(&mut self, now: Time, rtt: Option<Span>) {
+        self.curve.measure(now, rtt);
+    }
+
     fn begins_to_send(&mut self, now: Time, pause: Span) {
         self.curve.skip_pause(now, pause);
     }

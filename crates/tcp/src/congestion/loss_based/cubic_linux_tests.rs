@@ -153,6 +153,16 @@ fn a_pause_does_not_count_on_the_clock_of_the_curve() {
 }
 
 #[test]
+fn the_shortest_round_trip_may_be_one_of_a_recovery() {
+    let mut cc = with(100, 100 * MSS);
+    cc.on(Signal::EnterRecovery, &view(MSS, 100 * MSS));
+    cc.measure(START, Some(RTT));
+    cc.on(Signal::ExitRecovery, &view(MSS, 0));
+    ack(&mut cc, START, RTT.saturating_mul(2), 1);
+    assert_eq!(cc.curve.shortest_rtt, Some(RTT));
+}
+
+#[test]
 fn a_window_that_is_not_used_does_not_grow() {
     let mut cc = after_loss_at(100);
     let unused = View { now: START, cwnd_limited: false, ..view(MSS, 1000) };

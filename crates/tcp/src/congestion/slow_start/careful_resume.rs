@@ -190,6 +190,10 @@ impl CongestionControl for CarefulResume {
         self.inner.ssthresh()
     }
 
+    fn measure(&mut self, now: Time, rtt: Option<Span>) {
+        self.inner.measure(now, rtt);
+    }
+
     fn begins_to_send(&mut self, now: Time, pause: Span) {
         self.inner.begins_to_send(now, pause);
     }

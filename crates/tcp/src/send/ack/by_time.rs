@@ -123,6 +123,8 @@ impl Sender {
                 self.open_window_unless_marked(cx, now, delivered as u32, flight);
             }
             self.note_window(cx, now);
+        } else if delivered > 0 {
+            self.congestion.measure(now, self.latest_rtt());
         }
     }
 
