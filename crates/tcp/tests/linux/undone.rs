@@ -94,6 +94,21 @@ fn a_duplicate_report_of_a_part_of_what_was_sent_again_does_not_count_toward_an_
 }
 
 #[test]
+fn a_duplicate_within_a_report_of_the_last_segment_shows_reordering_and_counts_twice() {
+    // tcp_sacktag_write_queue() goes through it twice, unless a block of the ACK before reached as far.
+    for (before, last, shows) in [(7, 10, 1), (7, 9, 0), (10, 10, 0)] {
+        let mut lab = Lab::with_sack(rules(Grows::WhenUsed));
+        lab.write(10).at(200).ack(1);
+        lab.at(210).sack(1, &[(4, 6)]);
+        lab.at(220).sack(1, &[(4, before)]);
+        assert_eq!(lab.out()[10..], [(2, RackLoss), (3, RackLoss)]);
+        lab.at(300).sack(1, &[(3, 3), (3, last)]);
+        assert_eq!(lab.tcp.info().reorderings, shows, "{before} {last}");
+        assert_eq!(lab.tcp.stats().undone, shows, "both retransmissions");
+    }
+}
+
+#[test]
 fn duplicate_reports_that_undo_a_recovery_leave_what_is_lost() {
     let mut lab = three_lost(Grows::WhenUsed);
     lab.at(210).sack(1, &[(1, 1), (4, 6)]);

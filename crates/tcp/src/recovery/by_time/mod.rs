@@ -252,16 +252,20 @@ impl LossRecovery {
     }
 
     /// A D-SACK of `again`. Returns whether it shows that the recovery was spurious. `as_linux`: it may show reordering, too.
-    /// `highest`: the end of the blocks of the same segment.
+    /// `highest`: the end of the blocks of the same segment. `to_end`: it lies within another block that reaches to the end of what
+    /// was sent. Linux goes through it twice then, and finds it reported the second time, unless a block of the ACK before reached
+    /// as far (`tcp_sacktag_write_queue()`).
     pub(crate) fn note_duplicate_report(
         &mut self,
         (una, max, highest): (u64, u64, u64),
-        again: Range,
+        (again, to_end): (Range, bool),
         as_linux: bool,
     ) -> bool {
         let Self { log, loss } = self;
         let Some(departures) = log.used_mut() else { return false };
         let Departures { flight, rack: Some(rack), .. } = departures else { return false };
+        let twice = to_end
+            && (loss.reported().is_empty() || rack.repairs.blocks.iter().all(|block| block.end < max));
         // A D-SACK that a probe has caused gives no information about the order.
         if let Some(repairs) = rack.repairs.known() {
             if as_linux && !rack.probe.ends_at(again.end) {
@@ -272,7 +276,7 @@ impl LossRecovery {
         }
         if as_linux {
             let highest = loss.reported().last().map_or(highest, |last| last.end.max(highest));
-            rack.note_late_duplicate(flight, again, loss.reported(), highest);
+            rack.note_late_duplicate(flight, (again, twice), loss.reported(), highest);
         }
         // Of what is not acknowledged, each whole segment that was sent again counts (`tcp_match_skb_to_sack()`,
         // `tcp_sacktag_one()`), and nothing of a block that begins below (`tcp_is_sackblock_valid()`).
@@ -281,7 +285,7 @@ impl LossRecovery {
         } else if again.start < una {
             0
         } else {
-            flight.resent_within(again, DUPLICATES)
+            flight.resent_within(again, DUPLICATES) << u8::from(twice)
         };
         let Some(undo) = rack.undo_mut() else { return false };
         (0..times).any(|_| undo.reported_twice(again.end))

@@ -269,14 +269,15 @@ impl Rack {
 
     /// A D-SACK of `range`. If it names a segment that was sent again and reported before, the original came late
     /// (`tcp_sacktag_one()`). `highest`: the end of all that is reported, which the ACK of the same segment does not move yet.
+    /// `known`: another block of that segment has reported it.
     pub(super) fn note_late_duplicate(
         &mut self,
         flight: &Flight,
-        range: Range,
+        (range, known): (Range, bool),
         sacked: &RangeSet,
         highest: u64,
     ) {
-        let is_reported = |sent: &Sent| sacked.covered_within(sent.range) == sent.range.len();
+        let is_reported = |sent: &Sent| known || sacked.covered_within(sent.range) == sent.range.len();
         // A D-SACK names one segment, or a few that a receiver has merged.
         let mut segments = flight.all_within(range).take(DUPLICATES);
         if let Some(late) = segments.find(|sent| sent.again && is_reported(sent)) {

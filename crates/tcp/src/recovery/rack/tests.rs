@@ -251,7 +251,7 @@ fn a_late_duplicate_is_as_late_as_the_reports_reach() {
     rack.deliver(at(50), Range::new(1, 801));
     let Logged { rack, flight, .. } = &mut rack;
     rack.repairs.change().reordering = Reordering::NONE;
-    rack.note_late_duplicate(flight, Range::new(101, 201), &sacked, 401);
+    rack.note_late_duplicate(flight, (Range::new(101, 201), false), &sacked, 401);
     assert_eq!(rack.repairs.reordering.extent(), (1, 300), "tcp_sacktag_one()");
 }
 

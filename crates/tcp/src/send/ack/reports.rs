@@ -193,6 +193,15 @@ impl Sender {
         duplicate.then(|| (Range::new(left.max(0) as u64, right.max(0) as u64), (right - left) as u64))
     }
 
+    /// Whether a D-SACK of `again` lies within a second block that reaches to the end of what was sent.
+    fn is_within_report_of_last(&self, again: Range, segment: &Segment) -> bool {
+        let [_, second, ..] = segment.options.sack.as_slice() else { return false };
+        let (left, right) = (self.space.position(second.left), self.space.position(second.right));
+        let is_within = left <= again.start as i64 && again.end as i64 <= right;
+        // One that begins at SND.UNA is invalid (`tcp_is_sackblock_valid()`).
+        is_within && left > self.space.una as i64 && right == self.space.max as i64
+    }
+
     /// A sender with a time for each segment ignores a report of a part of a segment (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
@@ -259,7 +268,8 @@ impl Sender {
         let (una, max, as_linux) = (self.space.una, self.space.max, cx.config.counts_as_linux());
         let ends = segment.options.sack.as_slice().iter().map(|block| self.space.position(block.right));
         let highest = ends.filter(|&end| end <= max as i64).max().map_or(0, |end| end.max(0) as u64);
-        let is_spurious = self.recovery.note_duplicate_report((una, max, highest), again, as_linux);
+        let to_end = as_linux && self.is_within_report_of_last(again, segment);
+        let is_spurious = self.recovery.note_duplicate_report((una, max, highest), (again, to_end), as_linux);
         // After a timeout, only an ACK of new data undoes it (`tcp_process_loss()`).
         let waits = as_linux && self.recovery.phase() == Phase::Loss && !advances;
         if is_spurious && !waits {
