@@ -120,9 +120,11 @@ impl Receiver {
     #[cold]
     pub(crate) fn tune_to_gap(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
         let (len, behind) = (segment.payload.len, self.behind());
+        // What the application has read since the last ACK opens the window, and this packet takes a part of that.
+        let may_open = self.window() < self.buffer;
         self.take_echo_behind(cx, now, first, segment);
         if let Some(tuning) = self.tuning().filter(|tuning| tuning.counts_memory()) {
-            if !tuning.passes_behind(len, self.buffer) {
+            if may_open || !tuning.passes_behind(len, self.buffer) {
                 let start = self.position(segment.seq).max(0) as u64;
                 let lies = Lies::BehindGap { opens: cx.agreed.sack };
                 self.take_packet((start, len), segment.header_len, lies);
