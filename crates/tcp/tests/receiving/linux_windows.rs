@@ -147,6 +147,27 @@ fn data_behind_a_gap_takes_memory_when_the_gap_is_filled_too() {
 }
 
 #[test]
+fn data_behind_a_gap_takes_a_part_of_what_a_read_has_opened_since_the_last_ack() {
+    // A buffer of 128 KiB gets 82 944 bytes of window for packets of 1460 bytes, each of which takes 1458 of them.
+    let config = Config { receive_window: 6 << 20, ..linux() };
+    let mut lone = Lone::established(config, PEER, 5000);
+    let field = |lone: &mut Lone, number: i32| {
+        lone.gets(data(1 + number * 1460, 1, 1460)).last().expect("an ACK").segment.window
+    };
+    for number in [0, 1, 2, 3, 4, 5, 6, 8] {
+        field(&mut lone, number);
+        lone.reads(1460);
+    }
+    // The gap is filled, and all is read. Now the window is as large as the buffer permits.
+    field(&mut lone, 7);
+    lone.reads(2 * 1460);
+    let full = (82_944_u32 - 1458).div_ceil(128) as u16;
+    assert_eq!(field(&mut lone, 9), full);
+    lone.reads(1460);
+    assert_eq!(field(&mut lone, 11), full);
+}
+
+#[test]
 fn packets_behind_a_gap_that_one_of_another_length_fills_count_as_they_came() {
     let mut lone = established(PEER);
     let mut next = 1;
