@@ -157,7 +157,12 @@ impl Settings {
     ///
     /// # Errors
     /// The profile is unknown.
-    pub(crate) fn for_replay(profile: &str, reno: bool, jiffy: Span, buffer: Option<u32>) -> Result<Self, String> {
+    pub(crate) fn for_replay(
+        profile: &str,
+        reno: bool,
+        jiffy: Span,
+        buffer: Option<u32>,
+    ) -> Result<Self, String> {
         let mut settings = Self::parse(&format!("profile={profile},local=10.9.0.1,sysctl=none"))?;
         settings.packets = Packets::Single;
         // Loss detection by time sees the order of a burst.

@@ -121,8 +121,7 @@ fn duplicate_reports_that_undo_a_recovery_leave_what_is_lost() {
 fn an_undo_restores_the_ssthresh_before_a_loss_that_a_probe_has_repaired() {
     // tcp_process_tlp_ack() reduces cwnd, but leaves prior_ssthresh.
     for congestion in [Kind::RenoLinux, Kind::CubicLinux] {
-        let mut lab =
-            Lab::with_sack(Config { congestion, tail_loss_probe: true, ..rules(Grows::WhenUsed) });
+        let mut lab = Lab::with_sack(Config { congestion, tail_loss_probe: true, ..rules(Grows::WhenUsed) });
         lab.write(10).at(200).sack(0, &[(2, 4)]).out();
         lab.at(300).ack(10);
         lab.write(2).at(550);

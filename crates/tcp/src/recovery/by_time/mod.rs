@@ -264,8 +264,8 @@ impl LossRecovery {
         let Self { log, loss } = self;
         let Some(departures) = log.used_mut() else { return false };
         let Departures { flight, rack: Some(rack), .. } = departures else { return false };
-        let twice = to_end
-            && (loss.reported().is_empty() || rack.repairs.blocks.iter().all(|block| block.end < max));
+        let twice =
+            to_end && (loss.reported().is_empty() || rack.repairs.blocks.iter().all(|block| block.end < max));
         // A D-SACK that a probe has caused gives no information about the order.
         if let Some(repairs) = rack.repairs.known() {
             if as_linux && !rack.probe.ends_at(again.end) {
