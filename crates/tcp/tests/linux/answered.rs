@@ -81,6 +81,19 @@ fn without_sack_duplicates_of_the_recovery_of_a_timeout_may_begin_another_at_its
 }
 
 #[test]
+fn without_sack_duplicates_report_no_fin_that_has_left_with_a_full_segment() {
+    // tcp_limit_reno_sacked(): one packet is outstanding, and it is missing.
+    let mut lab = without_sack_of(11);
+    lab.tcp.close(lab.now);
+    lab.at(200).ack_with(1, stamp(100));
+    let last = &lab.sent.last().expect("the FIN").1.segment;
+    assert_eq!((last.flags.has(Flags::FIN), last.payload.len), (true, MSS));
+    lab.at(210).ack_with(10, stamp(100));
+    repeat(&mut lab, 10, 1);
+    assert_eq!(lab.tcp.info().sacked, 0);
+}
+
+#[test]
 fn without_sack_a_late_original_raises_the_number_of_duplicates_that_reveal_a_loss() {
     // tcp_try_undo_partial(): tcp_check_sack_reordering() sets what tcp_newreno_mark_lost() compares with.
     let mut lab = without_sack();

@@ -190,6 +190,10 @@ impl CongestionControl for CarefulResume {
         self.inner.ssthresh()
     }
 
+    fn set_prior_ssthresh(&mut self, ssthresh: u32) -> u32 {
+        self.inner.set_prior_ssthresh(ssthresh)
+    }
+
     fn measure(&mut self, now: Time, rtt: Option<Span>) {
         self.inner.measure(now, rtt);
     }

@@ -83,7 +83,11 @@ impl Sender {
             }
             self.note_delivery(cx, now, acked, segment);
             self.recovery.count_whole_segments(parts);
-            self.recovery.acknowledge_counted((acked, parts), self.space.max, u64::from(cx.agreed.payload));
+            self.recovery.acknowledge_counted(
+                (acked, parts),
+                self.end_of_packets(cx).max(ack as u64),
+                u64::from(cx.agreed.payload),
+            );
         }
         let reports = self.take_reports(cx, now, segment);
         let reports_new = reports.reports_new;

@@ -80,7 +80,7 @@ impl Sender {
         let n = self.recovery.note_dup_ack();
         self.measure_dup_ack(cx);
         let una = self.space.una;
-        self.recovery.count_dup_ack(una, self.space.max, u64::from(cx.agreed.payload));
+        self.recovery.count_dup_ack(una, self.end_of_packets(cx), u64::from(cx.agreed.payload));
         let fact = DupAck {
             n,
             threshold: u32::from(cx.config.dup_ack_threshold),

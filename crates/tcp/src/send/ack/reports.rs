@@ -138,6 +138,12 @@ impl Sender {
             && self.recovery.last_start() + u64::from(cx.agreed.payload) == self.space.data_end()
     }
 
+    /// The end of what was sent, without a FIN that is no packet of its own. Linux counts packets where it counts duplicate ACKs.
+    #[inline]
+    pub(super) fn end_of_packets(&self, cx: &Context) -> u64 {
+        self.space.max - u64::from(self.has_fin_in_full_segment(cx))
+    }
+
     /// Whether a reported range is kept.
     #[inline]
     fn has_room_for(&self, cx: &Context, range: Range) -> bool {
