@@ -554,6 +554,19 @@ def test_data_in_order_that_acknowledges_nothing_new_may_hide_its_ack(
 
 
 @pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("kernel sends ACK, ours data again", UNSEEN), ("kernel sends data, ours data again", None)],
+)
+def test_the_kernel_may_acknowledge_data_at_once_whose_ack_header_prediction_hides(
+    kind: str, expected: str | None
+) -> None:
+    arrivals = [(10 * MS, data(1)), (20 * MS, Segment(ACK, 101, 1, 1000, 100))]
+    answer = Sent(20 * MS + 20_000, Segment(ACK, 1, 201, 1000))
+    difference = Difference(kind, 1, "", 20 * MS + 10_000)
+    assert reason(run(arrivals, [Sent(5 * MS, data(1)), answer]), difference) == expected
+
+
+@pytest.mark.parametrize(
     ("acknowledged", "again", "expected"),
     [(250, 250, RENEGED), (201, 201, None), (301, 301, None), (250, 301, None)],
     ids=["a part of a report", "all before it", "all of it", "other data again"],

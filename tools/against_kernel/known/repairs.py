@@ -116,9 +116,13 @@ def passes_over_ack(run: Run, difference: Difference) -> bool:
         "stamp of data again",
         "only ours sends: data again",
     )
-    is_earlier = index >= len(sent) or sent[index].at - difference.at > RESPONSE_NS
     taken = in_order_data(run, difference.at)
-    return by_ours and is_earlier and bool(taken) and difference.at - taken[-1] <= RESPONSE_NS
+    if not by_ours or not taken or difference.at - taken[-1] > RESPONSE_NS:
+        return False
+    if difference.kind == "kernel sends ACK, ours data again":
+        # The kernel may acknowledge the data at once. Then that comes first.
+        return index == 0 or sent[index - 1].at < taken[-1]
+    return index >= len(sent) or sent[index].at - difference.at > RESPONSE_NS
 
 
 def reneged(run: Run, difference: Difference) -> bool:
