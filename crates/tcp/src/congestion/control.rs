@@ -123,7 +123,8 @@ pub trait CongestionControl: core::fmt::Debug + Send {
         let _ = (now, pause);
     }
 
-    /// The RTT of an ACK that increases no window, as in a recovery (Linux, `pkts_acked`).
+    /// An RTT beside [`View::rtt`]: that of an ACK which increases no window, as in a recovery, or of what an ACK reports (Linux,
+    /// `pkts_acked`).
     fn measure(&mut self, now: Time, rtt: Option<Span>) {
         let _ = (now, rtt);
     }

@@ -137,6 +137,21 @@ fn an_undo_restores_the_ssthresh_before_a_loss_that_a_probe_has_repaired() {
 }
 
 #[test]
+fn a_probe_that_may_still_cause_a_duplicate_report_counts_toward_an_undo() {
+    // tcp_init_undo() counts the retransmission of a probe that no ACK has answered yet.
+    for (acked_at, undone) in [(310, 0), (200, 1)] {
+        let mut lab = Lab::with_sack(Config { tail_loss_probe: true, ..rules(Grows::WhenUsed) });
+        lab.write(2).at(acked_at).ack(2);
+        lab.at(400).out();
+        lab.write(6).at(500).sack(2, &[(4, 6)]);
+        assert!(lab.out().contains(&(3, RackLoss)));
+        lab.at(600).ack(8);
+        lab.at(610).sack(8, &[(3, 3)]);
+        assert_eq!(lab.tcp.stats().undone, undone, "{acked_at}");
+    }
+}
+
+#[test]
 fn duplicate_reports_undo_a_timeout_only_with_an_ack_of_new_data() {
     let mut lab = Lab::with_sack(rules(Grows::WhenUsed));
     lab.write(20).out();

@@ -401,6 +401,10 @@ impl LossRecovery {
         // A probe sets no time (`tcp_send_loss_probe()`).
         let first = first.filter(|_| unreported > 1 || !has_probed);
         let repairs = rack.repairs.change();
+        // A duplicate of it may still be in the network when the segment has arrived (`tcp_init_undo()`).
+        let arrived =
+            || repairs.probed.iter_down().all(|range| loss.reported().covered_within(range) == range.len());
+        let unreported = unreported + u32::from(has_probed && arrived());
         // While retransmissions are in flight, the first one of all counts, also if it is acknowledged
         // (`tcp_retrans_stamp_cleanup()`).
         let earlier = repairs.undo.and_then(|undo| undo.stamp());

@@ -61,12 +61,14 @@ impl LossRecovery {
         departures.flight.front_sent_once()
     }
 
-    /// When the first segment of `range` that was not reported was sent. Segments that were sent more than once do not count.
-    pub(crate) fn first_unreported(&self, range: Range) -> Option<Time> {
+    /// When the first and the last segment within `range` left that no report has named, of those that were sent once.
+    pub(crate) fn sent_once_and_unreported(&self, range: Range) -> Option<(Time, Time)> {
         let departures = self.log.read()?;
         let segments =
             self.loss.reported().missing_in(range).flat_map(|gap| departures.flight.all_within(gap));
-        segments.filter(|sent| !sent.again).map(|sent| sent.at).next()
+        let mut times = segments.filter(|sent| !sent.again).map(|sent| sent.at);
+        let first = times.next()?;
+        Some((first, times.last().unwrap_or(first)))
     }
 
     /// The first unacknowledged segment, which begins at `una`; up to `end` at most, if the log knows its end.

@@ -28,7 +28,7 @@ impl Sender {
         segment: &Segment,
         (una_before, flight_before): (u64, u64),
         (marked, is_troubled, updates_window, completes): (bool, bool, bool, bool),
-        Reports { reports_new, again, answers_probe, undoes: undone, .. }: Reports,
+        Reports { reports_new, again, answers_probe, undoes: undone, last_sent, .. }: Reports,
     ) {
         let advanced = self.space.una > una_before;
         self.recovery.permit_repairs();
@@ -80,6 +80,10 @@ impl Sender {
         self.proceed_in_proportion(cx, delivered, advanced && !found);
         if answer == Answer::RepairedLoss {
             self.reduce_once(cx, now);
+        }
+        if let Some(sent) = last_sent {
+            // `ca_rtt_us` in `tcp_clean_rtx_queue()`; RACK's RTT is that of what the ACK acknowledges, if it acknowledges anything.
+            self.congestion.measure(now, Some(now - sent));
         }
         if self.takes_acks_as_linux(cx) && (advanced || self.space.is_outstanding()) {
             self.grow_at_the_end(cx, now, delivered, advanced, reports_new);

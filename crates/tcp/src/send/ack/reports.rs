@@ -24,6 +24,8 @@ pub(super) struct Reports {
     /// When the first segment that they newly report was sent, if RTT samples are taken as in Linux. Segments that were sent
     /// more than once do not count.
     pub(super) first_sent: Option<Time>,
+    /// The same of the last one.
+    pub(super) last_sent: Option<Time>,
     /// A duplicate that they reported has undone a fast recovery, whose data is not all acknowledged.
     pub(super) undoes: bool,
 }
@@ -109,8 +111,11 @@ impl Sender {
             return;
         }
         self.measure(cx, now, range);
-        if self.takes_acks_as_linux(cx) && reports.first_sent.is_none() {
-            reports.first_sent = self.recovery.first_unreported(range);
+        if self.takes_acks_as_linux(cx)
+            && let Some((first, last)) = self.recovery.sent_once_and_unreported(range)
+        {
+            reports.first_sent.get_or_insert(first);
+            reports.last_sent = Some(last);
         }
         if self.recovery.is_by_time() {
             let fin = self.fin_beside_data(cx, range);
