@@ -33,6 +33,7 @@ TREE = "a duplicate joins the segment before it"
 PACED = "pacing takes no time for a retransmission of few bytes"
 TICKS = "the limit of answers is counted in ticks"
 RENEGED = "the peer takes a report back"
+RENEWED = "header prediction takes the timestamp of data with an old ACK"
 UNSEEN = "header prediction takes data without a look at its ACK"
 BEFORE = "a retransmission leaves before the data of the same segment is taken"
 
@@ -466,6 +467,22 @@ def test_each_explanation_is_tested() -> None:
     )
     tested = "".join(file.read_text(encoding="utf-8") for file in files)
     assert [name for name in RULES if f'"{name}"' not in tested] == []
+
+
+@pytest.mark.parametrize(
+    ("ack", "seq", "echo", "expected"),
+    [(1, 1, 70, RENEWED), (2, 1, 70, None), (1, 101, 70, None), (1, 1, 60, None)],
+    ids=["old ACK", "current ACK", "out of order", "another echo"],
+)
+def test_data_in_order_with_an_old_ack_may_renew_the_timestamp(
+    ack: int, seq: int, echo: int, expected: str | None
+) -> None:
+    arrivals = [
+        (10 * MS, Segment(ACK, 1, 2, 1000, stamp=60)),
+        (20 * MS, Segment(ACK, seq, ack, 1000, 100, stamp=70)),
+    ]
+    answer = Sent(20 * MS + 20_000, Segment(ACK, 1, 101, 1000, stamp=5, echo=echo))
+    assert reason(run(arrivals, [answer]), Difference("echo of ACK", 0, "", answer.at)) == expected
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ RULES: dict[str, Callable[[Run, Difference], bool]] = {
     "a segment was prepared for other options": segments.cut_for_other_size,
     "a timestamp is that of the next departure": segments.stamps_ahead,
     "a D-SACK outlasts a segment that header prediction takes": acks.d_sack_outlasts,
+    "header prediction takes the timestamp of data with an old ACK": acks.renews_timestamp,
     "a duplicate joins the segment before it": acks.joined_before_duplicate,
     "pacing takes no time for a retransmission of few bytes": segments.paces_few_bytes,
     "the limit of answers is counted in ticks": acks.limits_answers_in_ticks,

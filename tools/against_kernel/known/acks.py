@@ -7,8 +7,9 @@ import itertools
 from ..compare import Difference
 from ..kernel import QUICK_RESPONSE_NS, Run
 from ..packets import FIN, Sent
+from ..ranges import Ranges
 from ..scripts import Arrival, Call
-from .shown import TICK_NS, answered_by, answers_data, in_order_arrivals, received
+from .shown import TICK_NS, answered_by, answers_data, in_order_arrivals, received, take
 
 COMPRESSION_NS = 1_300_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
@@ -113,6 +114,25 @@ def d_sack_outlasts(run: Run, difference: Difference) -> bool:
         e.segment for at, e in run.happened if at <= one.at and isinstance(e, Arrival) and e.segment.length
     ]
     return any(segment.seq == left and segment.seq + segment.length > right for segment in data[-3:-1])
+
+
+def renews_timestamp(run: Run, difference: Difference) -> bool:
+    """The kernel echoes data in order with an old ACK, whose timestamp only header prediction takes."""
+    if not difference.kind.startswith("echo of "):
+        return False
+    one = run.played.sent[difference.index]
+    got, acknowledged = Ranges(), 0
+    got.add(0, 1)
+    for at, event in run.happened:
+        if at > one.at or not isinstance(event, Arrival):
+            continue
+        segment = event.segment
+        in_order = segment.length > 0 and segment.seq == got.next
+        if in_order and segment.ack < acknowledged and segment.stamp == one.segment.echo:
+            return True
+        acknowledged = max(acknowledged, segment.ack)
+        take(got, segment)
+    return False
 
 
 def joined_before_duplicate(run: Run, difference: Difference) -> bool:
