@@ -7,9 +7,8 @@ import itertools
 from ..compare import Difference
 from ..kernel import QUICK_RESPONSE_NS, Run
 from ..packets import FIN, Sent
-from ..ranges import Ranges
 from ..scripts import Arrival, Call
-from .shown import TICK_NS, answered_by, answers_data, in_order_arrivals, received, take
+from .shown import TICK_NS, answered_by, answers_data, data_in_order, in_order_arrivals, received
 
 COMPRESSION_NS = 1_300_000
 """The longest delay of an ACK of out-of-order data (tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns), and some."""
@@ -121,18 +120,10 @@ def renews_timestamp(run: Run, difference: Difference) -> bool:
     if not difference.kind.startswith("echo of "):
         return False
     one = run.played.sent[difference.index]
-    got, acknowledged = Ranges(), 0
-    got.add(0, 1)
-    for at, event in run.happened:
-        if at > one.at or not isinstance(event, Arrival):
-            continue
-        segment = event.segment
-        in_order = segment.length > 0 and segment.seq == got.next
-        if in_order and segment.ack < acknowledged and segment.stamp == one.segment.echo:
-            return True
-        acknowledged = max(acknowledged, segment.ack)
-        take(got, segment)
-    return False
+    return any(
+        segment.ack < acknowledged and segment.stamp == one.segment.echo
+        for _, segment, acknowledged in data_in_order(run, one.at)
+    )
 
 
 def joined_before_duplicate(run: Run, difference: Difference) -> bool:

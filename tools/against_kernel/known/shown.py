@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 from ..kernel import RESPONSE_NS, Run
 from ..packets import ACK, FIN, Segment
@@ -61,17 +62,21 @@ def is_before_window(run: Run, at: int, segment: Segment) -> bool:
 
 def in_order_data(run: Run, until: int) -> list[int]:
     """When data in order has arrived that acknowledges nothing new: header prediction takes it if memory permits."""
-    got, acknowledged, times = Ranges(), 0, []
+    return [at for at, segment, acknowledged in data_in_order(run, until) if segment.ack == acknowledged]
+
+
+def data_in_order(run: Run, until: int) -> Iterator[tuple[int, Segment, int]]:
+    """When data in order has arrived, the segment, and what was acknowledged before it."""
+    got, acknowledged = Ranges(), 0
     got.add(0, 1)
     for at, event in run.happened:
         if at > until or not isinstance(event, Arrival):
             continue
         segment = event.segment
-        if segment.length and segment.seq == got.next and segment.ack == acknowledged:
-            times.append(at)
+        if segment.length and segment.seq == got.next:
+            yield at, segment, acknowledged
         acknowledged = max(acknowledged, segment.ack)
         take(got, segment)
-    return times
 
 
 def in_order_arrivals(run: Run, until: int) -> list[int]:
