@@ -230,6 +230,11 @@ fn useless(table: &TcpTable, config: &Config) -> Vec<(&'static str, String)> {
             "recovery = \"rack\" and tail_loss_probe = true",
         ),
         (
+            table.paced_bursts == Some(true) && !(config.pacing && config.push_bursts),
+            "paced_bursts",
+            "pacing = true and push_bursts = true",
+        ),
+        (
             table.base_mss.is_some() && !probes,
             "base_mss",
             "path_mtu_discovery = \"probe\" or \"probe-after-black-hole\"",

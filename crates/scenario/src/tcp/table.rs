@@ -266,6 +266,12 @@ tcp_table! {
         ///
         /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().
         pacing: bool => pacing,
+        /// With pacing and push_bursts: what a host hands over together leaves at once, and the next segment waits for the time of
+        /// all of it. That is what the rate permits in a millisecond, more on a short path, and at least two segments (with BBR
+        /// from 1.2 Mbit/s on).
+        ///
+        /// Document: Linux, tcp_tso_autosize(), bbr_min_tso_segs() and tcp_update_skb_after_send().
+        paced_bursts: bool => paced_bursts,
         /// Several segments are passed at once to an interface that splits them (TSO). A burst of less than a third of the
         /// window waits for the next ACK, if that is expected soon.
         ///

@@ -100,6 +100,7 @@ fn keys_without_effect_are_named_with_what_they_require() {
     );
     warns(&[("tcp.reordering_tick", "4 ms"), ("tcp.recovery", "newreno")], "requires recovery = \"rack\"");
     warns(&[("tcp.rto_tick", "4 ms"), ("tcp.tail_loss_probe", "false")], "tail_loss_probe = true");
+    warns(&[("tcp.paced_bursts", "true"), ("tcp.pacing", "false")], "pacing = true and push_bursts = true");
     warns(&[("tcp.base_mss", "1024 B"), ("tcp.path_mtu_discovery", "icmp")], "base_mss has no effect");
     warns(
         &[("tcp.dup_ack_threshold", "4"), ("tcp.recovery", "timeout")],

@@ -136,6 +136,9 @@ pub struct Config {
     /// Pace segments. The rate is that of congestion control, or else the rate that Linux computes from cwnd and the
     /// RTT.
     pub pacing: bool,
+    /// With pacing and `push_bursts`: the segments of a burst leave at once, and the next burst waits for the time of all of them
+    /// (Linux, `tcp_update_skb_after_send()`).
+    pub paced_bursts: bool,
     /// TCP segmentation offload: a small burst waits for a larger one if an ACK is near (Linux,
     /// `tcp_tso_should_defer()`).
     pub segmentation_offload: bool,

@@ -1,6 +1,7 @@
 //! The interface of a congestion control: its input and its results.
 
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
+use crate::congestion::pacing;
 use crate::time::{Span, Time};
 
 /// The state of the connection at a signal.
@@ -148,6 +149,10 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// The pacing rate in bytes per second, or `None` if it follows from cwnd. It is read after each signal.
     fn pacing_rate(&self) -> Option<u64> {
         None
+    }
+    /// The least number of segments that a host hands over together, if it may.
+    fn least_burst(&self) -> u64 {
+        pacing::LEAST_BURST
     }
     /// Whether a mark that an ACK reports at `now` reduces the window. An algorithm may ignore marks for longer than a round
     /// trip after a reduction; the first one that it does not ignore is signalled.

@@ -425,6 +425,11 @@ impl Congestion {
         self.algorithm.get().pacing_rate()
     }
 
+    /// The least number of segments that a host hands over together, if it may.
+    pub(crate) fn least_burst(&self) -> u64 {
+        self.algorithm.get().least_burst()
+    }
+
     /// Whether a mark reduces the window now.
     pub(crate) fn heeds_marks(&self, now: Time) -> bool {
         self.algorithm.get().heeds_marks(now)

@@ -1,4 +1,4 @@
-//! Pacing: segments are sent one by one at a rate, not in bursts after ACKs (Linux, `tcp_output.c`,
+//! Pacing: segments, or short bursts of them, are sent at a rate, not as ACKs permit them (Linux, `tcp_output.c`,
 //! `tcp_pacing_check()` and `tcp_update_skb_after_send()`; draft-ietf-ccwg-bbr, section "Pacing Rate").
 
 use crate::time::{Span, Time};
@@ -6,6 +6,9 @@ use crate::time::{Span, Time};
 /// The number of data segments at the start of a connection that are not paced. Linux does not pace the first window,
 /// like its packet scheduler `fq`.
 const UNPACED: u8 = 10;
+
+/// The least number of segments that a host hands over together, if it may (Linux, `net.ipv4.tcp_min_tso_segs`).
+pub(crate) const LEAST_BURST: u64 = 2;
 
 /// No pacing.
 pub(crate) const UNLIMITED: u64 = u64::MAX;
@@ -19,12 +22,14 @@ pub(crate) struct Pacer {
     next: Time,
     /// The number of segments sent, up to [`UNPACED`].
     sent: u8,
+    /// The end of the present burst, for all of which the next one waits.
+    burst_end: u64,
 }
 
 impl Pacer {
     /// The initial state without a rate.
     pub(crate) const fn new() -> Self {
-        Self { rate: UNLIMITED, next: Time::ZERO, sent: 0 }
+        Self { rate: UNLIMITED, next: Time::ZERO, sent: 0, burst_end: 0 }
     }
 
     /// The rate in bytes per second; [`UNLIMITED`] if none is set.
@@ -42,16 +47,27 @@ impl Pacer {
         self.next
     }
 
-    /// Records the transmission of `len` bytes. The next segment waits for the time that these bytes take at the rate.
-    /// If this segment was late, up to half of that time is deducted.
-    pub(crate) fn sent(&mut self, now: Time, len: u32) {
+    /// The end of the last burst.
+    pub(crate) fn burst_end(&self) -> u64 {
+        self.burst_end
+    }
+
+    /// Records the start of a burst up to `end`, of `len` bytes in so many segments.
+    pub(crate) fn begin_burst(&mut self, now: Time, end: u64, (len, segments): (u64, u64)) {
+        self.burst_end = end;
+        self.sent(now, len, segments);
+    }
+
+    /// Records the transmission of `len` bytes in so many segments. The next segment waits for the time that these bytes take at
+    /// the rate. If these were late, up to half of that time is deducted.
+    pub(crate) fn sent(&mut self, now: Time, len: u64, segments: u64) {
         let late = now - self.next;
         self.next = self.next.max(now);
-        self.sent = self.sent.saturating_add(1);
+        self.sent = self.sent.saturating_add(u8::try_from(segments).unwrap_or(u8::MAX));
         if self.sent < UNPACED || self.rate == UNLIMITED {
             return;
         }
-        let takes = duration(u64::from(len), self.rate);
+        let takes = duration(len, self.rate);
         let forgiven = late.min(Span::from_ps(takes.as_ps() / 2));
         self.next += takes.saturating_sub(forgiven);
     }
@@ -97,7 +113,7 @@ mod tests {
     /// One that is past its first window, at 1 MB/s.
     fn pacer() -> Pacer {
         let mut pacer = Pacer::new();
-        (0..UNPACED - 1).for_each(|_| pacer.sent(at(0), 1000));
+        (0..UNPACED - 1).for_each(|_| pacer.sent(at(0), 1000, 1));
         pacer.set_rate(1_000_000);
         pacer
     }
@@ -107,10 +123,10 @@ mod tests {
         let mut pacer = pacer();
         for n in 1..=5 {
             let now = pacer.next();
-            pacer.sent(now, 1000);
+            pacer.sent(now, 1000, 1);
             assert_eq!(pacer.next(), at(1000 * n));
         }
-        pacer.sent(pacer.next(), 250);
+        pacer.sent(pacer.next(), 250, 1);
         assert_eq!(pacer.next(), at(5250));
     }
 
@@ -119,20 +135,20 @@ mod tests {
         let mut pacer = Pacer::new();
         pacer.set_rate(1_000_000);
         for _ in 0..9 {
-            pacer.sent(at(0), 1000);
+            pacer.sent(at(0), 1000, 1);
             assert_eq!(pacer.next(), at(0));
         }
-        pacer.sent(at(0), 1000);
+        pacer.sent(at(0), 1000, 1);
         assert_eq!(pacer.next(), at(1000), "the eleventh waits");
     }
 
     #[test]
     fn a_late_sender_makes_up_for_half_a_gap_at_most() {
         let mut pacer = pacer();
-        pacer.sent(at(0), 1000);
-        pacer.sent(at(1300), 1000);
+        pacer.sent(at(0), 1000, 1);
+        pacer.sent(at(1300), 1000, 1);
         assert_eq!(pacer.next(), at(2000));
-        pacer.sent(at(9000), 1000);
+        pacer.sent(at(9000), 1000, 1);
         assert_eq!(pacer.next(), at(9500));
     }
 

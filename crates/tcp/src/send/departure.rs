@@ -47,6 +47,7 @@ impl Sender {
             self.push_around_cut(cx, plan.start, end);
         }
         self.note_departure(cx, now, plan, end);
+        self.pace(cx, now, plan);
         if plan.start > 0 && self.cwnd_counts_packets(cx) {
             let range = Range::new(plan.start, end);
             self.recovery.note_short(range, u64::from(cx.agreed.payload), again);
@@ -213,9 +214,6 @@ impl Sender {
         let len = range.len() + padding;
         paced.rate.leaves(Leaving { now, serial, len, outstanding, in_flight });
         let resumes = outstanding == 0 && paced.rate.is_app_limited();
-        if plan.len > 0 {
-            paced.pacer.sent(now, plan.len);
-        }
         self.extras().turn = Time::NEVER;
         if resumes {
             self.signal(cx, now, Signal::Resumed, 0);

@@ -38,9 +38,9 @@ fn the_queue_stays_short_while_the_path_is_full() {
     let goodput = world.goodput(Span::from_secs(6));
     assert!(goodput > 0.95 * PATH.rate as f64, "{goodput}");
     let (max, mean) = world.queue_since(at(3));
-    // A quarter of the path's volume while it probes for more, and three bursts of twelve segments that Linux's hosts would
-    // hold; less than a tenth of the path's volume on the whole.
-    assert!(max < 162_000 && mean < 50_000.0, "{max} {mean}");
+    // A quarter of the path's volume while it probes for more, three bursts of twelve segments that Linux's hosts would hold, and
+    // one that arrives at once; less than a tenth of the path's volume on the whole.
+    assert!(max < 174_000 && mean < 50_000.0, "{max} {mean}");
 
     let mut cubic = bulk(with(congestion::Kind::Cubic), PATH, 1);
     cubic.run_for(Span::from_secs(9));

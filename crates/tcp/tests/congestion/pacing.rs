@@ -34,8 +34,8 @@ impl CongestionControl for Fixed {
 }
 
 /// Bulk data at such a rate for some seconds.
-fn at_rate(rate: u64, path: Path, name: &str) -> World {
-    let mut world = World::unopened(paced(name), path, 1);
+fn at_rate(rate: u64, path: Path, config: &Config) -> World {
+    let mut world = World::unopened(config.clone(), path, 1);
     world.sender.set_congestion(Box::new(Fixed { cwnd: 1000 * MSS, rate }));
     world.open();
     world.write(100_000_000);
@@ -43,16 +43,19 @@ fn at_rate(rate: u64, path: Path, name: &str) -> World {
     world
 }
 
+/// The times between data segments, from half a second on.
+fn steady_gaps(world: &World) -> Vec<Span> {
+    let sent: Vec<Time> = world.left.iter().map(|left| left.at).filter(|at| at.as_secs_f64() > 0.5).collect();
+    assert!(sent.len() > 500, "{}", sent.len());
+    sent.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
 #[test]
 fn the_gaps_between_departures_are_the_size_by_the_rate() {
     for name in ["newreno", "linux", "rfc"] {
-        let world = at_rate(800_000, PATH, name);
-        let steady: Vec<Time> =
-            world.left.iter().map(|left| left.at).filter(|at| at.as_secs_f64() > 0.5).collect();
-        assert!(steady.len() > 3000, "{name}: {}", steady.len());
-        for pair in steady.windows(2) {
-            assert_eq!(pair[1] - pair[0], Span::from_us(1250), "{name}: 1000 bytes at 800 kB/s");
-        }
+        let world = at_rate(800_000, PATH, &Config { paced_bursts: false, ..paced(name) });
+        let gaps = steady_gaps(&world);
+        assert!(gaps.iter().all(|gap| *gap == Span::from_us(1250)), "{name}: 1000 bytes at 800 kB/s");
         assert_eq!(world.sender.holding(), Hold::Pacing);
         assert_eq!(world.sender.info().pacing_rate, Some(800_000));
         assert_eq!(world.queue_since(Time::ZERO + Span::from_secs(1)).0, 0, "{name}: no queue");
@@ -60,10 +63,43 @@ fn the_gaps_between_departures_are_the_size_by_the_rate() {
 }
 
 #[test]
+fn bursts_of_what_leaves_in_a_millisecond_are_paced_as_a_whole() {
+    // On a long path a burst is what the rate permits in 2^-10 s, and at least two segments; on a short one it is more.
+    let short = Path { delay: Span::from_us(1000), ..PATH };
+    for (rate, path, burst) in [(800_000, PATH, 2), (4_000_000, PATH, 3), (800_000, short, 8)] {
+        let path = Path { rate: 100_000_000, ..path };
+        let world = at_rate(rate, path, &paced("linux"));
+        let gaps = steady_gaps(&world);
+        let apart: Vec<usize> = (0..gaps.len()).filter(|&n| gaps[n] > Span::ZERO).collect();
+        assert!(apart.len() > 400, "{}", apart.len());
+        assert!(apart.windows(2).all(|pair| pair[1] - pair[0] == burst), "{burst}: {apart:?}");
+        let expected = Span::from_ps(burst as u64 * 1000 * 1_000_000_000_000 / rate);
+        assert!(apart.iter().all(|&n| gaps[n] == expected), "{burst} segments at {rate} B/s");
+        let most = world.queue_since(Time::ZERO + Span::from_secs(1)).0;
+        assert!(most <= burst as u64 * 1000, "{burst}: {most} bytes in the queue");
+    }
+}
+
+#[test]
+fn bbr_paces_single_segments_below_150_kilobytes_a_second() {
+    for (rate, burst) in [(110_000, 1), (250_000, 2)] {
+        let path = Path { rate, ..PATH };
+        let mut world =
+            World::new(Config { initial_window: InitialWindow::Segments(4), ..config("bbr") }, path, 1);
+        world.write(100_000_000);
+        world.run_for(Span::from_secs(9));
+        let gaps = steady_gaps(&world);
+        let together = gaps.iter().filter(|gap| **gap == Span::ZERO).count();
+        let expected = gaps.len() * (burst - 1) / burst;
+        assert!(together.abs_diff(expected) <= gaps.len() / 20, "{rate}: {together} of {}", gaps.len());
+    }
+}
+
+#[test]
 fn the_delivery_rate_is_the_senders_where_that_is_lower_and_the_bottlenecks_where_it_is_not() {
     for name in ["newreno", "linux", "rfc"] {
         for (rate, expected) in [(800_000, 800_000.0), (1_250_000, 1_250_000.0), (4_000_000, 1_250_000.0)] {
-            let world = at_rate(rate, PATH, name);
+            let world = at_rate(rate, PATH, &paced(name));
             let measured = world.sender.info().delivery_rate.expect("measured") as f64;
             assert!((measured / expected - 1.0).abs() < 1e-3, "{name} {rate}: {measured}");
         }
@@ -74,7 +110,7 @@ fn the_delivery_rate_is_the_senders_where_that_is_lower_and_the_bottlenecks_wher
 fn losses_do_not_change_the_measured_rate() {
     let lossy = Path { loss: 20_000, ..PATH };
     for name in ["newreno", "linux", "rfc"] {
-        let world = at_rate(800_000, lossy, name);
+        let world = at_rate(800_000, lossy, &paced(name));
         assert!(world.dropped > 20, "{name}: {}", world.dropped);
         let measured = world.sender.info().delivery_rate.expect("measured") as f64;
         // Two in a hundred do not arrive; and never is more measured than was sent.

@@ -160,6 +160,7 @@ fn change_habits(c: &mut Config, dice: &mut Dice) {
         0 => c.segmentation_offload = !c.segmentation_offload,
         6 => {
             c.push_bursts = !c.push_bursts;
+            c.paced_bursts = dice.pick(&[false, true]);
             c.cwnd_counts = dice.pick(&[CwndCounts::Bytes, CwndCounts::Packets]);
         }
         1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),

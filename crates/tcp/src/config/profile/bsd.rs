@@ -77,6 +77,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     growth: BY_ACKS,
     // tcp_output(): an idle connection restarts from one segment.
     pacing: false,
+    paced_bursts: false,
     segmentation_offload: false,
     push_bursts: false,
     autocork: 0,

@@ -53,6 +53,8 @@ pub(super) const LINUX: Config = Config {
     undo: true,
     // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not require pacing.
     pacing: false,
+    // tcp_tso_autosize(), bbr_min_tso_segs().
+    paced_bursts: true,
     segmentation_offload: false,
     // __tcp_transmit_skb() since 5.4: interfaces cut packets of several segments up.
     push_bursts: true,
@@ -137,8 +139,9 @@ pub(super) const PRAGUE: Config = Config {
     congestion: congestion::Kind::Prague,
     // TCP_CONG_NEEDS_ACCECN; RFC 9331, section 4.2.
     ecn: EcnUse::Rfc9768,
-    // The draft, section 2.4.1.
+    // The draft, section 2.4.1. Bursts of a millisecond would be marked by a queue that permits one.
     pacing: true,
+    paced_bursts: false,
     // Only bictcp has it.
     hystart: HyStart::Off,
     ..LINUX
@@ -192,6 +195,7 @@ pub(super) const LINUX22: Config = Config {
     transmit: Transmit::Linux22,
     // TSO came with 2.6.
     push_bursts: false,
+    paced_bursts: false,
     challenge_acks_per_second: 0,
     invalid_ratelimit: Span::ZERO,
     unsent_acked: UnsentAcked::Ignored,

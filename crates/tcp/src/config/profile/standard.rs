@@ -76,6 +76,7 @@ pub(super) const RENO: Config = Config {
     // As deployed at that time; RFC 5681's counting is a separate choice.
     growth: BY_ACKS,
     pacing: false,
+    paced_bursts: false,
     segmentation_offload: false,
     push_bursts: false,
     autocork: 0,

@@ -230,6 +230,10 @@ impl CongestionControl for CarefulResume {
         self.inner.is_sparing()
     }
 
+    fn least_burst(&self) -> u64 {
+        self.inner.least_burst()
+    }
+
     fn path(&self) -> Option<PathModel> {
         self.inner.path()
     }

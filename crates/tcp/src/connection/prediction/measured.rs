@@ -115,6 +115,7 @@ impl Connection {
         let plan = Plan { start, len, flags: Flags::NONE, reason: Reason::NewData };
         self.snd.note_departure(&mut self.cx, now, &plan, start + u64::from(len));
         let end = self.send_data(now, segment, then.is_some());
+        self.snd.pace(&self.cx, now, &plan);
         self.write_mark(true, segment);
         self.snd.occupy_anew(&mut self.cx, now, end);
         self.conclude_data(now, (Reason::NewData, then, Situation::Undisturbed), segment)

@@ -49,10 +49,37 @@ impl Sender {
         self.unusual.has(PACED)
     }
 
-    /// Whether new data must wait for its turn.
+    /// Whether new data must wait for its turn. The rest of a burst does not.
     #[inline]
     pub(crate) fn waits_for_turn(&self, now: Time) -> bool {
+        self.is_early(now) && !self.continues_paced_burst(now)
+    }
+
+    /// Whether pacing permits nothing yet.
+    #[inline]
+    fn is_early(&self, now: Time) -> bool {
         self.paced().is_some_and(|paced| paced.pacer.next() > now)
+    }
+
+    /// Whether new data belongs to a burst of which a part has just left.
+    fn continues_paced_burst(&self, now: Time) -> bool {
+        let end = self.paced().map_or(0, |paced| paced.pacer.burst_end());
+        end > self.space.max && self.space.last_sent == now
+    }
+
+    /// The segment of `plan` leaves: the next one waits for the time that it takes, or that all of the burst takes which it begins.
+    pub(crate) fn pace(&mut self, cx: &Context, now: Time, plan: &Plan) {
+        let (is_new, end) = (plan.start == self.space.max, self.burst_end());
+        let Some(paced) = self.paced_mut() else { return };
+        if plan.len == 0 || plan.start == 0 || is_new && plan.start < paced.pacer.burst_end() {
+            return;
+        }
+        let len = end.saturating_sub(plan.start);
+        if cx.config.paced_bursts && is_new && len > u64::from(plan.len) {
+            paced.pacer.begin_burst(now, end, (len, len.div_ceil(u64::from(plan.len))));
+        } else {
+            paced.pacer.sent(now, u64::from(plan.len), 1);
+        }
     }
 
     /// When the timer of pacing or of the interface expires; [`Time::NEVER`] if it is not armed.
@@ -74,7 +101,8 @@ impl Sender {
 
     /// The hold by the pacer or by the interface, if any.
     fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
-        if self.waits_for_turn(now) && self.is_paced_segment(cx, plan) {
+        let continues = plan.start == self.space.max && self.continues_paced_burst(now);
+        if self.is_early(now) && !continues && self.is_paced_segment(cx, plan) {
             return Some(Hold::Pacing);
         }
         extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))

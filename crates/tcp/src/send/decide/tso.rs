@@ -14,8 +14,6 @@ use crate::wire::segment::Flags;
 
 /// The maximum size of a burst in bytes (sk_gso_max_size).
 const MOST_BYTES: u64 = 65_536;
-/// The minimum number of segments of a burst on a slow path (net.ipv4.tcp_min_tso_segs).
-const LEAST_SEGMENTS: u64 = 2;
 /// Room for this fraction of the window is enough for a burst (net.ipv4.tcp_tso_win_divisor).
 const PART: u64 = 3;
 /// An ACK that is expected within this time is near. A burst within this time of another one belongs to it.
@@ -64,6 +62,12 @@ impl Sender {
         }
     }
 
+    /// The least number of segments of a burst on a slow path.
+    #[inline]
+    pub(crate) fn least_burst(&self) -> u64 {
+        if self.is_paced() { self.congestion.least_burst() } else { pacing::LEAST_BURST }
+    }
+
     /// The maximum number of segments in a burst of Linux, at least `least`: what it would send in a millisecond with pacing,
     /// more on a short path (`tcp_tso_autosize()`), but no more than
     /// half of cwnd (`tcp_cwnd_test()`).
@@ -99,7 +103,7 @@ impl Sender {
             return None;
         }
         let mss = u64::from(cx.agreed.payload);
-        let most = self.segments_together(cx, LEAST_SEGMENTS) * mss;
+        let most = self.segments_together(cx, self.least_burst()) * mss;
         let waiting = self.space.data_end().saturating_sub(plan.start);
         if waiting < most && interface.free > now && !ends {
             return Some(Hold::Autocork);
@@ -118,11 +122,16 @@ impl Sender {
             window: u64::from(self.cwnd().min(self.space.wnd)),
             waiting,
             ends,
-            quiet: now - self.space.last_sent,
+            quiet: now - self.last_departure(),
             next_ack: (self.oldest_departure()? + self.srtt(cx)?) - now,
             srtt: self.srtt(cx)?,
         };
         is_worth_waiting(&burst).then_some(Hold::Burst)
+    }
+
+    /// When data was last sent, or when pacing permitted more again (`tcp_wstamp_ns`).
+    fn last_departure(&self) -> Time {
+        self.paced().map_or(self.space.last_sent, |paced| paced.pacer.next().max(self.space.last_sent))
     }
 
     /// When the oldest unacknowledged segment was sent, if known.

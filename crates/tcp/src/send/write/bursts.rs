@@ -7,9 +7,6 @@ use crate::send::space::Plan;
 use crate::send::transmit::Transmit;
 use crate::wire::segment::Flags;
 
-/// The least limit of segments in a burst (`net.ipv4.tcp_min_tso_segs`).
-const LEAST_SEGMENTS: u64 = 2;
-
 impl Sender {
     /// A retransmission of `whole` bytes was cut to the length of `plan`. In Linux PSH stays with the end of the segment
     /// (`tcp_fragment()`).
@@ -86,13 +83,14 @@ impl Sender {
         }
         let available = room.min(waiting);
         // Most ACKs permit two segments, or a short third one. Two may always leave together above a cwnd of three.
-        if available < 3 * mss && waiting >= 3 * mss && u64::from(self.cwnd()) >= 4 * mss {
+        let least = self.least_burst();
+        if least > 1 && available < 3 * mss && waiting >= 3 * mss && u64::from(self.cwnd()) >= 4 * mss {
             return start + 2 * mss;
         }
         // A short rest leaves with the others unless the transmission policy holds it back.
         let whole = waiting <= room && !self.holds_rest(cx);
         let now = if whole { waiting } else { available / mss * mss };
-        let len = now.min(self.segments_together(cx, LEAST_SEGMENTS) * mss);
+        let len = now.min(self.segments_together(cx, least) * mss);
         if len > mss { start + len } else { start }
     }
 

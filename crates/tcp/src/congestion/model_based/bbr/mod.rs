@@ -369,6 +369,10 @@ impl CongestionControl for Bbr {
         Some(self.pace.get()).filter(|&rate| rate > 0)
     }
 
+    fn least_burst(&self) -> u64 {
+        self.least_in_burst()
+    }
+
     fn is_sparing(&self) -> bool {
         self.mode == Mode::ProbeRtt
     }

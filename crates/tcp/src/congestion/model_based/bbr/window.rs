@@ -17,9 +17,14 @@ const BURST_SEGMENTS: u64 = 127;
 const SLOW: u64 = 150_000;
 
 impl Bbr {
+    /// The least number of segments of a burst (`bbr_min_tso_segs()`).
+    pub(super) fn least_in_burst(&self) -> u64 {
+        if self.pace.get() < SLOW { 1 } else { 2 }
+    }
+
     /// The size of a burst in the hosts (`bbr_tso_segs_goal()`).
     fn burst(&self, mss: u64) -> u64 {
-        let least = if self.pace.get() < SLOW { 1 } else { 2 };
+        let least = self.least_in_burst();
         let segments = (self.pace.get() >> BURST_SHIFT).min(BURST_BYTES) / mss.max(1);
         segments.max(least).min(BURST_SEGMENTS) * mss
     }
