@@ -1,7 +1,8 @@
 //! Applies the rules for a send buffer that counts memory ([`super::packets`]).
 
-use super::packets::{CALL, LEAST, Queue, goal};
+use super::packets::{CALL, LEAST, Queue, Sendable, goal};
 use crate::config::SendMemory;
+use crate::congestion::pacing::LEAST_BURST;
 use crate::context::Context;
 use crate::send::Sender;
 use crate::send::space::SendSpace;
@@ -41,7 +42,6 @@ impl Sender {
         let unsent = end.saturating_sub(max.max(1));
         let last = last.min(unsent);
         let waiting = (unsent - last).div_ceil(goal) + u64::from(last > 0);
-        let permitted = if cx.config.pacing { 0 } else { self.allowed(cx, max).0.saturating_sub(unsent) };
         Queue {
             buffer: self.send_buffer(cx).max(LEAST),
             data: self.written_and_kept(),
@@ -49,9 +49,16 @@ impl Sender {
             last,
             unsent,
             goal,
+        }
+    }
+
+    /// What may be sent of it while a write fills it.
+    fn sendable(&self, cx: &Context, queue: &Queue) -> Sendable {
+        let allowed = || self.allowed(cx, self.space.max).0;
+        Sendable {
             half_window: u64::from(self.space.max_wnd / 2),
-            permitted,
-            burst: self.segments_together(cx, 2) * u64::from(cx.agreed.payload),
+            permitted: if cx.config.pacing { 0 } else { allowed().saturating_sub(queue.unsent) },
+            burst: self.segments_together(cx, LEAST_BURST) * u64::from(cx.agreed.payload),
         }
     }
 
@@ -59,7 +66,7 @@ impl Sender {
     #[cold]
     pub(super) fn room_in_packets(&self, cx: &Context) -> u64 {
         let queue = self.queue(cx);
-        if self.waits_for_memory() && !queue.wakes() { 0 } else { queue.room() }
+        if self.waits_for_memory() && !queue.wakes() { 0 } else { queue.room(&self.sendable(cx, &queue)) }
     }
 
     /// Bytes until the end of the present call, for a program that writes with calls of the same size.

@@ -37,6 +37,11 @@ pub(super) struct Queue {
     pub(super) unsent: u64,
     /// The size to which a packet is filled.
     pub(super) goal: u64,
+}
+
+/// What may be sent of a queue while a write fills it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sendable {
     /// Half of the peer's largest window.
     pub(super) half_window: u64,
     /// Bytes behind the unsent ones that the windows permit now, and the size of the packets in which they are sent.
@@ -61,28 +66,28 @@ impl Queue {
     }
 
     /// The bytes that a write accepts (`tcp_sendmsg_locked()`, `sk_stream_memory_free()`).
-    pub(super) fn room(self) -> u64 {
+    pub(super) fn room(self, sendable: &Sendable) -> u64 {
         if self.last == 0 && self.memory() >= self.buffer {
             return 0;
         }
         let (rest, head) =
             if self.last > 0 { (self.goal.saturating_sub(self.last), 0) } else { (self.goal, HEAD) };
-        let again = self.refilled(rest);
-        let memory = self.memory() + head + rest + again + HEAD * again.div_ceil(self.burst.max(1));
+        let again = self.refilled(rest, sendable);
+        let memory = self.memory() + head + rest + again + HEAD * again.div_ceil(sendable.burst.max(1));
         let others = self.buffer.saturating_sub(memory).div_ceil(self.goal + HEAD);
         rest + again + others * self.goal
     }
 
     /// The bytes that are added to the last packet while it is sent, behind `rest` bytes that fill it.
-    fn refilled(self, rest: u64) -> u64 {
+    fn refilled(self, rest: u64, sendable: &Sendable) -> u64 {
+        let Sendable { half_window, permitted, burst } = *sendable;
         // Only the first unsent packet is sent meanwhile. If it leaves as a whole, the next one needs free memory.
-        if self.unsent != self.last || self.burst >= self.goal {
+        if self.unsent != self.last || burst >= self.goal {
             return 0;
         }
-        let burst = self.burst.max(1);
-        let until_all_leaves = (self.half_window + 1).saturating_sub(rest).div_ceil(burst) * burst;
-        let again =
-            if self.permitted >= until_all_leaves + self.goal { until_all_leaves } else { self.permitted };
+        let burst = burst.max(1);
+        let until_all_leaves = (half_window + 1).saturating_sub(rest).div_ceil(burst) * burst;
+        let again = if permitted >= until_all_leaves + self.goal { until_all_leaves } else { permitted };
         again.min(CALL - rest.min(CALL))
     }
 }
@@ -222,17 +227,8 @@ mod tests {
 
     const MSS: u64 = 1448;
     const GOAL: u64 = 45 * MSS;
-    const EMPTY: Queue = Queue {
-        buffer: 32_768,
-        data: 0,
-        packets: 0,
-        last: 0,
-        unsent: 0,
-        goal: GOAL,
-        half_window: 100_000,
-        permitted: 0,
-        burst: 2 * MSS,
-    };
+    const EMPTY: Queue = Queue { buffer: 32_768, data: 0, packets: 0, last: 0, unsent: 0, goal: GOAL };
+    const FEW: Sendable = Sendable { half_window: 100_000, permitted: 0, burst: 2 * MSS };
 
     #[test]
     fn a_packet_takes_half_of_the_window_in_whole_segments_and_at_most_45_of_them() {
@@ -245,31 +241,33 @@ mod tests {
     #[test]
     fn a_buffer_of_half_a_packet_takes_a_whole_one() {
         let empty = EMPTY;
-        assert_eq!(empty.room(), GOAL);
-        assert_eq!(Queue { data: 32_000, packets: 1, ..empty }.room(), 0, "832 bytes are its head");
-        assert_eq!(Queue { data: 31_000, packets: 1, ..empty }.room(), GOAL);
+        assert_eq!(empty.room(&FEW), GOAL);
+        assert_eq!(Queue { data: 32_000, packets: 1, ..empty }.room(&FEW), 0, "832 bytes are its head");
+        assert_eq!(Queue { data: 31_000, packets: 1, ..empty }.room(&FEW), GOAL);
         // The last packet is filled although the buffer is full.
         let full = Queue { data: 50_000, packets: 9, last: 10_000, unsent: 10_000, ..empty };
-        assert_eq!(full.room(), GOAL - 10_000);
-        assert_eq!(Queue { buffer: 3 * GOAL, ..empty }.room(), 3 * GOAL);
+        assert_eq!(full.room(&FEW), GOAL - 10_000);
+        assert_eq!(Queue { buffer: 3 * GOAL, ..empty }.room(&FEW), 3 * GOAL);
     }
 
     #[test]
     fn what_the_windows_permit_is_sent_while_a_packet_is_filled() {
         // The first write of a transfer: the peer's window of 64 KB makes packets of 22 segments, and ten may leave.
         let goal = 22 * MSS;
-        let first = Queue { buffer: 53_576, goal, half_window: 32_767, permitted: 10 * MSS, ..EMPTY };
-        assert_eq!(first.room(), (22 + 10 + 22) * MSS);
+        let first = Queue { buffer: 53_576, goal, ..EMPTY };
+        let ten = Sendable { half_window: 32_767, permitted: 10 * MSS, ..FEW };
+        assert_eq!(first.room(&ten), (22 + 10 + 22) * MSS);
         // If everything may leave, it does once half of the window is written.
-        assert_eq!(Queue { permitted: 1 << 20, buffer: 20_000, ..first }.room(), (22 + 2) * MSS);
+        let all = Sendable { permitted: 1 << 20, ..ten };
+        assert_eq!(Queue { buffer: 20_000, ..first }.room(&all), (22 + 2) * MSS);
         // A large window lets a call write everything, whatever the buffer.
-        assert_eq!(Queue { half_window: 1 << 20, permitted: 1 << 20, ..EMPTY }.room(), CALL);
+        let large = Sendable { half_window: 1 << 20, ..all };
+        assert_eq!(EMPTY.room(&large), CALL);
         // A packet that leaves as a whole is not filled again.
-        let whole = Queue { half_window: 1 << 20, permitted: 1 << 20, burst: GOAL, ..EMPTY };
-        assert_eq!(whole.room(), GOAL);
+        assert_eq!(EMPTY.room(&Sendable { burst: GOAL, ..large }), GOAL);
         // Behind another packet that waits nothing is sent.
         let behind = Queue { data: 2 * GOAL, packets: 2, last: GOAL - 1, unsent: 2 * GOAL - 1, ..EMPTY };
-        assert_eq!(Queue { permitted: 1 << 20, ..behind }.room(), 1);
+        assert_eq!(behind.room(&large), 1);
     }
 
     #[test]
