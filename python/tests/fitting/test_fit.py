@@ -524,10 +524,19 @@ def test_a_small_window_in_place_of_a_slow_receiver_is_doubted() -> None:
 
 def test_the_rate_is_found_although_the_sender_paces_below_it(tmp_path: Path) -> None:
     more = '[host.right.tcp]\nreceive_window = "29 kB"\ninitial_receive_window = "29 kB"\n'
-    more += '[host.left.tcp]\nprofile = "bbr"'
+    more += '[host.left.tcp]\nprofile = "bbr"\npaced_bursts = false'
     fit = ns.fit(captured(tmp_path, rate="8 Mbit/s", delay="30 ms", queue=33, more=more, app=BULK))
     assert fit.estimate.rate_bps == pytest.approx(8e6, rel=0.03)
     assert fit.estimate.rate_sure
+
+
+def test_a_rate_is_unsure_if_only_pairs_that_one_ack_acknowledges_wait(tmp_path: Path) -> None:
+    # Each pair takes the same time, whatever the rate above that of the sender: only the first window shows it.
+    more = '[host.right.tcp]\nreceive_window = "29 kB"\ninitial_receive_window = "29 kB"\n'
+    more += '[host.left.tcp]\nprofile = "bbr"'
+    fit = ns.fit(captured(tmp_path, rate="8 Mbit/s", delay="30 ms", queue=33, more=more, app=BULK))
+    assert fit.estimate.rate_bps == pytest.approx(8e6, rel=0.15)
+    assert not fit.estimate.rate_sure
 
 
 def test_a_path_that_was_never_full_has_no_sure_rate(tmp_path: Path) -> None:
