@@ -32,6 +32,14 @@ fn startup_doubles_until_the_pipe_is_full_and_no_longer() {
 }
 
 #[test]
+fn single_segments_leave_room_for_one_burst_less() {
+    let mut world = bulk(Config { paced_bursts: false, ..bbr() }, PATH, 1);
+    world.run_for(Span::from_secs(9));
+    let (max, mean) = world.queue_since(at(3));
+    assert!(max < 162_000 && mean < 50_000.0, "{max} {mean}");
+}
+
+#[test]
 fn the_queue_stays_short_while_the_path_is_full() {
     let mut world = bulk(bbr(), PATH, 1);
     world.run_for(Span::from_secs(3));
