@@ -153,6 +153,17 @@ mod tests {
     }
 
     #[test]
+    fn a_late_burst_makes_up_for_half_of_the_time_that_all_of_it_takes() {
+        let mut pacer = pacer();
+        pacer.begin_burst(at(0), 4000, (4000, 4));
+        assert_eq!((pacer.next(), pacer.burst_end()), (at(4000), 4000));
+        pacer.begin_burst(at(5000), 8000, (4000, 4));
+        assert_eq!((pacer.next(), pacer.burst_end()), (at(8000), 8000));
+        pacer.begin_burst(at(20_000), 12_000, (4000, 4));
+        assert_eq!(pacer.next(), at(22_000));
+    }
+
+    #[test]
     fn a_window_is_paced_at_twice_its_rate_in_slow_start_and_at_twelve_tenths_after() {
         let srtt = Some(Span::from_ms(100));
         assert_eq!(by_window(100_000, u32::MAX, 0, srtt), 2_000_000);
