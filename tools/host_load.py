@@ -73,6 +73,10 @@ def met(holds: bool) -> str:
 TAIL = """
 Dropped are packets that found the queue of the device full. Clients, host and load share the processors, so a part of
 each wait is for a processor.
+
+While packets arrive faster than the host processes them, it sends few SYN cookies, and always few resets
+([limits](../how-to/host.md#limits)). So a flood costs the host little more than to read it. The honest clients had
+connections before the flood; others wait for their turn, and send their SYN again after a second.
 """
 
 

@@ -69,7 +69,14 @@ fn packet_to(
     bytes
 }
 
+/// A packet arrives, and no other one waits.
 fn give(host: &mut Host, now: Time, bytes: &[u8], wire: &mut Last) {
+    host.note_empty_queue();
+    give_one_of_many(host, now, bytes, wire);
+}
+
+/// A packet arrives, and others wait.
+fn give_one_of_many(host: &mut Host, now: Time, bytes: &[u8], wire: &mut Last) {
     host.arrive(now, bytes, &Shape::default(), wire);
     host.pass(now);
     host.settle(now, wire);
@@ -137,6 +144,44 @@ fn a_syn_flood_fills_a_bounded_list_and_other_connections_still_open() {
         give(&mut host, now, &packet(&segment, from, 9, &[]), &mut wire);
     }
     assert_eq!(host.counts()[0], 1, "{:?}", host.tally());
+}
+
+#[test]
+fn a_flood_faster_than_the_host_gets_few_responses_and_peers_that_are_known_still_open() {
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    open(&mut host, Time::ZERO, 5000, 9, &mut wire);
+    let flood = |host: &mut Host, wire: &mut Last, began: Time| {
+        for n in 0..20_000_u64 {
+            // A SYN to a listening port, and one to a closed port, which would be reset.
+            let from = (Ipv4Addr::from(0x0A10_0000 | n as u32), 4000);
+            let syn = Segment { seq: Seq(n as u32), flags: Flags::SYN, window: 1000, ..Segment::default() };
+            give_one_of_many(
+                host,
+                began + Span::from_us(n),
+                &packet(&syn, from, 9 + (n % 2) as u16, &[]),
+                wire,
+            );
+        }
+        began + Span::from_us(19_999)
+    };
+    let sent_before = wire.count;
+    let end = flood(&mut host, &mut wire, Time::ZERO + Span::from_secs(1));
+    let responses = wire.count - sent_before;
+    // The half-open connections, and in each period of 10 ms 32 cookies and 32 resets; three periods at most.
+    let first = LIMITS.half_open as u64;
+    assert!((first + 64..=first + 192).contains(&responses), "{responses}");
+    assert_eq!(host.tally().unanswered, 20_000 - responses);
+    let mut answers_to = |host: &mut Host, from: Ipv4Addr| {
+        let before = wire.count;
+        let syn = Segment { seq: Seq(7), flags: Flags::SYN, window: 1000, ..Segment::default() };
+        give_one_of_many(host, end, &packet(&syn, (from, 6000), 9, &[]), &mut wire);
+        wire.count - before
+    };
+    let stranger = Ipv4Addr::new(10, 9, 9, 9);
+    assert_eq!(answers_to(&mut host, stranger), 0);
+    assert_eq!(answers_to(&mut host, THEIRS), 1, "it had a connection before");
+    host.note_empty_queue();
+    assert_eq!(answers_to(&mut host, stranger), 1);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //!
 //! * `settings.rs`: the configuration of a host
 //! * `stack.rs`: the host; `serving.rs`, `turns.rs`: in which order it sends; `account.rs`: its events and counters
-//! * `sockets.rs`: all its connections
+//! * `sockets.rs`: all its connections; `strangers.rs`: which segments without a connection are answered under load
 //! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers; `budget.rs`: the memory of all buffers
 //! * `packets/`: conversion between packets and segments, and ICMP
 //! * `app/`: applications
@@ -25,6 +25,7 @@ mod settings;
 mod sockets;
 mod splice;
 mod stack;
+mod strangers;
 mod stream;
 mod turns;
 

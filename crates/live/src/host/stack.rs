@@ -7,6 +7,7 @@ use super::id::Id;
 use super::ring::Spares;
 use super::settings::Settings;
 use super::sockets::{Socket, Sockets, Stage};
+use super::strangers::Strangers;
 use super::stream::{Application, Pair, Stream};
 use super::turns::Turns;
 use crate::host::packets::arrival;
@@ -41,7 +42,7 @@ pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
 
 /// A host: connections with payload, and their applications.
 ///
-/// A driver passes packets to [`arrive`](Self::arrive) and time to [`pass`](Self::pass), then calls
+/// A driver passes packets to [`arrive`](Self::arrive), says [when none waits](Self::note_empty_queue), passes time to [`pass`](Self::pass), then calls
 /// [`settle`](Self::settle), which serves applications and sends packets, until the host
 /// [is settled](Self::is_settled), and reads [`next_deadline`](Self::next_deadline). `now` must be monotonic.
 pub struct Host {
@@ -53,6 +54,7 @@ pub struct Host {
     pub(super) turns: Turns,
     pub(super) header: Vec<u8>,
     tally: Tally,
+    strangers: Strangers,
     /// Until then, an ACK without a connection may carry a valid SYN cookie.
     cookies_until: Time,
     next_port: u16,
@@ -65,7 +67,7 @@ pub struct Host {
 enum Admitted {
     /// It has created this connection.
     As(Id),
-    /// A response was sent without storing state.
+    /// All that it gets was sent, without storing state.
     Answered,
     /// It is refused.
     No,
@@ -82,6 +84,7 @@ impl Host {
             turns: Turns::default(),
             header: Vec::with_capacity(128),
             tally: Tally::default(),
+            strangers: Strangers::default(),
             cookies_until: Time::ZERO,
             next_port: FIRST_OWN_PORT,
             release: Release::default(),
@@ -196,7 +199,7 @@ impl Host {
         let id = match admitted {
             Admitted::As(id) => id,
             Admitted::Answered => return,
-            Admitted::No => return self.refuse(pair, segment, wire),
+            Admitted::No => return self.refuse(now, pair, segment, wire),
         };
         if let Some(socket) = self.sockets.get(id) {
             let arriving = &mut socket.bytes.arriving;
@@ -216,6 +219,11 @@ impl Host {
             socket.count_memory(&mut self.budget);
         }
         self.touch(id);
+    }
+
+    /// Notes that no packet waits at the device. Until then, few SYN cookies and echo replies are sent.
+    pub const fn note_empty_queue(&mut self) {
+        self.strangers.note_empty_queue();
     }
 
     /// Whether both addresses of a packet are valid unicast addresses.
@@ -250,7 +258,8 @@ impl Host {
         socket.map_or(Admitted::No, |socket| Admitted::As(self.sockets.add(socket)))
     }
 
-    /// Sends a SYN cookie, because the limit of half-open connections is reached (RFC 4987, section 3.6).
+    /// Sends a SYN cookie, because the limit of half-open connections is reached (RFC 4987, section 3.6); nothing if too
+    /// many packets wait.
     #[cold]
     fn answer_without_memory(
         &mut self,
@@ -259,6 +268,10 @@ impl Host {
         syn: &Segment,
         wire: &mut dyn Wire,
     ) -> Admitted {
+        if !self.strangers.may_have_cookie(now, pair.remote.ip()) {
+            self.tally.unanswered += 1;
+            return Admitted::Answered;
+        }
         let config = &self.configs[usize::from(pair.local.is_ipv6())];
         let Some(label) = Label::new(pair.local, pair.remote, config.layout) else { return Admitted::No };
         let maker = Maker { key: &self.settings.key, addresses: label.addresses, ports: label.ports };
@@ -283,7 +296,7 @@ impl Host {
     }
 
     /// Sends the response to a segment without a connection (RFC 9293, sections 3.10.7.1 and 3.10.7.2).
-    fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
+    fn refuse(&mut self, now: Time, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
         let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
         let listens = self.listeners.contains_key(&pair.local.port());
         let reset = if listens {
@@ -292,6 +305,10 @@ impl Host {
             reset_for(segment)
         };
         if let (Some(reset), Some(label)) = (reset, label) {
+            if !self.strangers.may_reset(now) {
+                self.tally.unanswered += 1;
+                return;
+            }
             self.tally.refused += 1;
             send_alone(&reset, &label, &mut self.header, wire);
         }
@@ -303,6 +320,7 @@ impl Host {
             Some(Message::Echo { ends: [local, remote], .. }) if !self.is_between(local, remote) => {
                 self.tally.strange += 1;
             }
+            Some(Message::Echo { .. }) if !self.strangers.may_echo(now) => self.tally.unanswered += 1,
             Some(Message::Echo { reply, .. }) => wire.send(&Shape::default(), &[&reply]),
             Some(Message::TooBig { pair, seq, mtu }) => {
                 let Some(id) = self.sockets.find(pair) else { return };
@@ -437,6 +455,7 @@ impl Host {
         }
         let Some(socket) = self.sockets.get(id) else { return };
         if socket.app.is_some() {
+            self.strangers.know(pair.remote.ip());
             self.happenings.push_back(Happening::Opened(id, pair));
         } else {
             socket.reported = true;

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Bytes of payload that a connection sends in one turn: nearly a super-segment.
 const QUANTUM: u64 = 60_000;
 /// Bytes that the connections that take turns send before arrived packets are read again.
-pub(super) const ROUND: u64 = 2 * QUANTUM;
+pub(super) const ROUND: u64 = QUANTUM;
 /// Few connections have longer turns, which cost less: this number of bytes, divided among them.
 const SHARED: u64 = 8 * QUANTUM;
 /// A connection that has sent more lately takes turns.

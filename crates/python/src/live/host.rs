@@ -122,6 +122,7 @@ impl Host {
         counts.set_item("gave_way", tally.gave_way)?;
         counts.set_item("idle_gave_way", tally.idle_gave_way)?;
         counts.set_item("without_memory", tally.without_memory)?;
+        counts.set_item("unanswered", tally.unanswered)?;
         counts.set_item("too_many", tally.too_many)?;
         counts.set_item("no_memory", tally.no_memory)?;
         Ok((PyList::new(py, rows)?, counts))

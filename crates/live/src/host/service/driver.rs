@@ -121,6 +121,8 @@ impl Driver {
         let wake = if self.host.is_settled() { self.host.next_deadline().min(latest) } else { Time::ZERO };
         if self.wait(others, wake)? {
             self.drain()?;
+        } else {
+            self.host.note_empty_queue();
         }
         let now = self.now();
         if self.host.next_deadline() <= now {
@@ -186,6 +188,7 @@ impl Driver {
         for _ in 0..BATCH {
             let frame = self.device.receive(&mut self.buffer);
             let Some(Frame { packet, shape }) = frame.map_err(|why| failed(&self.device, why))? else {
+                self.host.note_empty_queue();
                 break;
             };
             if let Some(capture) = &mut self.capture {
