@@ -76,7 +76,8 @@ impl Receiver {
         match &segment.options.timestamps {
             Some(stamps) if cx.agreed.timestamps => {
                 if tuning.is_new(stamps.echo) {
-                    let waits = self.nxt - self.read > u64::from(segment.payload.len);
+                    // What the segment has filled a gap before did not wait when it came.
+                    let waits = segment.seq.distance_from(self.irs.plus(self.read as u32)) > 0;
                     take_echo(tuning, now, (stamps.echo, segment.payload.len, mss), first, waits);
                 }
             }

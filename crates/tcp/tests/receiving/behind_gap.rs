@@ -45,10 +45,15 @@ fn reports(lab: &Lab, from: usize, since: Time) -> Vec<(u64, u32)> {
 
 /// The first segment is lost, and `count` more arrive `apart` one after the other.
 fn behind_a_gap(lab: &mut Lab, count: u32, apart: Span) -> Vec<(u64, u32)> {
+    behind_a_gap_from(lab, IN_ORDER, count, apart)
+}
+
+/// The same behind so many segments in order.
+fn behind_a_gap_from(lab: &mut Lab, in_order: u32, count: u32, apart: Span) -> Vec<(u64, u32)> {
     let (from, since) = (lab.sent.len(), lab.now);
     for n in 0..count {
         lab.run_to(since + apart.saturating_mul(u64::from(n)));
-        lab.data((IN_ORDER + 1 + n) * MSS, MSS);
+        lab.data((in_order + 1 + n) * MSS, MSS);
     }
     lab.run_to(lab.now + Span::from_ms(10));
     reports(lab, from, since)
@@ -139,4 +144,38 @@ fn each_timestamp_measures_the_rtt_once_by_its_first_segment_if_that_is_full_als
     assert_eq!(at_once_after(MSS, 600), 3, "the RTT is known");
     assert_eq!(at_once_after(1, 600), 4, "a short segment has used the timestamp up (rcv_rtt_last_tsecr)");
     assert_eq!(at_once_after(1, 50), 3, "another one behind the gap measures (tcp_rcv_rtt_measure_ts())");
+}
+
+/// How long the fourth ACK behind a gap waits, in microseconds, after a segment has filled another gap, before data that is behind it
+/// if `fills`. The RTT was 10 ms before, and the timestamp that this segment echoes is 300 ms old.
+fn waits_after_a_gap_was_filled(fills: bool) -> u64 {
+    let mut linux = profile::by_name("linux").expect("a profile").config.clone();
+    linux.receive_window = linux.initial_receive_window.expect("it grows");
+    let stamps = |echo| Some(Timestamps { value: 2, echo });
+    let peer =
+        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps(0), ..Options::NONE };
+    let mut lab = Lab::open(linux, peer);
+    let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
+    lab.stamp = stamps(opened.wrapping_add(90));
+    for n in 0..IN_ORDER {
+        lab.at(200 + u64::from(n)).data(n * MSS, MSS);
+    }
+    lab.at(700);
+    if fills {
+        lab.data((IN_ORDER + 1) * MSS, MSS);
+    }
+    lab.stamp = stamps(opened.wrapping_add(600 - 300));
+    lab.data(IN_ORDER * MSS, MSS);
+    lab.at(710);
+    let in_order = IN_ORDER + 1 + u32::from(fills);
+    let out = behind_a_gap_from(&mut lab, in_order, 5, Span::from_us(100));
+    out.iter().find(|(at, _)| *at > 300).map_or(0, |(at, _)| at - 300)
+}
+
+#[test]
+fn a_segment_that_fills_a_gap_measures_the_rtt_as_others_do() {
+    // A twentieth of the RTT, at most a millisecond, and a tenth of one more for the timer. In Linux nothing waits for the application
+    // when the segment comes (tcp_rcv_rtt_update()), though it sets free what is behind it.
+    assert_eq!(waits_after_a_gap_was_filled(false), 1100);
+    assert_eq!(waits_after_a_gap_was_filled(true), 1100);
 }
