@@ -75,8 +75,8 @@ Dropped are packets that found the queue of the device full. Clients, host and l
 each wait is for a processor.
 
 While packets arrive faster than the host processes them, it sends few SYN cookies, and always few resets
-([limits](../how-to/host.md#limits)). So a flood costs the host little more than to read it. The honest clients had
-connections before the flood; others wait for their turn, and send their SYN again after a second.
+([limits](../how-to/host.md#limits)). So the packets of connections wait little, and none finds the queue full. The
+honest clients had connections before the flood; how others fare was not measured.
 """
 
 

@@ -50,7 +50,8 @@ pub struct Tally {
     pub idle_gave_way: u64,
     /// SYNs answered with a SYN cookie, because the limit of half-open connections was reached.
     pub without_memory: u64,
-    /// Segments without a connection that got no response, because packets arrived faster than the host processed them.
+    /// Segments and echo requests without a response, because so many were sent before, see
+    /// [`Host::note_empty_queue`](super::Host::note_empty_queue).
     pub unanswered: u64,
     /// Connections refused because the limit was reached.
     pub too_many: u64,

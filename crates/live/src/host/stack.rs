@@ -42,8 +42,8 @@ pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
 
 /// A host: connections with payload, and their applications.
 ///
-/// A driver passes packets to [`arrive`](Self::arrive), says [when none waits](Self::note_empty_queue), passes time to [`pass`](Self::pass), then calls
-/// [`settle`](Self::settle), which serves applications and sends packets, until the host
+/// A driver passes packets to [`arrive`](Self::arrive), says [when none waits](Self::note_empty_queue), passes time to
+/// [`pass`](Self::pass), then calls [`settle`](Self::settle), which serves applications and sends packets, until the host
 /// [is settled](Self::is_settled), and reads [`next_deadline`](Self::next_deadline). `now` must be monotonic.
 pub struct Host {
     settings: Settings,
@@ -221,7 +221,8 @@ impl Host {
         self.touch(id);
     }
 
-    /// Notes that no packet waits at the device. Until then, few SYN cookies and echo replies are sent.
+    /// Notes that no packet waits at the device. Until then, few SYN cookies and echo replies are sent. Resets for segments without a
+    /// connection are always limited.
     pub const fn note_empty_queue(&mut self) {
         self.strangers.note_empty_queue();
     }

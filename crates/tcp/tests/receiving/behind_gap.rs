@@ -114,24 +114,33 @@ fn without_sack_each_segment_causes_a_duplicate_ack_at_once() {
     assert_eq!(behind_a_gap(&mut lab, 12, Span::from_us(300)).len(), 12);
 }
 
+/// A timestamp of the peer.
+fn echoing(echo: u32) -> Option<Timestamps> {
+    Some(Timestamps { value: 2, echo })
+}
+
+/// A receiver whose window is as large as it becomes, so that no segment opens it, and the timestamp of its SYN-ACK.
+fn with_its_largest_window() -> (Lab, u32) {
+    let mut linux = profile::by_name("linux").expect("a profile").config.clone();
+    linux.receive_window = linux.initial_receive_window.expect("it grows");
+    let peer =
+        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: echoing(0), ..Options::NONE };
+    let lab = Lab::open(linux, peer);
+    let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
+    (lab, opened)
+}
+
 /// What the kernel counts of echoed timestamps: after data in order that echoes one, first in a segment of `len` bytes, four full
 /// segments behind a gap echo one of `age` ms. How many ACKs leave at once?
 fn at_once_after(len: u32, age: u32) -> usize {
-    let mut linux = profile::by_name("linux").expect("a profile").config.clone();
-    // The window is as large as it becomes: no segment opens it.
-    linux.receive_window = linux.initial_receive_window.expect("it grows");
-    let stamps = |echo| Some(Timestamps { value: 2, echo });
-    let peer =
-        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps(0), ..Options::NONE };
-    let mut lab = Lab::open(linux, peer);
-    let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
-    lab.stamp = stamps(opened);
+    let (mut lab, opened) = with_its_largest_window();
+    lab.stamp = echoing(opened);
     lab.at(200).data(0, len);
     for n in 0..IN_ORDER {
         lab.at(201 + u64::from(n)).data(len + n * MSS, MSS);
     }
     lab.at(700);
-    lab.stamp = stamps(opened.wrapping_add(600 - age));
+    lab.stamp = echoing(opened.wrapping_add(600 - age));
     let from = lab.sent.len();
     for n in 1..=4 {
         lab.data(len + (IN_ORDER + n) * MSS, MSS);
@@ -149,14 +158,8 @@ fn each_timestamp_measures_the_rtt_once_by_its_first_segment_if_that_is_full_als
 /// How long the fourth ACK behind a gap waits, in microseconds, after a segment has filled another gap, before data that is behind it
 /// if `fills`. The RTT was 10 ms before, and the timestamp that this segment echoes is 300 ms old.
 fn waits_after_a_gap_was_filled(fills: bool) -> u64 {
-    let mut linux = profile::by_name("linux").expect("a profile").config.clone();
-    linux.receive_window = linux.initial_receive_window.expect("it grows");
-    let stamps = |echo| Some(Timestamps { value: 2, echo });
-    let peer =
-        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: stamps(0), ..Options::NONE };
-    let mut lab = Lab::open(linux, peer);
-    let opened = lab.sent[1].1.segment.options.timestamps.expect("both have them").value;
-    lab.stamp = stamps(opened.wrapping_add(90));
+    let (mut lab, opened) = with_its_largest_window();
+    lab.stamp = echoing(opened.wrapping_add(90));
     for n in 0..IN_ORDER {
         lab.at(200 + u64::from(n)).data(n * MSS, MSS);
     }
@@ -164,7 +167,7 @@ fn waits_after_a_gap_was_filled(fills: bool) -> u64 {
     if fills {
         lab.data((IN_ORDER + 1) * MSS, MSS);
     }
-    lab.stamp = stamps(opened.wrapping_add(600 - 300));
+    lab.stamp = echoing(opened.wrapping_add(600 - 300));
     lab.data(IN_ORDER * MSS, MSS);
     lab.at(710);
     let in_order = IN_ORDER + 1 + u32::from(fills);
