@@ -76,7 +76,8 @@ each wait is for a processor.
 
 While packets arrive faster than the host processes them, it sends few SYN cookies, and always few resets
 ([limits](../how-to/host.md#limits)). So the packets of connections wait little, and none finds the queue full. The
-honest clients had connections before the flood; how others fare was not measured.
+honest clients had connections before the flood. Where each had a new address (20 s of SYN flood, measured once, by
+hand), all 55 were served: half of them within 0.8 ms, but one in twenty only after 2 s, with a repeated SYN.
 """
 
 

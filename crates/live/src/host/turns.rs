@@ -8,14 +8,15 @@ use super::id::Id;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::VecDeque;
 
-/// Bytes of payload that a connection sends in one turn: nearly a super-segment.
-const QUANTUM: u64 = 60_000;
+/// Bytes of payload that a connection sends in one turn: half a super-segment. With a whole one, short responses wait
+/// longer beside large transfers, and the large ones are no faster.
+const QUANTUM: u64 = 30_000;
 /// Bytes that the connections that take turns send before arrived packets are read again.
 pub(super) const ROUND: u64 = QUANTUM;
 /// Few connections have longer turns, which cost less: this number of bytes, divided among them.
-const SHARED: u64 = 8 * QUANTUM;
+const SHARED: u64 = 16 * QUANTUM;
 /// A connection that has sent more lately takes turns.
-const LITTLE: u64 = 2 * QUANTUM;
+const LITTLE: u64 = 4 * QUANTUM;
 /// A connection that has sent nothing for this time starts anew.
 const PAUSE: Span = Span::from_ms(50);
 
