@@ -77,3 +77,9 @@ fn data_with_flags_of_ecn_does_not_lower_wl1() {
     // A bare ACK that came early has raised it. Header prediction of Linux, which lowers it, takes plain flags only.
     repeat(include_bytes!("../../../fuzz/seeds/answers/data-with-ecn-flags-below-wl1"));
 }
+
+#[test]
+fn a_delay_of_an_ack_that_a_read_has_ended_leaves_no_trace() {
+    // The answer knows that the data is read at once, so it does not wait and then announce the larger window.
+    repeat(include_bytes!("../../../fuzz/seeds/answers/read-that-ends-a-delay"));
+}

@@ -33,7 +33,7 @@ impl Connection {
     /// It is computed from the `Debug` form: the text goes to a hasher, and no string is made. This takes several
     /// microseconds.
     pub fn state_digest(&self) -> u64 {
-        digest(&(self.cx.without_config(), &self.snd, &self.rcv))
+        digest(&(self.cx.without_config(), &self.snd, self.rcv.without_past_delay()))
     }
 
     /// [`state_digest`](Self::state_digest) without the parts that a segment may change although it must be dropped

@@ -129,6 +129,18 @@ impl Receiver {
         (announced, received, ts_recent, ts_recent_at, extras)
     }
 
+    /// The state, for a digest. When a delay began that is over does not count: only the procedures that wait note it.
+    pub(crate) fn without_past_delay(&self) -> impl core::fmt::Debug {
+        let Self { irs, buffer, nxt, read, edge, announced_window, announced_read, .. } = self;
+        let Self { reassembly, fin, fin_is_known, finished, last_ack, unacknowledged, .. } = self;
+        let Self { due, waits_since, delayed_ack, ts_recent, ts_recent_at, extras, .. } = self;
+        // Before a policy has state, it is when the connection was opened.
+        let is_used = *due == AckDue::Later || extras.as_ref().is_none_or(|extras| extras.acking.is_none());
+        let ack = (last_ack, unacknowledged, due, is_used.then_some(waits_since), delayed_ack);
+        let received = (irs, buffer, nxt, read, reassembly, fin, fin_is_known, finished);
+        ((edge, announced_window, announced_read), received, ack, (ts_recent, ts_recent_at, extras))
+    }
+
     /// The rare state; it is allocated on first use.
     pub(super) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
