@@ -6,7 +6,9 @@ REPORT        ?= report
 STUDIES       ?=
 BENCH         ?=
 FUZZ_SECONDS  ?= 60
+PROFILED      ?=
 BENCH_COMMAND ?= $(PYTHON) tools/bench.py $(BENCH)
+AS_WHEELS     := $(if $(PROFILED),--profiled)
 
 VENV          := $(CURDIR)/.venv
 INSTALL       := $(VENV)/bin/python -m pip --quiet install --require-hashes
@@ -106,9 +108,9 @@ lint-python: $(TOOLS)
 fuzz: | need-rust ## the fuzz targets, FUZZ_SECONDS=60 shared among them
 	tools/fuzz.sh $(FUZZ_SECONDS)
 
-bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look; PEERS=1: ns-2 and ns-3 too)
-	$(BENCH_COMMAND)
-	$(if $(PEERS),$(PYTHON) tools/peers.py)
+bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look; PEERS=1: ns-2 and ns-3 too; PROFILED=1: compiled as wheels are)
+	$(BENCH_COMMAND) $(AS_WHEELS)
+	$(if $(PEERS),$(PYTHON) tools/peers.py $(AS_WHEELS))
 
 docs: docs-rust docs-site ## the documentation: the site into site/, the Rust API's pages into target/doc
 
@@ -127,7 +129,8 @@ wheel: $(BUILDER) | need-rust ## a Python wheel, into dist/
 
 wheel-portable: $(BUILDER) | need-rust ## a wheel for Linux with glibc 2.28 and newer, into dist/
 	$(INSTALL) -r requirements-wheel.txt
-	CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 PATH=$(VENV)/bin:$$PATH $(MATURIN) build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
+	settings=$$($(PYTHON) tools/profiled.py) && \
+	env $$settings PATH=$(VENV)/bin:$$PATH $(MATURIN) build $(RELEASE) --zig --compatibility manylinux_2_28 --target-dir target/portable --out dist
 
 wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and uses it; checks the source distribution
 	$(MATURIN) sdist --out dist

@@ -13,18 +13,22 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 
+import profiled
 from benchmarks.captures import captures
 from benchmarks.live import emulator, sockets, wire
 from benchmarks.measuring import ROOT, Figure, cpu_seconds, number
 from benchmarks.simulator import simulator
 
 
-def build() -> Path:
-    """Builds the benchmark program; returns its path."""
+def build(as_wheels: bool = False) -> Path:
+    """Builds the benchmark program, as it is or with counts of other work as portable wheels are; returns its path."""
+    if as_wheels:
+        return profiled.build()
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "netspurt-bench"], cwd=ROOT, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True
@@ -107,8 +111,13 @@ def main() -> None:
         "'short' takes seconds, as a test of the benchmarks; 'build' only builds the program (default: all)"
     )
     parser.add_argument("what", nargs="?", choices=("all", "short", "build"), default="all", help=words)
-    what = parser.parse_args().what
-    program = build()
+    parser.add_argument("--profiled", action="store_true", help=profiled.HELP)
+    asked = parser.parse_args()
+    what = asked.what
+    try:
+        program = build(asked.profiled)
+    except profiled.NoMergerError as error:
+        sys.exit(f"bench: {error}")
     if what == "build":
         return
     figures = measure(program, short=what == "short")

@@ -6,7 +6,7 @@ simulator runs a short and a long simulation; packets and CPU time are the diffe
 count. The scripts for the peers are in bench/peers. ns-2 is Debian's package ns2, ns-3 its package libns3-dev; what is
 not installed is left out.
 
-    tools/peers.py [--flows 1,16,256,1000] [--rounds 5] [--json FILE]
+    tools/peers.py [--flows 1,16,256,1000] [--rounds 5] [--json FILE] [--profiled]
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import profiled
 from bench import build
 from benchmarks.measuring import ROOT, cpu_seconds, number
 
@@ -61,9 +62,8 @@ class Peer:
         return cpu, number(r"data packets (\d+)", text)
 
 
-def installed(folder: Path) -> list[Peer]:
+def installed(folder: Path, program: Path) -> list[Peer]:
     """The simulators that can run here, ours first."""
-    program = build()
     found = [
         Peer("netspurt", lambda flows, seconds: [str(program), "bulk", str(flows), str(seconds)], (5, 35))
     ]
@@ -124,12 +124,17 @@ def main() -> int:
     options.add_argument("--flows", default="1,16,256,1000", help="numbers of flows (default: 1,16,256,1000)")
     options.add_argument("--rounds", type=int, default=5, help="alternating runs of each (default: 5)")
     options.add_argument("--json", type=Path, help="write the rates of all runs")
+    options.add_argument("--profiled", action="store_true", help=profiled.HELP)
     chosen = options.parse_args()
     if not re.fullmatch(r"\d+(,\d+)*", chosen.flows):
         options.error("--flows: numbers with commas between them, such as 1,16,256")
+    try:
+        program = build(chosen.profiled)
+    except profiled.NoMergerError as error:
+        options.error(str(error))
     rates: dict[int, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        peers = installed(Path(folder))
+        peers = installed(Path(folder), program)
         for flows in map(int, chosen.flows.split(",")):
             rates[flows] = {}
             for turn in range(chosen.rounds):
