@@ -149,7 +149,7 @@ cross-check: $(BUILDER) | need-rust ## whether everything compiles for aarch64, 
 
 diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right, on seeds that chose no parameter (docs/diagnosis/accuracy.md)
 	mkdir -p target
-	cargo run --release $(LOCKED) --quiet -p netspurt-observe --bin netspurt-why-judge -- 10050000 400 target/judged.pcapng page > target/accuracy.md
+	cargo run --release $(LOCKED) --quiet -p netspurt-observe --bin netspurt-why-judge -- 10060000 400 target/judged.pcapng page > target/accuracy.md
 	mv target/accuracy.md docs/diagnosis/accuracy.md
 
 fit-accuracy: | need-python ## how near fits are to random paths, on seeds that chose no parameter (docs/fit/accuracy.md)
