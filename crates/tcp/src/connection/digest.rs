@@ -11,7 +11,9 @@ struct Text(u64);
 impl Write for Text {
     fn write_str(&mut self, text: &str) -> core::fmt::Result {
         for piece in text.as_bytes().chunks(8) {
-            let word = piece.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            let mut word = [0; 8];
+            word[..piece.len()].copy_from_slice(piece);
+            let word = u64::from_le_bytes(word);
             self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95);
         }
         Ok(())

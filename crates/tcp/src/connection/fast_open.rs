@@ -1,5 +1,6 @@
 //! Fast Open, data on a SYN: the calls of the application and the steps of the handshake (RFC 7413).
 
+use crate::config::OldSegments;
 use crate::connection::Connection;
 use crate::opening::fast_open::{Client, Memory, Outcome, Server, Side, SynData};
 use crate::opening::state::State;
@@ -56,10 +57,12 @@ impl Connection {
         }
     }
 
-    /// Decides whether a listener accepts the data of a SYN.
+    /// Decides whether a listener accepts the data of a SYN. Without Fast Open it keeps them for the application (RFC 9293,
+    /// section 3.10.7.2), except in Linux (`tcp_conn_request()`).
     pub(super) fn accepts_syn_data(&mut self, segment: &Segment) -> bool {
-        let Some(memory) = self.cx.fast_open_mut() else { return true };
-        let Side::Server(server) = memory.side else { return true };
+        let without = self.cx.config.old_segments != OldSegments::Linux;
+        let Some(memory) = self.cx.fast_open_mut() else { return without };
+        let Side::Server(server) = memory.side else { return without };
         let verdict = server.evaluate(segment);
         memory.peer_option = segment.options.fast_open();
         (memory.answer, memory.open) = (verdict.answer, verdict.open);

@@ -24,7 +24,9 @@ impl Connection {
             }
             return;
         }
-        if flags.has(Flags::SYN) {
+        // Linux drops a SYN with a FIN (TCP_LISTEN in `tcp_rcv_state_process()`).
+        let is_odd = flags.has(Flags::FIN) && self.cx.config.old_segments == OldSegments::Linux;
+        if flags.has(Flags::SYN) && !is_odd {
             self.synchronize(now, segment);
             self.cx.enter(now, State::SynReceived);
             if self.accepts_syn_data(segment) {
@@ -63,6 +65,8 @@ impl Connection {
             return;
         }
         self.synchronize(now, segment);
+        // Linux ignores what a SYN-ACK carries, and its FIN (TCP_SYN_SENT in `tcp_rcv_state_process()`).
+        let takes_text = self.cx.config.old_segments != OldSegments::Linux;
         if ours_acknowledged {
             self.store_fast_open_option(segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack as u64);
@@ -76,15 +80,16 @@ impl Connection {
             // Simultaneous open: our SYN is retransmitted with the ACK of the peer's SYN.
             self.snd.send_syn_again();
             self.cx.enter(now, State::SynReceived);
-            if !self.cx.is_fast_open_client() {
+            if takes_text && !self.cx.is_fast_open_client() {
                 self.rcv.queue_syn_text(segment.payload.len);
             }
         }
-        if ours_acknowledged {
-            self.process_syn_data(now, segment);
+        if !ours_acknowledged || !takes_text {
+            return;
         }
+        self.process_syn_data(now, segment);
         let behind_text = i64::from(segment.payload.len) + 1;
-        if ours_acknowledged && flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
+        if flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
             self.rcv.acknowledge(Reason::Ack);
             self.peer_has_closed(now);
         }

@@ -4,7 +4,7 @@ use crate::common::lone::{
     ACK, FIN, FIN_ACK, FULL, Lone, RST, RST_ACK, SYN, SYN_ACK, ack, data, plain, segment, times, with_text,
 };
 use crate::common::{End, Pair, ms};
-use netspurt_tcp::config::Config;
+use netspurt_tcp::config::{Config, OldSegments};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason;
@@ -456,6 +456,34 @@ fn a_fin_on_a_syn_is_made_good_when_the_peer_repeats_it() {
     lone.gets(with_text(segment(SYN | FIN, 0, 0), 300));
     let out = lone.gets(segment(FIN_ACK, 301, 1));
     assert_eq!((lone.c.state(), out[0].ack), (State::CloseWait, 302));
+}
+
+/// What an opening segment with text leaves: the acknowledgment, the state, and what can be read when the connection is open.
+fn opened_by(start: State, opening: Segment) -> (i32, State, u64) {
+    let mut lone = Lone::reached(Config { old_segments: OldSegments::Linux, ..plain() }, start);
+    let out = lone.gets(opening);
+    if start == State::Listen {
+        lone.gets(segment(ACK, 1, 1));
+    }
+    (out.first().map_or(0, |out| out.ack), lone.c.state(), lone.c.readable())
+}
+
+#[test]
+fn linux_ignores_the_text_of_a_syn_without_fast_open_and_all_that_a_syn_ack_carries() {
+    // Linux 6.18 sends these acknowledgments (tools/against_kernel/agreed.jsonl.gz).
+    let syn = with_text(segment(SYN, 0, 0), 300);
+    assert_eq!(opened_by(State::Listen, syn), (1, State::Established, 0));
+    for flags in [SYN_ACK, SYN_ACK | FIN] {
+        let opening = with_text(segment(flags, 0, 1), 300);
+        assert_eq!(opened_by(State::SynSent, opening), (1, State::Established, 0), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_linux_listener_drops_a_syn_with_a_fin() {
+    let mut lone = Lone::reached(Config { old_segments: OldSegments::Linux, ..plain() }, State::Listen);
+    assert_eq!(lone.gets(with_text(segment(SYN | FIN, 0, 0), 300)), []);
+    assert_eq!(lone.c.state(), State::Listen);
 }
 
 #[test]
