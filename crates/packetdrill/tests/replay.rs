@@ -270,6 +270,10 @@ fn the_cork_of_more_data_to_come_ends_when_linux_looks_for_data_to_send() {
         data(script.left(200, 250))
     };
     assert_eq!([old(30_000), old(29_999)], [1, 0]);
+    // There is no header prediction while a FIN is behind a gap.
+    let opened = Script::open("linux", "exact").gets(150, Flags::ACK | Flags::FIN, 11, 1, 0);
+    let behind = opened.call(200, &format!("write 100 {MSG_MORE}")).gets(210, Flags::ACK, 1, 0, 0);
+    assert_eq!(data(behind.left(200, 250)), 0, "a FIN behind a gap");
     // The ACK of the data has left after 40 ms.
     let two = corked().gets(210, Flags::ACK, 1, 1, 50).gets(220, Flags::ACK, 51, 1, 50);
     assert_eq!(data(two.gets(300, Flags::ACK, 1, 1, 50).left(200, 350)), 0, "old data");

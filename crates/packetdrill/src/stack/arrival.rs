@@ -39,7 +39,7 @@ impl<'a> Arrival<'a> {
         // Header prediction compares the length of the header, too.
         let usual_header = if info.timestamps { 32 } else { 20 };
         let is_usual = stream.place(segment.seq) == stream.received() as i64
-            && info.out_of_order == 0
+            && !stream.has_gap()
             && segment.header_len == usual_header
             && stream.state() == State::Established;
         let is_closed = descriptor == Descriptor::Closed;

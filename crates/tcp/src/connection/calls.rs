@@ -217,6 +217,11 @@ impl Connection {
         stamps.is_some_and(|stamps| self.rcv.is_older(stamps.value))
     }
 
+    /// Whether data or a FIN is stored behind a gap.
+    pub fn has_gap(&self) -> bool {
+        !self.rcv.waits_for_nothing()
+    }
+
     /// Whether more than this acknowledgment number is acknowledged already.
     pub fn is_acknowledged_beyond(&self, ack: Seq) -> bool {
         self.snd.space().is_old_ack(ack)

@@ -137,7 +137,7 @@ impl Connection {
     /// Linux, and if packets are single segments (`gso_max_segs` 1).
     pub fn unsent_in_last_packet(&self) -> Option<u64> {
         let is_known = self.cx.config.counts_as_linux() && !self.cx.config.push_bursts;
-        is_known.then(|| self.snd.unsent_in_last_packet())
+        is_known.then(|| self.snd.unsent_in_last_packet(self.payload_of_burst()))
     }
 
     /// Stream bytes received in order.

@@ -170,3 +170,15 @@ fn the_ack_of_a_fin_that_waited_behind_a_gap_still_reports_it_after_closing() {
         assert_eq!(blocks(&mut lone, data(1, acknowledged, 100)), reported, "{old_segments:?}");
     }
 }
+
+#[test]
+fn the_ack_of_our_fin_is_consumed_with_the_fin_that_comes_again() {
+    // TCP_CLOSING in tcp_rcv_state_process(). The FIN would be a duplicate that is answered.
+    for (old_segments, answers) in [(LINUX, 0), (STANDARD, 1)] {
+        let mut lone = established(old_segments);
+        lone.closes();
+        lone.gets(segment(FIN_ACK, 1, 1));
+        assert_eq!(lone.c.state(), State::Closing, "{old_segments:?}");
+        assert_eq!(lone.gets(segment(FIN_ACK, 1, 2)).len(), answers, "{old_segments:?}");
+    }
+}

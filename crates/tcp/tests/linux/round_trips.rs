@@ -58,6 +58,22 @@ fn without_timestamps_such_an_ack_gives_none() {
 }
 
 #[test]
+fn a_report_ends_the_round_trip_of_the_estimator_that_acks_without_a_sample_have_passed() {
+    // tcp_rtt_estimator() compares rtt_seq with what is acknowledged; the sample itself may be of a report.
+    let min = Span::from_ms(50);
+    let rto = rto::Kind::Linux { min, max: Span::from_secs(120), initial: Span::from_secs(1) };
+    let mut lab = Lab::with_sack(Config { rto, ..linux() });
+    lab.write(12).at(200).ack(2).out();
+    lab.at(210).sack(2, &[(4, 6)]).out();
+    let before = lab.tcp.rto();
+    lab.at(320).ack(12).write(3).out();
+    assert_eq!(lab.tcp.rto(), before, "segment 3 was sent twice");
+    lab.at(420).sack(12, &[(14, 14)]);
+    let srtt_falls = Span::from_ms(2);
+    assert!(lab.tcp.rto() + srtt_falls < before, "the deviation falls, too: {:?}", lab.tcp.rto());
+}
+
+#[test]
 fn an_old_ack_reveals_losses_and_opens_no_window() {
     let mut lab = Lab::with_sack(linux());
     lab.write(40);

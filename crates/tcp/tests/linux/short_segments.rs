@@ -86,6 +86,26 @@ fn a_corked_segment_that_reports_make_shorter_is_a_full_one() {
 }
 
 #[test]
+fn a_packet_that_reports_made_shorter_grows_before_linux_looks_at_the_window() {
+    // tcp_grow_skb() in tcp_write_xmit(). So the next write begins a packet of its own, and PSH stays at the end of the first.
+    let (mss_counts, old_segments) = (MssCounts::DataAndOptions, OldSegments::Linux);
+    let mut lab = Lab::with_sack(Config { push_bursts: false, mss_counts, old_segments, ..linux() });
+    lab.window = 0;
+    lab.write(1).ack(1);
+    lab.data(200, 100);
+    lab.write_bytes(1000);
+    assert_eq!(lab.tcp.unsent_in_last_packet(), Some(12), "a SACK block takes twelve bytes");
+    lab.data(0, 200);
+    assert_eq!(lab.tcp.unsent_in_last_packet(), Some(1000));
+    lab.write_bytes(500).out();
+    (lab.window, lab.seq) = (9000, Lab::their_first().plus(300));
+    let before = lab.sent.len();
+    lab.ack(1);
+    let pushes = lab.sent[before..].iter().map(|(_, sent)| sent.segment.flags.has(Flags::PSH));
+    assert_eq!(pushes.collect::<Vec<_>>(), [true, true]);
+}
+
+#[test]
 fn a_write_that_joins_a_packet_that_waits_does_not_look_at_the_pause_before_it() {
     // tcp_slow_start_after_idle_check() in tcp_skb_entail().
     for (written, cwnd) in [(900, 20), (901, 10)] {

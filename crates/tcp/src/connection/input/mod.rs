@@ -84,6 +84,7 @@ impl Connection {
             return self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         }
         let is_unpredicted = self.is_unpredicted_on_linux(segment, start);
+        let closes = self.cx.state() == State::Closing;
         let renews = !self.is_old_on_linux(segment) || self.renews_by_old_ack(now, start, segment);
         if !self.ignores_ack_on_linux(segment, start) && !self.take_ack(now, segment) {
             return;
@@ -92,6 +93,10 @@ impl Connection {
         // and disable PAWS.
         if renews {
             self.rcv.renew_ts_recent(&self.cx, now, start, segment);
+        }
+        if closes && self.is_time_wait_on_linux() {
+            // The ACK of our FIN is consumed with its data and its FIN (TCP_CLOSING in `tcp_rcv_state_process()`).
+            return;
         }
         if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);

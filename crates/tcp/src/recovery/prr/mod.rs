@@ -108,8 +108,9 @@ impl Prr {
         let mss = ack.mss.max(1);
         let newly = ack.delivered.max(mss);
         self.delivered += newly;
-        let [pipe, newly, delivered, out] =
-            [ack.pipe, newly, self.delivered, self.out].map(|bytes| bytes.div_ceil(mss));
+        let [pipe, newly, delivered] = [ack.pipe, newly, self.delivered].map(|bytes| bytes.div_ceil(mss));
+        // Short segments are padded. A FIN in a full segment is no packet more.
+        let out = (self.out / mss).max(u64::from(self.out > 0));
         let [ssthresh, before] = [ack.ssthresh, self.recover_flight].map(|window| (window / mss).max(1));
         let room = if pipe > ssthresh {
             (delivered * ssthresh).div_ceil(before).saturating_sub(out)
@@ -155,6 +156,17 @@ mod tests {
             is_safe: false,
         });
         assert_eq!(prr.window(), 3 * MSS);
+    }
+
+    #[test]
+    fn linux_counts_a_full_segment_with_a_fin_as_one_sent() {
+        let mut prr = Prr::new(PrrRule::Linux, outstanding(10 * MSS));
+        let delivers =
+            |delivered| Progress { delivered, pipe: 2 * MSS, ssthresh: 7 * MSS, mss: MSS, is_safe: false };
+        prr.on_ack(delivers(3 * MSS));
+        prr.sent(MSS + 1);
+        prr.on_ack(delivers(MSS));
+        assert_eq!(prr.window(), (2 + 4 - 1) * MSS);
     }
 
     #[test]

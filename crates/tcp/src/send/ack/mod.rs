@@ -100,7 +100,7 @@ impl Sender {
         } else if ack == una_before as i64
             && let Some(sent) = reports.first_sent
         {
-            self.take_report_sample(cx, now, sent);
+            self.take_report_sample(cx, now, self.space.una, sent);
         }
         // SND.UNA =< SEG.ACK only: an older segment's window begins further left.
         let as_linux = cx.config.old_segments == OldSegments::Linux;
@@ -203,7 +203,7 @@ impl Sender {
         let echo = segment.options.timestamps.map(|t| t.echo);
         if !parts.completes_any() {
             if let Some(sent) = reported {
-                self.take_report_sample(cx, now, sent);
+                self.take_report_sample(cx, now, ack, sent);
             }
         } else if self.takes_acks_as_linux(cx) && self.gives_no_sample(Range::new(una, ack - parts.cut_off()))
         {

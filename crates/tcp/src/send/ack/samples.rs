@@ -39,11 +39,13 @@ impl Sender {
     }
 
     /// An ACK of nothing new reports data above a gap. In Linux the first segment of it that was sent once, at `sent`, gives a
-    /// sample. The retransmission timer restarts if that was before the first outstanding segment was last sent
+    /// sample. A round trip ends with it if ACKs without a sample, up to `ack`, have reached its end (`tcp_rtt_estimator()`). The
+    /// retransmission timer restarts if the segment was sent before the first outstanding one was last sent
     /// (`tcp_clean_rtx_queue()`).
     #[cold]
-    pub(super) fn take_report_sample(&mut self, cx: &mut Context, now: Time, sent: Time) {
-        self.learn_sample(cx, now, now - sent, false);
+    pub(super) fn take_report_sample(&mut self, cx: &mut Context, now: Time, ack: u64, sent: Time) {
+        let ends_round = self.recovery.timed().acknowledged_by(ack).is_some();
+        self.learn_sample(cx, now, now - sent, ends_round);
         if self.recovery.is_first_sent_after(sent) {
             self.restart_by_ack(cx, now);
             self.note_retransmit_timer(cx, now);

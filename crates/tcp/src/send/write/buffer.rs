@@ -3,6 +3,7 @@
 use super::packets::goal;
 use crate::context::Context;
 use crate::opening::state::State;
+use crate::record::reason::Hold;
 use crate::send::{RECORDS, Sender, URGENT};
 use crate::time::Time;
 
@@ -96,7 +97,7 @@ impl Sender {
             let full = goal(self.space.max_wnd, u64::from(packet));
             (full, self.unsent() % full)
         } else {
-            (u64::from(packet), self.unsent_in_last_packet())
+            (u64::from(packet), self.unsent_in_last_packet(packet))
         };
         cx.config.counts_as_linux() && last > 0 && last + accepted <= full && self.last_packet_is_open()
     }
@@ -111,7 +112,7 @@ impl Sender {
     /// have made those before longer or shorter (`tcp_send_mss()`). Whether the last packet had room for more.
     fn fill_packets(&mut self, accepted: u64, packet: u32) -> bool {
         let (end, full, last) =
-            (self.space.data_end(), u64::from(packet.max(1)), self.unsent_in_last_packet());
+            (self.space.data_end(), u64::from(packet.max(1)), self.unsent_in_last_packet(packet));
         let room = if last > 0 && self.last_packet_is_open() { full.saturating_sub(last) } else { 0 };
         if accepted > room {
             self.extras().last_packet = end + room + (accepted - room - 1) / full * full;
@@ -135,10 +136,20 @@ impl Sender {
         self.extras().send_urgent = self.space.data_end();
     }
 
-    /// Unsent bytes of the last packet, if each is a single segment.
-    pub(crate) fn unsent_in_last_packet(&self) -> u64 {
-        let begins = self.extras.as_ref().map_or(0, |extras| extras.last_packet);
-        self.space.data_end().saturating_sub(begins.max(self.space.max).max(1))
+    /// Unsent bytes of the last packet, if each is a single segment of at most `packet` bytes.
+    pub(crate) fn unsent_in_last_packet(&self, packet: u32) -> u64 {
+        let (first, end) = (self.space.max.max(1), self.space.data_end());
+        let begins = self.extras.as_ref().map_or(0, |extras| extras.last_packet).max(first);
+        let whole = first + u64::from(packet);
+        // The first packet takes from the second what it lacks to a full one, before Linux looks at the window (`tcp_grow_skb()`):
+        // options may have made it shorter when it was written.
+        let grows = begins > first && begins < whole && self.timers.hold == Hold::ReceiveWindow;
+        let begins = match grows {
+            true if end > whole => whole,
+            true => first,
+            false => begins,
+        };
+        end.saturating_sub(begins)
     }
 
     /// Stream bytes that the application has written and that have never been sent.
