@@ -66,6 +66,8 @@ def repaired_before_data(run: Run, difference: Difference) -> bool:
         "sack of data again",
         "length of data again",
         f"flags {ECE:02x} of data again",
+        "ack of FIN again",
+        "sack of FIN again",
     )
     return difference.kind in differs and answers_data(run, sent[index].at)
 

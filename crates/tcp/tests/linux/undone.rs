@@ -10,7 +10,7 @@ use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::options::{Options, SackBlock, Timestamps};
 use netspurt_tcp::profile;
-use netspurt_tcp::reason::Reason::{FastRetransmit, NewData, RackLoss, TailProbe, Timeout};
+use netspurt_tcp::reason::Reason::{FastRetransmit, GoBackN, NewData, RackLoss, TailProbe, Timeout};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::transmit::Transmit;
@@ -471,4 +471,15 @@ fn a_server_of_which_nothing_was_acknowledged_takes_all_for_lost_after_a_timeout
         lone.c.info().lost
     };
     assert_eq!((lost(false), lost(true)), (1000, 0), "besides the one that was sent again");
+}
+
+#[test]
+fn what_a_second_timeout_counts_as_lost_again_needs_no_d_sack_of_its_own() {
+    // tcp_enter_loss(): tcp_timeout_mark_lost() before tcp_init_undo(), so retrans_out no longer counts it.
+    let mut lab = Lab::with_sack(linux());
+    lab.write(3).at(1300).ack(1).at(1400).ack(2);
+    assert_eq!(lab.out().last(), Some(&(3, GoBackN)));
+    let again = (1401..5000).find(|&ms| lab.at(ms).out() == [(3, Timeout)]).expect("a second timeout");
+    lab.at(again + 150).sack(3, &[(3, 3)]);
+    assert_eq!(lab.tcp.stats().undone, 1);
 }

@@ -20,7 +20,7 @@ use super::spurious::undo::{Shown, Undo};
 use super::tail_probe::{Answer, Probe};
 use super::{Joins, LossRecovery, Phase};
 use crate::config::PrrRule;
-use crate::ranges::Range;
+use crate::ranges::{Range, RangeSet};
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
 use crate::wire::options::timestamp;
@@ -400,11 +400,14 @@ impl LossRecovery {
         let (unreported, first) = rack.resends(&departures.flight, loss.reported());
         // A probe sets no time (`tcp_send_loss_probe()`).
         let first = first.filter(|_| unreported > 1 || !has_probed);
+        // What counts as lost once more may cause no duplicate (`tcp_timeout_mark_lost()` before `tcp_init_undo()`).
+        let unreported = rack.resends_in_network(&departures.flight, loss.reported());
         let repairs = rack.repairs.change();
-        // A duplicate of it may still be in the network when the segment has arrived (`tcp_init_undo()`).
-        let arrived =
-            || repairs.probed.iter_down().all(|range| loss.reported().covered_within(range) == range.len());
-        let unreported = unreported + u32::from(has_probed && arrived());
+        // A duplicate of it may still be in the network when the segment has arrived, or counts as lost (`tcp_init_undo()`).
+        let all_are =
+            |set: &RangeSet| repairs.probed.iter_down().all(|range| set.covered_within(range) == range.len());
+        let beside = has_probed && (all_are(loss.reported()) || all_are(&repairs.lost));
+        let unreported = unreported + u32::from(beside);
         // While retransmissions are in flight, the first one of all counts, also if it is acknowledged
         // (`tcp_retrans_stamp_cleanup()`).
         let earlier = repairs.undo.and_then(|undo| undo.stamp());

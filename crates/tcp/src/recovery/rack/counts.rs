@@ -63,6 +63,16 @@ impl Rack {
         flight.resends(&self.repairs.resent, sacked)
     }
 
+    /// How many of these are not marked lost either (`retrans_out`, in segments).
+    pub(in crate::recovery) fn resends_in_network(&self, flight: &Flight, sacked: &RangeSet) -> u32 {
+        let lost = &self.repairs.lost;
+        let entries = self.repairs.resent.iter_down().flat_map(|range| flight.within(range));
+        let unreported = |range: Range| sacked.covered_within(range) < range.len();
+        let in_network = entries
+            .filter(|sent| sent.again && unreported(sent.range) && lost.covered_within(sent.range) == 0);
+        in_network.count() as u32
+    }
+
     /// Bytes of retransmissions that are not known to have arrived or to be lost (`retrans_out`).
     pub(in crate::recovery) fn resent(&self, sacked: &RangeSet) -> u64 {
         let unreported = self.repairs.resent.iter_down().flat_map(|range| sacked.missing_in(range));
