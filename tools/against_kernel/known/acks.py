@@ -6,7 +6,7 @@ import itertools
 
 from ..compare import Difference
 from ..kernel import QUICK_RESPONSE_NS, Run
-from ..packets import FIN, Sent
+from ..packets import ECE, FIN, Sent
 from ..scripts import Arrival, Call
 from .shown import TICK_NS, answered_by, answers_data, data_in_order, in_order_arrivals, received
 
@@ -22,7 +22,12 @@ LEAST_ATO_NS = 40_000_000
 
 def compressed(run: Run, difference: Difference) -> bool:
     """ACKs of out-of-order data are joined, as their timer permits (`tcp_send_ack()` in `__tcp_ack_snd_check()`)."""
-    kinds = ("sack of ACK", "kernel sends data, ours ACK", "kernel sends data again, ours ACK")
+    kinds = (
+        "sack of ACK",
+        f"flags {ECE:02x} of ACK",
+        "kernel sends data, ours ACK",
+        "kernel sends data again, ours ACK",
+    )
     if difference.kind not in kinds:
         return False
     one = run.played.sent[difference.index]

@@ -52,10 +52,12 @@ def cut_for_other_size(run: Run, difference: Difference) -> bool:
     if _ends_at_packet(sent, index):
         return True
     bursts = [one for one in sent[:index] if one.segment.length]
-    paces = run.script.algorithm == "bbr"
-    if len(bursts) < 2 or (sent[index].at - bursts[-1].at > RESPONSE_NS and not paces):
+    if len(bursts) < 2:
         return False
     first, earlier = bursts[-1], bursts[-2]
+    # The rest may also leave later, alone.
+    if sent[index].segment.seq != first.segment.seq + first.segment.length:
+        return False
     grown = len(first.segment.sack) != len(earlier.segment.sack) and first.at - earlier.at > RESPONSE_NS
     return grown and 0 < sent[index].segment.length < first.segment.length
 
@@ -63,16 +65,16 @@ def cut_for_other_size(run: Run, difference: Difference) -> bool:
 def _ends_at_packet(sent: list[Sent], index: int) -> bool:
     """Whether a segment is shorter than the next one of its burst, although that begins where it ends.
 
-    The two have fewer SACK blocks than segments before. So a packet that was prepared beside more blocks ends there,
-    and only one other could be joined with what was left before it (`tcp_grow_skb()`).
+    Segments before had another number of SACK blocks. So a packet that was prepared beside those ends there, and only
+    one other could be joined with what was left before it (`tcp_grow_skb()`).
     """
     if index + 1 >= len(sent):
         return False
     one, behind = sent[index].segment, sent[index + 1].segment
     follows = behind.seq == one.seq + one.length and sent[index + 1].at - sent[index].at <= COMPUTING_NS
     is_shorter = 0 < one.length < behind.length and len(one.sack) == len(behind.sack)
-    had_more = any(len(earlier.segment.sack) > len(one.sack) for earlier in sent[:index])
-    return follows and is_shorter and had_more
+    had_others = any(len(earlier.segment.sack) not in (0, len(one.sack)) for earlier in sent[:index])
+    return follows and is_shorter and had_others
 
 
 def probes_after_data(run: Run, difference: Difference) -> bool:

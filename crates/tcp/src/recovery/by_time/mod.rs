@@ -329,10 +329,15 @@ impl LossRecovery {
         }
     }
 
-    /// All new data that may leave after an ACK has left.
-    pub(crate) fn note_look_for_new(&mut self) {
+    /// All new data that may leave after an ACK has left, up to `max`. If that is none, the timeout counts as real (RFC 5682, section
+    /// 3.1, step 2 b; `tcp_xmit_recovery()`).
+    pub(crate) fn note_look_for_new(&mut self, max: u64) {
+        let recover = self.loss.recover;
         if let Some(rack) = self.rack_mut() {
             rack.has_looked_for_new = true;
+            if rack.frto == Frto::Probing && max <= recover {
+                rack.frto = Frto::Off;
+            }
         }
     }
 
