@@ -45,7 +45,7 @@ def sends_little(run: Run, difference: Difference) -> bool:
     """The kernel lowers cwnd if it was not used for an RTO, which is at least 200 ms."""
     # A timeout afterwards takes the lower window as its threshold.
     lowered = difference.kind in ("info: snd_cwnd", "info: snd_ssthresh snd_cwnd") or (
-        difference.kind == "info: snd_ssthresh" and _repeats_last(run)
+        difference.kind == "info: snd_ssthresh" and _repeats_any(run)
     )
     is_less = lowered and difference.kernel < difference.ours
     is_later = _sends_later(run, difference)
@@ -78,7 +78,6 @@ def _sends_later(run: Run, difference: Difference) -> bool:
     return difference.kind in AFTER_A_PAUSE and (not sent or sent[0].at > difference.at)
 
 
-def _repeats_last(run: Run) -> bool:
-    """Whether the last data that the host has sent is a retransmission."""
-    carried = [number for number, one in enumerate(run.played.sent, 1) if one.segment.length]
-    return bool(carried) and repeats(run.played.sent, carried[-1])
+def _repeats_any(run: Run) -> bool:
+    """Whether the host has sent data again."""
+    return any(repeats(run.played.sent, number) for number in range(1, len(run.played.sent) + 1))
