@@ -214,8 +214,8 @@ pub enum OldSegments {
     /// sequence number is checked (`tcp_rcv_established()`). An ACK older than the first byte sent is answered, and without
     /// SACK the first ACK behind data is no duplicate (`tcp_ack()`). SACK reports a FIN behind a gap (`tcp_data_queue_ofo()`).
     /// A reset counts one before RCV.NXT after a FIN, and at the end of the highest reported block
-    /// (`tcp_validate_incoming()`). A listener drops a SYN with a FIN, and takes data of a SYN only with Fast Open; data and
-    /// FIN of a SYN-ACK are ignored (`tcp_rcv_state_process()`).
+    /// (`tcp_validate_incoming()`). A listener drops a SYN with a FIN. Data of a SYN, and data and FIN of a SYN-ACK, count
+    /// only with Fast Open (`tcp_rcv_state_process()`, `tcp_rcv_fastopen_synack()`).
     Linux,
 }
 

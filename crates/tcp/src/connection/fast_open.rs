@@ -57,6 +57,14 @@ impl Connection {
         }
     }
 
+    /// Whether a client of Fast Open takes the data of a SYN-ACK, in Linux: if nothing of its SYN must be sent again
+    /// (`tcp_rcv_fastopen_synack()`).
+    pub(super) fn takes_syn_ack_data(&self) -> bool {
+        let is_taken =
+            |memory: &Memory| memory.data != SynData::Rejected && !self.snd.space().is_outstanding();
+        self.cx.is_fast_open_client() && self.cx.fast_open().is_some_and(is_taken)
+    }
+
     /// Decides whether a listener accepts the data of a SYN. Without Fast Open it keeps them for the application (RFC 9293,
     /// section 3.10.7.2), except in Linux (`tcp_conn_request()`).
     pub(super) fn accepts_syn_data(&mut self, segment: &Segment) -> bool {

@@ -65,8 +65,7 @@ impl Connection {
             return;
         }
         self.synchronize(now, segment);
-        // Linux ignores what a SYN-ACK carries, and its FIN (TCP_SYN_SENT in `tcp_rcv_state_process()`).
-        let takes_text = self.cx.config.old_segments != OldSegments::Linux;
+        let is_linux = self.cx.config.old_segments == OldSegments::Linux;
         if ours_acknowledged {
             self.store_fast_open_option(segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack as u64);
@@ -80,11 +79,12 @@ impl Connection {
             // Simultaneous open: our SYN is retransmitted with the ACK of the peer's SYN.
             self.snd.send_syn_again();
             self.cx.enter(now, State::SynReceived);
-            if takes_text && !self.cx.is_fast_open_client() {
+            if !is_linux && !self.cx.is_fast_open_client() {
                 self.rcv.queue_syn_text(segment.payload.len);
             }
         }
-        if !ours_acknowledged || !takes_text {
+        // Without Fast Open, Linux ignores what a SYN-ACK carries, and its FIN (TCP_SYN_SENT in `tcp_rcv_state_process()`).
+        if !ours_acknowledged || is_linux && !self.takes_syn_ack_data() {
             return;
         }
         self.process_syn_data(now, segment);

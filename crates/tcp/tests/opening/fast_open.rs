@@ -6,7 +6,7 @@ use netspurt_tcp::config::Config;
 use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Key, Server, SynData};
 use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::segment::Flags;
+use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Span;
@@ -68,6 +68,27 @@ fn a_client_that_requests_a_cookie_gets_it_and_sends_its_data_when_the_connectio
     let outcome = pair.client.fast_open().unwrap();
     assert_eq!((outcome.data, outcome.peer_option.unwrap().cookie), (SynData::None, Some(cookie())));
     assert_eq!(outcome.mss, 1460);
+}
+
+#[test]
+fn a_client_takes_the_data_of_a_syn_ack_that_acknowledges_all_of_its_own() {
+    // tcp_rcv_fastopen_synack() calls tcp_fastopen_add_skb() only if nothing of the SYN's data must be sent again.
+    for (acknowledged, readable) in [(501, 300), (1, 0)] {
+        let mut pair = open(shows(Some(cookie())), 500, CookiePolicy::Required);
+        let syn = pair.sent[0].segment;
+        pair.client.handle_segment(
+            ms(100),
+            &Segment {
+                seq: Seq(77),
+                ack: syn.seq.plus(acknowledged),
+                flags: Flags::SYN | Flags::ACK,
+                window: 60_000,
+                payload: Payload { offset: 0, len: 300 },
+                ..Segment::default()
+            },
+        );
+        assert_eq!(pair.client.readable(), readable, "{acknowledged}");
+    }
 }
 
 #[test]
