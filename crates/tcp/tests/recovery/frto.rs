@@ -34,18 +34,6 @@ fn without_new_data_lost_data_is_retransmitted_when_the_retransmission_of_a_time
 }
 
 #[test]
-fn a_timeout_counts_as_real_once_the_window_has_held_new_data_back() {
-    // tcp_xmit_recovery() ends F-RTO if nothing new has left. The next ACK finds lost data before new data.
-    let mut lab = ten(40);
-    lab.window = 9500;
-    lab.at(1150).at(1200).ack(1);
-    assert_eq!(lab.out(), [(1, Timeout), (2, Timeout), (3, GoBackN)], "half a segment would fit");
-    lab.window = 30_000;
-    lab.at(1300).ack(3);
-    assert_eq!(lab.out()[0], (4, Timeout));
-}
-
-#[test]
 fn a_segment_sent_once_that_is_acknowledged_after_new_data_shows_that_a_timeout_was_spurious() {
     let mut lab = ten(40);
     let before = lab.cwnd();

@@ -329,15 +329,10 @@ impl LossRecovery {
         }
     }
 
-    /// All new data that may leave after an ACK has left, up to `max`. If that is none, the timeout counts as real (RFC 5682, section
-    /// 3.1, step 2 b; `tcp_xmit_recovery()`).
-    pub(crate) fn note_look_for_new(&mut self, max: u64) {
-        let recover = self.loss.recover;
+    /// All new data that may leave after an ACK has left.
+    pub(crate) fn note_look_for_new(&mut self) {
         if let Some(rack) = self.rack_mut() {
             rack.has_looked_for_new = true;
-            if rack.frto == Frto::Probing && max <= recover {
-                rack.frto = Frto::Off;
-            }
         }
     }
 

@@ -117,7 +117,7 @@ impl Sender {
     /// Ends a sending opportunity for the reason `why`, and updates the measured limit.
     pub(crate) fn rest(&mut self, cx: &mut Context, now: Time, why: Hold) {
         if self.recovery.phase() == Phase::Loss {
-            self.recovery.note_look_for_new(self.space.max);
+            self.recovery.note_look_for_new();
         }
         self.let_buffer_grow(cx, why);
         if matches!(why, Hold::Pacing | Hold::Autocork) {
