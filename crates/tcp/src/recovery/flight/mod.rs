@@ -368,11 +368,19 @@ impl Flight {
     /// How many segments of `resent` (the ranges that were sent more than once) are not reported, and when the first of them
     /// was last sent.
     pub(crate) fn resends(&self, resent: &RangeSet, sacked: &RangeSet) -> (u32, Option<Time>) {
-        let entries = resent.iter_down().flat_map(|range| self.within(range));
-        let again = entries.filter(|sent| sent.again && sacked.covered_within(sent.range) < sent.range.len());
-        again.fold((0, None), |(count, first), sent| {
+        self.unreported_resends(resent, sacked).fold((0, None), |(count, first), sent| {
             (count + 1, Some(first.map_or(sent.at, |first: Time| first.min(sent.at))))
         })
+    }
+
+    /// These segments.
+    pub(in crate::recovery) fn unreported_resends(
+        &self,
+        resent: &RangeSet,
+        sacked: &RangeSet,
+    ) -> impl Iterator<Item = Sent> {
+        let entries = resent.iter_down().flat_map(|range| self.within(range));
+        entries.filter(|sent| sent.again && sacked.covered_within(sent.range) < sent.range.len())
     }
 
     /// Whether a segment of `resent` (the ranges that were sent more than once) above `una` is in the network again: neither reported

@@ -65,12 +65,8 @@ impl Rack {
 
     /// How many of these are not marked lost either (`retrans_out`, in segments).
     pub(in crate::recovery) fn resends_in_network(&self, flight: &Flight, sacked: &RangeSet) -> u32 {
-        let lost = &self.repairs.lost;
-        let entries = self.repairs.resent.iter_down().flat_map(|range| flight.within(range));
-        let unreported = |range: Range| sacked.covered_within(range) < range.len();
-        let in_network = entries
-            .filter(|sent| sent.again && unreported(sent.range) && lost.covered_within(sent.range) == 0);
-        in_network.count() as u32
+        let unreported = flight.unreported_resends(&self.repairs.resent, sacked);
+        unreported.filter(|sent| self.repairs.lost.covered_within(sent.range) == 0).count() as u32
     }
 
     /// Bytes of retransmissions that are not known to have arrived or to be lost (`retrans_out`).
